@@ -1,0 +1,76 @@
+//! What the library takes from the world around it: time, wall-clock time, chance, and the right to start a task.
+//!
+//! Everything that is not a function of its arguments comes through an [`Environment`], so that a test can pause time
+//! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
+
+mod clock;
+mod random;
+
+use std::{future::Future, sync::Arc};
+
+use tokio::task::JoinHandle;
+
+pub use clock::{Clock, Now, SystemClock, WallClock};
+pub use random::Jitter;
+
+/// The injected surroundings of one operator. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    clock: Clock,
+    wall_clock: Arc<dyn WallClock>,
+    jitter: Jitter,
+}
+
+impl Environment {
+    /// Real time, real chance. Must be called inside a tokio runtime's context, whose clock it follows.
+    #[must_use]
+    pub fn real() -> Self {
+        Self { clock: Clock::start(), wall_clock: Arc::new(SystemClock), jitter: Jitter::from_entropy() }
+    }
+
+    /// The same surroundings with another wall clock.
+    #[must_use]
+    pub fn with_wall_clock(mut self, wall_clock: Arc<dyn WallClock>) -> Self {
+        self.wall_clock = wall_clock;
+        self
+    }
+
+    /// The same surroundings with chance that repeats itself for one `seed`.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.jitter = Jitter::seeded(seed);
+        self
+    }
+
+    /// Time since the operator's start.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    /// The clock behind [`Environment::now`], which can also sleep.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Wall-clock time, for transition times, Events and leases.
+    #[must_use]
+    pub fn wall_clock(&self) -> &dyn WallClock {
+        &*self.wall_clock
+    }
+
+    /// Random spreads of delays.
+    #[must_use]
+    pub fn jitter(&self) -> &Jitter {
+        &self.jitter
+    }
+
+    /// Starts a task. The one place in the library that does so.
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future<Output: Send + 'static> + Send + 'static,
+    {
+        tokio::spawn(future)
+    }
+}

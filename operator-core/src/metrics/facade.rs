@@ -1,0 +1,31 @@
+//! The way to the `metrics` crate.
+
+use metrics::{Label, counter, gauge, histogram};
+
+use super::{Labels, Metric, MetricKind, Metrics};
+
+/// Hands every measurement on to the recorder that the program has installed for the `metrics` crate; without one they
+/// vanish, as is usual there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MetricsFacade;
+
+fn owned(labels: Labels<'_>) -> Vec<Label> {
+    labels.iter().map(|(name, value)| Label::new(*name, (*value).to_owned())).collect()
+}
+
+impl Metrics for MetricsFacade {
+    fn increment(&self, metric: &'static Metric, labels: Labels<'_>) {
+        counter!(metric.name, owned(labels)).increment(1);
+    }
+
+    fn add(&self, metric: &'static Metric, labels: Labels<'_>, delta: f64) {
+        gauge!(metric.name, owned(labels)).increment(delta);
+    }
+
+    fn record(&self, metric: &'static Metric, labels: Labels<'_>, value: f64) {
+        match metric.kind {
+            MetricKind::Histogram => histogram!(metric.name, owned(labels)).record(value),
+            MetricKind::Gauge | MetricKind::Counter => gauge!(metric.name, owned(labels)).set(value),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Metrics: one table of names, recorded through an injected recorder.
+//!
+//! The library never talks to a global recorder by itself: each operator has an `Arc<dyn Metrics>`, so that operators
+//! that run side by side (as tests do) read their own numbers. [`MetricsFacade`] hands everything on to the `metrics`
+//! crate, and so to whatever exporter the program has installed. Answers to JOSDK's `MicrometerMetricsV2`.
+//!
+//! No metric carries the name of an object: their number stays bounded however many objects there are.
+
+mod facade;
+mod observer;
+mod table;
+
+use std::fmt;
+
+pub use facade::MetricsFacade;
+pub use observer::MetricsObserver;
+pub use table::{METRICS, Metric, MetricKind, describe};
+
+/// Labels of one measurement: names and values.
+pub type Labels<'a> = &'a [(&'static str, &'a str)];
+
+/// Takes measurements. Implementations must not block.
+pub trait Metrics: fmt::Debug + Send + Sync {
+    /// Adds one to a counter.
+    fn increment(&self, metric: &'static Metric, labels: Labels<'_>);
+
+    /// Adds `delta`, which may be negative, to a gauge.
+    fn add(&self, metric: &'static Metric, labels: Labels<'_>, delta: f64);
+
+    /// Records one value of a histogram or sets a gauge.
+    fn record(&self, metric: &'static Metric, labels: Labels<'_>, value: f64);
+}

@@ -1,0 +1,141 @@
+//! Why a run happens, as a small set that can be copied.
+
+use std::fmt;
+
+/// The position of an event source within its controller; the primary's own source is not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceIndex(pub u8);
+
+/// One reason for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The primary appeared in the initial list.
+    InitialList,
+    /// The primary was created.
+    Created,
+    /// The primary's spec changed (its generation grew), or the primary has no generation and changed.
+    Changed,
+    /// The primary was marked for deletion.
+    MarkedForDeletion,
+    /// A secondary, or something outside the cluster, changed.
+    Source(SourceIndex),
+    /// The delay after a failure is over.
+    Retry,
+    /// The delay that the last run asked for is over.
+    Reschedule,
+    /// The maximum time between two runs is over.
+    MaxInterval,
+}
+
+const INITIAL_LIST: u8 = 1;
+const CREATED: u8 = 1 << 1;
+const CHANGED: u8 = 1 << 2;
+const MARKED_FOR_DELETION: u8 = 1 << 3;
+const RETRY: u8 = 1 << 4;
+const RESCHEDULE: u8 = 1 << 5;
+const MAX_INTERVAL: u8 = 1 << 6;
+
+/// All reasons for one run. Events that fall together into one run add up.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Causes {
+    flags: u8,
+    /// One bit for each event source; sources beyond the last bit share it.
+    sources: u32,
+}
+
+impl Causes {
+    /// No reason.
+    pub const NONE: Self = Self { flags: 0, sources: 0 };
+
+    /// Adds a reason.
+    pub fn insert(&mut self, cause: Cause) {
+        match cause {
+            Cause::InitialList => self.flags |= INITIAL_LIST,
+            Cause::Created => self.flags |= CREATED,
+            Cause::Changed => self.flags |= CHANGED,
+            Cause::MarkedForDeletion => self.flags |= MARKED_FOR_DELETION,
+            Cause::Retry => self.flags |= RETRY,
+            Cause::Reschedule => self.flags |= RESCHEDULE,
+            Cause::MaxInterval => self.flags |= MAX_INTERVAL,
+            Cause::Source(SourceIndex(index)) => self.sources |= 1 << u32::from(index).min(u32::BITS - 1),
+        }
+    }
+
+    /// Adds all reasons of `other`.
+    pub fn extend(&mut self, other: Self) {
+        self.flags |= other.flags;
+        self.sources |= other.sources;
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Whether `cause` is among them.
+    #[must_use]
+    pub fn contains(self, cause: Cause) -> bool {
+        let mut with = self;
+        with.insert(cause);
+        with == self
+    }
+
+    /// Says the reasons in words; `source_name` names an event source by its index.
+    pub fn describe<'n>(self, source_name: impl Fn(SourceIndex) -> &'n str) -> String {
+        const WORDS: [(u8, &str); 7] = [
+            (CREATED, "created"),
+            (INITIAL_LIST, "found at start"),
+            (CHANGED, "changed"),
+            (MARKED_FOR_DELETION, "marked for deletion"),
+            (RETRY, "retry"),
+            (RESCHEDULE, "timer"),
+            (MAX_INTERVAL, "maximum interval"),
+        ];
+        let mut words: Vec<&str> =
+            WORDS.iter().filter(|(flag, _)| self.flags & flag != 0).map(|(_, word)| *word).collect();
+        let changed: Vec<String> = (0..32u8)
+            .filter(|index| self.sources & (1 << index) != 0)
+            .map(|index| format!("{} changed", source_name(SourceIndex(index))))
+            .collect();
+        words.extend(changed.iter().map(String::as_str));
+        if words.is_empty() { "unknown".to_owned() } else { words.join(", ") }
+    }
+}
+
+impl From<Cause> for Causes {
+    fn from(cause: Cause) -> Self {
+        let mut causes = Self::NONE;
+        causes.insert(cause);
+        causes
+    }
+}
+
+impl fmt::Debug for Causes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe(|_| "source"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_add_up_and_are_said_in_words() {
+        let mut causes = Causes::from(Cause::Created);
+        causes.insert(Cause::Source(SourceIndex(1)));
+        assert!(causes.contains(Cause::Created));
+        assert!(!causes.contains(Cause::Source(SourceIndex(0))));
+        assert_eq!(
+            causes.describe(|index| ["Deployment", "Service"][usize::from(index.0)]),
+            "created, Service changed"
+        );
+    }
+
+    #[test]
+    fn sources_beyond_the_last_bit_share_it() {
+        let causes = Causes::from(Cause::Source(SourceIndex(200)));
+        assert!(causes.contains(Cause::Source(SourceIndex(31))));
+    }
+}

@@ -1,0 +1,254 @@
+//! One interface for everybody who watches the library work: metrics, `dev`'s lines, tests.
+//!
+//! ```text
+//! event_source, processor, operations, dispatcher ──Observation──▶ Observers ──▶ metrics
+//!                                                                          ├──▶ the lines of `dev`
+//!                                                                          └──▶ what a test counts
+//! ```
+//!
+//! # Guarantees
+//! - Observations carry names, numbers and reasons, never the content of an object: no value of a Secret can leave
+//!   through an observer.
+//! - Observers are told in the order in which things happen to one object.
+//!
+//! # Assumptions
+//! - An observer returns quickly and doesn't block; it is called from the middle of the event path.
+
+mod cause;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::resource::{ObjectKey, ResourceType};
+
+pub use cause::{Cause, Causes, SourceIndex};
+
+/// Is told what the library does.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// Called for each observation, in the middle of the event path.
+    fn observe(&self, observation: &Observation<'_>);
+}
+
+/// Something that has just happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Observation<'a> {
+    /// A controller's event sources are synced and its first run may start.
+    ProcessingStarted {
+        /// The controller's name.
+        controller: &'a str,
+        /// From the operator's start until now.
+        after: Duration,
+    },
+    /// An event source changed its health.
+    SourceHealth {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+        /// What it reports now.
+        health: &'a SourceHealth,
+    },
+    /// An event source saw a change, and it passed the source's filters.
+    EventReceived {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+        /// The object that changed; a secondary for the sources of secondaries.
+        key: &'a ObjectKey,
+        /// What happened to it.
+        action: Action,
+    },
+    /// A primary was seen for the first time, or again after it had been gone.
+    PrimaryAdded {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+    },
+    /// A primary is gone and all that was kept about it has been dropped.
+    PrimaryGone {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+    },
+    /// A run was handed out: it waits for a free place or starts at once.
+    RunSubmitted {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// Which retry this is; zero for a first attempt.
+        attempt: u32,
+    },
+    /// A run has started.
+    RunStarted {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// Why it runs, in words.
+        because: &'a str,
+        /// Which retry this is; zero for a first attempt.
+        attempt: u32,
+    },
+    /// A run that had started has ended, in whatever way; there is exactly one for each start.
+    RunFinished {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// What the run was.
+        kind: RunKind,
+        /// How it ended.
+        end: RunEnd<'a>,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A failed run will be retried.
+    RetryScheduled {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// Which retry it will be, counted from one.
+        attempt: u32,
+        /// When it is due, from now.
+        after: Duration,
+    },
+    /// A write to the API server was answered, or failed, or was found to be needless.
+    Wrote {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary whose run made the write.
+        primary: &'a ObjectKey,
+        /// The type of the object that was written.
+        target_type: &'a ResourceType,
+        /// The object that was written.
+        target: &'a ObjectKey,
+        /// The subresource, where one was written.
+        subresource: Option<&'a str>,
+        /// What came of it.
+        effect: WriteEffect<'a>,
+        /// How long the answer took.
+        took: Duration,
+    },
+}
+
+/// What happened to a watched object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// It appeared.
+    Added,
+    /// It changed.
+    Updated,
+    /// It is gone.
+    Deleted,
+}
+
+impl Action {
+    /// The name used in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Updated => "UPDATED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
+/// Which part of the user's code a run called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunKind {
+    /// `Reconciler::reconcile`.
+    Reconcile,
+    /// `Cleaner::cleanup`.
+    Cleanup,
+    /// None: the object was gone, or waits for others to let it go.
+    Nothing,
+}
+
+impl RunKind {
+    /// The name used in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reconcile => "reconcile",
+            Self::Cleanup => "cleanup",
+            Self::Nothing => "none",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug)]
+pub enum RunEnd<'a> {
+    /// Without an error.
+    Succeeded,
+    /// With an error.
+    Failed {
+        /// The error with its sources, in one line.
+        error: &'a str,
+        /// Whether user code panicked.
+        panicked: bool,
+    },
+    /// Dropped before its end: shutdown or a deadline.
+    Abandoned,
+}
+
+/// What came of a write.
+#[derive(Clone, Copy, Debug)]
+pub enum WriteEffect<'a> {
+    /// The object is new.
+    Created,
+    /// The object has changed.
+    Updated,
+    /// The server found nothing to change.
+    Unchanged,
+    /// Nothing differed, so that no request was made.
+    Matched,
+    /// The object is gone, or marked for deletion.
+    Deleted,
+    /// The server refused, or didn't answer.
+    Failed {
+        /// The server's own words.
+        error: &'a str,
+    },
+}
+
+/// What an event source says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceHealth {
+    /// It has not seen all objects yet.
+    Syncing,
+    /// It has seen all objects and follows their changes.
+    Healthy,
+    /// It can't follow, and tries again.
+    Unhealthy {
+        /// What went wrong, in the server's own words.
+        reason: String,
+        /// What the reader can do about it, where that is known.
+        advice: Option<String>,
+    },
+}
+
+/// All observers of an operator. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Observers(Arc<[Arc<dyn Observer>]>);
+
+impl Observers {
+    /// Those observers, told in this order.
+    #[must_use]
+    pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
+        Self(observers.into())
+    }
+
+    /// Tells all of them.
+    pub fn observe(&self, observation: &Observation<'_>) {
+        for observer in &*self.0 {
+            observer.observe(observation);
+        }
+    }
+}

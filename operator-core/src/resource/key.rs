@@ -1,0 +1,126 @@
+//! The identity of an object within all clusters an operator talks to.
+
+use std::{fmt, sync::Arc};
+
+use kube::Resource;
+
+/// Which cluster an object lives in.
+///
+/// There is only one today. The key carries it from the first day, because adding it later would change the meaning
+/// of every map in the library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cluster(Option<Arc<str>>);
+
+impl Cluster {
+    /// The cluster that the operator itself was configured for.
+    #[must_use]
+    pub const fn local() -> Self {
+        Self(None)
+    }
+
+    /// A further cluster, known to the operator under `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self(Some(Arc::from(name)))
+    }
+
+    /// The cluster's name; `None` for the local one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+/// Identifies an object of a given kind: cluster, namespace (none when cluster-scoped) and name.
+///
+/// Cheap to clone. The uid is deliberately not part of it: two objects that follow one another under one name share
+/// the key, and whatever must tell them apart keeps the uid beside it. Answers to JOSDK's `ResourceID`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectKey(Arc<Parts>);
+
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Parts {
+    cluster: Cluster,
+    namespace: Option<Box<str>>,
+    name: Box<str>,
+}
+
+impl ObjectKey {
+    /// The key of an object in a namespace of the local cluster.
+    #[must_use]
+    pub fn namespaced(namespace: &str, name: &str) -> Self {
+        Self::new(Cluster::local(), Some(namespace), name)
+    }
+
+    /// The key of a cluster-scoped object of the local cluster.
+    #[must_use]
+    pub fn cluster_scoped(name: &str) -> Self {
+        Self::new(Cluster::local(), None, name)
+    }
+
+    /// The general form. An empty namespace counts as none, as the API server sees it.
+    #[must_use]
+    pub fn new(cluster: Cluster, namespace: Option<&str>, name: &str) -> Self {
+        let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(Box::from);
+        Self(Arc::new(Parts { cluster, namespace, name: Box::from(name) }))
+    }
+
+    /// The key of an object of the local cluster, read off its metadata (an object without a name has an empty one).
+    pub fn of<K: Resource>(object: &K) -> Self {
+        let meta = object.meta();
+        Self::new(Cluster::local(), meta.namespace.as_deref(), meta.name.as_deref().unwrap_or_default())
+    }
+
+    /// The cluster that holds the object.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.0.cluster
+    }
+
+    /// The namespace; `None` for a cluster-scoped object.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.0.namespace.as_deref()
+    }
+
+    /// The object's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(cluster) = self.cluster().name() {
+            write!(f, "{cluster}:")?;
+        }
+        if let Some(namespace) = self.namespace() {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_printed_as_people_write_it() {
+        assert_eq!(ObjectKey::namespaced("shop", "web").to_string(), "shop/web");
+        assert_eq!(ObjectKey::cluster_scoped("web").to_string(), "web");
+        assert_eq!(ObjectKey::new(Cluster::named("edge"), Some("shop"), "web").to_string(), "edge:shop/web");
+    }
+
+    #[test]
+    fn an_empty_namespace_is_none() {
+        assert_eq!(ObjectKey::namespaced("", "web"), ObjectKey::cluster_scoped("web"));
+    }
+}

@@ -1,0 +1,184 @@
+//! Kinds: what the library needs to know of a type of object in order to list, watch and write it.
+
+use std::{any::TypeId, fmt, sync::Arc};
+
+use k8s_openapi::NamespaceResourceScope;
+use kube::{Resource, core::DynamicResourceScope};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Every type of object that the library can watch and write: a custom resource derived with kube, a type of
+/// `k8s-openapi`, or kube's `DynamicObject` and `PartialObjectMeta`. Implemented for all of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an object that can be watched and written",
+    note = "it needs `Clone`, `Debug`, `Serialize` and `Deserialize` beside kube's `Resource`; a custom resource gets \
+            them by `#[derive(CustomResource, Serialize, Deserialize, Clone, Debug, JsonSchema)]` on its spec"
+)]
+pub trait KubeObject:
+    Resource<Scope: 'static, DynamicType: Clone + Send + Sync + 'static>
+    + Clone
+    + fmt::Debug
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<K> KubeObject for K where
+    K: Resource<Scope: 'static, DynamicType: Clone + Send + Sync + 'static>
+        + Clone
+        + fmt::Debug
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// Group, version, kind, plural and scope of a type of object. Cheap to clone.
+///
+/// Answers to JOSDK's `GroupVersionKind`, and knows in addition what the URL of an object needs.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceType(Arc<Parts>);
+
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Parts {
+    group: String,
+    version: String,
+    kind: String,
+    plural: String,
+    namespaced: bool,
+}
+
+impl ResourceType {
+    /// The type of a statically known `K`.
+    #[must_use]
+    pub fn of<K: KubeObject<DynamicType: Default>>() -> Self {
+        Self::with::<K>(&K::DynamicType::default())
+    }
+
+    /// The type of a `K` whose group, version and kind are known at run time. A dynamic one counts as namespaced; use
+    /// [`ResourceType::cluster_scoped`] where it is not.
+    #[must_use]
+    pub fn with<K: KubeObject>(dynamic: &K::DynamicType) -> Self {
+        let scope = TypeId::of::<K::Scope>();
+        let namespaced =
+            scope == TypeId::of::<NamespaceResourceScope>() || scope == TypeId::of::<DynamicResourceScope>();
+        Self(Arc::new(Parts {
+            group: K::group(dynamic).into_owned(),
+            version: K::version(dynamic).into_owned(),
+            kind: K::kind(dynamic).into_owned(),
+            plural: K::plural(dynamic).into_owned(),
+            namespaced,
+        }))
+    }
+
+    /// The same type, known to be cluster-scoped.
+    #[must_use]
+    pub fn cluster_scoped(&self) -> Self {
+        let parts = &self.0;
+        Self(Arc::new(Parts {
+            group: parts.group.clone(),
+            version: parts.version.clone(),
+            kind: parts.kind.clone(),
+            plural: parts.plural.clone(),
+            namespaced: false,
+        }))
+    }
+
+    /// The API group; empty for the core group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        &self.0.group
+    }
+
+    /// The version within the group, for example `v1`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.0.version
+    }
+
+    /// The kind, for example `Deployment`.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.0.kind
+    }
+
+    /// The plural name in URLs and role rules, for example `deployments`.
+    #[must_use]
+    pub fn plural(&self) -> &str {
+        &self.0.plural
+    }
+
+    /// Whether objects of this type live in a namespace.
+    #[must_use]
+    pub fn is_namespaced(&self) -> bool {
+        self.0.namespaced
+    }
+
+    /// `group/version`, or only the version for the core group.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.0.group.is_empty() {
+            self.0.version.clone()
+        } else {
+            format!("{}/{}", self.0.group, self.0.version)
+        }
+    }
+
+    /// `plural.group`, the name under which a custom resource definition is stored; only the plural for core types.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        if self.0.group.is_empty() {
+            self.0.plural.clone()
+        } else {
+            format!("{}.{}", self.0.plural, self.0.group)
+        }
+    }
+
+    /// The path of the collection in `namespace`, or of the collection in all namespaces.
+    #[must_use]
+    pub fn collection_path(&self, namespace: Option<&str>) -> String {
+        let root = if self.0.group.is_empty() { "api" } else { "apis" };
+        match namespace.filter(|_| self.0.namespaced) {
+            Some(namespace) => {
+                format!("/{root}/{}/namespaces/{namespace}/{}", self.api_version(), self.0.plural)
+            }
+            None => format!("/{root}/{}/{}", self.api_version(), self.0.plural),
+        }
+    }
+}
+
+impl fmt::Display for ResourceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.kind)
+    }
+}
+
+impl fmt::Debug for ResourceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.api_version(), self.0.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::Namespace};
+
+    use super::*;
+
+    #[test]
+    fn knows_scope_and_path_of_typed_objects() {
+        let deployment = ResourceType::of::<Deployment>();
+        assert!(deployment.is_namespaced());
+        assert_eq!(deployment.collection_path(Some("shop")), "/apis/apps/v1/namespaces/shop/deployments");
+        assert_eq!(deployment.collection_path(None), "/apis/apps/v1/deployments");
+
+        let namespace = ResourceType::of::<Namespace>();
+        assert!(!namespace.is_namespaced());
+        assert_eq!(namespace.collection_path(Some("ignored")), "/api/v1/namespaces");
+        assert_eq!(namespace.full_name(), "namespaces");
+    }
+}

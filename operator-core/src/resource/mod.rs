@@ -1,0 +1,14 @@
+//! Names for things: which object, of which kind, in which version, owned by whom.
+//!
+//! Everything in the library speaks of objects by [`ObjectKey`] and of kinds by [`ResourceType`]. Both are plain
+//! values without a client, so that the pure parts can use them.
+
+mod key;
+mod kind;
+mod owner;
+mod version;
+
+pub use key::{Cluster, ObjectKey};
+pub use kind::{KubeObject, ResourceType};
+pub use owner::{is_owned_by, owner_reference};
+pub use version::ResourceVersion;

@@ -1,0 +1,57 @@
+//! Comparable resource versions.
+
+use std::fmt;
+
+/// The version of one object or of a collection, as the API server counts them.
+///
+/// Kubernetes guarantees since 1.35 that versions of one collection are decimal numbers that grow, and all of its own
+/// storage has always worked that way. A server that hands out something else (some aggregated ones do) gives versions
+/// that don't parse: what relies on comparing them is then bypassed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceVersion(u64);
+
+impl ResourceVersion {
+    /// A version by its number; for tests and models.
+    #[must_use]
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Parses what the server sent; `None` when it is not a number that can be compared (`"0"` and an empty string mean
+    /// "any version" in requests and are no version of an object).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.parse() {
+            Ok(0) | Err(_) => None,
+            Ok(number) => Some(Self(number)),
+        }
+    }
+
+    /// The version that an object carries.
+    pub fn of<K: kube::Resource>(object: &K) -> Option<Self> {
+        object.meta().resource_version.as_deref().and_then(Self::parse)
+    }
+}
+
+impl fmt::Display for ResourceVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compares_by_number_and_not_by_text() {
+        assert!(ResourceVersion::parse("9") < ResourceVersion::parse("10"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_comparable() {
+        for text in ["", "0", "abc", "12x", "-1"] {
+            assert_eq!(ResourceVersion::parse(text), None, "{text:?}");
+        }
+    }
+}
