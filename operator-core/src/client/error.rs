@@ -1,0 +1,10 @@
+//! What can go wrong while clients are built.
+
+/// An error of this module.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration's certificates, credentials or proxy can't be used.
+    #[error("cannot build a client from the cluster configuration")]
+    Configuration(#[source] Box<kube::Error>),
+}

@@ -1,0 +1,107 @@
+//! The operator's connections to the API server, all made in one place.
+//!
+//! ```text
+//! kube's transport (TLS, authentication; its own retry off)
+//!   └─ the user's transport hook: faults, request logs, budgets
+//!        └─ retry                  only in `reads`
+//!             └─ deadline          every request but a watch
+//! ```
+//!
+//! # Guarantees
+//! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
+//!   answered with 504 but took effect, such a repetition is a second write.
+//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error.
+//! - The transport hook sees each attempt of a request, below any retry.
+
+mod deadline;
+mod error;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use kube::{
+    Client, Config,
+    client::{Body, ClientBuilder, DynBody, retry::RetryPolicy},
+};
+use tower::{
+    BoxError, ServiceExt, buffer::BufferLayer, layer::layer_fn, retry::RetryLayer, util::BoxService,
+};
+
+use deadline::DeadlineLayer;
+pub use error::Error;
+
+/// How long any request but a watch may take, the reading of its answer included.
+pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
+
+/// The body of an answer on its way through the layers.
+pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// The service below the operator's own layers: takes a request and answers it, once.
+pub type Transport = BoxService<Request<Body>, Response<ResponseBody>, BoxError>;
+
+/// Wraps the transport of every client an operator builds, for example to count requests or to inject faults.
+#[derive(Clone)]
+pub struct TransportHook(Arc<dyn Fn(Transport) -> Transport + Send + Sync>);
+
+impl TransportHook {
+    /// A hook that applies `wrap` to each transport.
+    pub fn new(wrap: impl Fn(Transport) -> Transport + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wrap))
+    }
+}
+
+impl fmt::Debug for TransportHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TransportHook")
+    }
+}
+
+/// The clients of one operator.
+#[derive(Clone)]
+pub struct Clients {
+    /// For reads: an answer of 429, 503 or 504 is retried.
+    pub reads: Client,
+    /// For writes, lists and watches: each request is sent once, and whoever sent it decides what to do next.
+    pub direct: Client,
+}
+
+impl fmt::Debug for Clients {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clients").field("default_namespace", &self.reads.default_namespace()).finish_non_exhaustive()
+    }
+}
+
+impl Clients {
+    /// Builds the clients for `config`. The innermost of `hooks` is the first.
+    ///
+    /// # Errors
+    /// When the configuration's certificates or credentials can't be used.
+    pub fn new(config: &Config, hooks: &[TransportHook]) -> Result<Self, Error> {
+        let deadline = DeadlineLayer::new(REQUEST_DEADLINE);
+        let direct = transport(config, hooks)?.with_layer(&deadline).build();
+        let reads = transport(config, hooks)?
+            // A retry calls its service again, and a boxed one can't be cloned: hence the buffer.
+            .with_layer(&BufferLayer::new(READS_IN_FLIGHT))
+            .with_layer(&RetryLayer::new(RetryPolicy::server_retry()))
+            .with_layer(&deadline)
+            .build();
+        Ok(Self { reads, direct })
+    }
+}
+
+/// Reads beyond this number wait until one of them is answered.
+const READS_IN_FLIGHT: usize = 1024;
+
+fn transport(config: &Config, hooks: &[TransportHook]) -> Result<ClientBuilder<Transport>, Error> {
+    let mut config = config.clone();
+    config.default_retry = false;
+    let builder = ClientBuilder::try_from(config).map_err(|source| Error::Configuration(Box::new(source)))?;
+    Ok(builder.with_layer(&layer_fn(|service| {
+        let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
+            response.map(BodyExt::boxed_unsync)
+        });
+        hooks.iter().fold(BoxService::new(boxed), |transport, hook| hook.0(transport))
+    })))
+}
