@@ -1,10 +1,48 @@
-//! An operator framework for Kubernetes.
+//! An operator framework for Kubernetes: the Java Operator SDK re-thought in Rust.
+//!
+//! The modules are told here in the order in which an event travels:
+//!
+//! - [`resource`]: names for things. Which object, of which kind, in which version, owned by whom.
+//! - [`environment`]: time, chance and tasks, injected.
+//! - [`observe`], [`metrics`]: one stream of what the library does, and the numbers made from it.
+//! - [`client`]: the operator's connections to the API server.
+//! - [`cache`]: lists and watches, what is known of the cluster, the operator's own writes included.
+//! - [`event_source`]: changes become events of primaries.
+//! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
+//! - [`operations`]: every write.
+//! - [`reconciler`]: what users write.
+//! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
+//! - [`controller`]: one primary type, wired together.
+//! - [`operator`]: many controllers, one process.
+
+pub mod resource;
+
+pub mod environment;
+pub mod observe;
 
 pub mod client;
-pub mod environment;
 pub mod metrics;
-pub mod observe;
-pub mod resource;
+
+pub mod cache;
+
+pub mod event_source;
+pub mod operations;
+pub mod processor;
+
+pub mod reconciler;
+
+mod dispatcher;
+
+pub mod controller;
+
+pub mod operator;
+
+pub use controller::{Controller, ControllerBuilder};
+pub use event_source::{InformerEventSource, WatchScope};
+pub use operator::{Error, Exit, Operator, OperatorBuilder};
+pub use processor::GenericRetry;
+pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
+pub use resource::{ObjectKey, ResourceType};
 
 pub use k8s_openapi;
 pub use kube;

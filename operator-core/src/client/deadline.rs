@@ -129,7 +129,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_complete_answer_passes() {
-        let body = || BodyExt::map_err(Full::new(Bytes::from_static(b"{}")), |never| match never {}).boxed_unsync();
+        let body =
+            || BodyExt::map_err(Full::new(Bytes::from_static(b"{}")), |never| match never {}).boxed_unsync();
         let service = DeadlineLayer::new(Duration::from_secs(30))
             .layer(service_fn(move |_| async move { Ok::<_, BoxError>(Response::new(body())) }));
         let answer = service.oneshot(get("/api/v1/pods")).await.expect("an answer");

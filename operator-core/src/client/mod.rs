@@ -69,7 +69,9 @@ pub struct Clients {
 
 impl fmt::Debug for Clients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clients").field("default_namespace", &self.reads.default_namespace()).finish_non_exhaustive()
+        f.debug_struct("Clients")
+            .field("default_namespace", &self.reads.default_namespace())
+            .finish_non_exhaustive()
     }
 }
 

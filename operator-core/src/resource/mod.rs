@@ -10,5 +10,6 @@ mod version;
 
 pub use key::{Cluster, ObjectKey};
 pub use kind::{KubeObject, ResourceType};
+pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};
 pub use version::ResourceVersion;

@@ -1,0 +1,280 @@
+//! The declaration of a controller.
+
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+
+use super::{Controller, Declaration, Error, IntoController};
+use crate::{
+    dispatcher::CleanupFn,
+    event_source::{Filters, InformerEventSource, SourceDeclaration, WatchScope},
+    processor::{GenericRetry, RateLimiter, Retry},
+    reconciler::{Cleaner, Reconciler},
+    resource::{KubeObject, ResourceType},
+};
+
+/// Runs of one controller that may be under way at the same time, unless it says otherwise.
+pub const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
+
+/// How long a primary goes without a run, unless its controller says otherwise: ten hours.
+pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
+
+/// Declares a controller. Answers to JOSDK's `ControllerConfiguration`.
+///
+/// Nothing needs to be said: the name is the reconciler's type name, all namespaces are watched, and failures are
+/// retried with growing delays.
+#[must_use = "a controller does nothing until it is registered with an operator"]
+pub struct ControllerBuilder<R: Reconciler> {
+    reconciler: R,
+    primary_type: ResourceType,
+    name: String,
+    cleanup: Option<CleanupFn<R>>,
+    finalizer: Option<String>,
+    field_manager: Option<String>,
+    scope: WatchScope,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    user_filters: Filters<R::Primary>,
+    generation_aware: bool,
+    retry: Arc<dyn Retry>,
+    rate_limiter: Option<Arc<dyn RateLimiter>>,
+    max_reconciliation_interval: Option<Duration>,
+    max_concurrent_reconciles: usize,
+    sources: Vec<Box<dyn SourceDeclaration>>,
+}
+
+impl<R> ControllerBuilder<R>
+where
+    R: Reconciler,
+    <R::Primary as kube::Resource>::DynamicType: Default,
+{
+    pub(super) fn new(reconciler: R) -> Self {
+        let type_name = std::any::type_name::<R>();
+        let type_name = type_name.split('<').next().unwrap_or(type_name);
+        Self {
+            reconciler,
+            primary_type: ResourceType::of::<R::Primary>(),
+            name: type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase(),
+            cleanup: None,
+            finalizer: None,
+            field_manager: None,
+            scope: WatchScope::All,
+            label_selector: None,
+            field_selector: None,
+            user_filters: Filters::new(),
+            generation_aware: true,
+            retry: Arc::new(GenericRetry::default()),
+            rate_limiter: None,
+            max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
+            max_concurrent_reconciles: DEFAULT_MAX_CONCURRENT_RECONCILES,
+            sources: Vec::new(),
+        }
+    }
+}
+
+impl<R: Reconciler> ControllerBuilder<R> {
+    /// Names the controller. By default it is the reconciler's type name in lower case.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Has the reconciler's [`Cleaner`] called before a primary goes, and puts a finalizer on each primary for it.
+    pub fn with_cleaner(mut self) -> Self
+    where
+        R: Cleaner,
+    {
+        self.cleanup = Some(|reconciler, primary, context| reconciler.cleanup(primary, context).boxed());
+        self
+    }
+
+    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner.
+    pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
+        self.finalizer = Some(finalizer.into());
+        self
+    }
+
+    /// Under which name the controller owns the fields it applies; by default the controller's name.
+    pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
+        self.field_manager = Some(field_manager.into());
+        self
+    }
+
+    /// Watches these namespaces instead of all.
+    pub fn namespaces<N: Into<String>>(mut self, namespaces: impl IntoIterator<Item = N>) -> Self {
+        self.scope = WatchScope::Namespaces(namespaces.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Works only on primaries that the label selector matches, for example `app=web,tier!=cache`.
+    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
+        self.label_selector = Some(selector.into());
+        self
+    }
+
+    /// Works only on primaries that the field selector matches, for example `metadata.name=web`.
+    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
+        self.field_selector = Some(selector.into());
+        self
+    }
+
+    /// Ignores new primaries that don't pass.
+    pub fn on_add(mut self, accept: impl Fn(&R::Primary) -> bool + Send + Sync + 'static) -> Self {
+        self.user_filters.on_add = Some(Arc::new(accept));
+        self
+    }
+
+    /// Ignores updates of primaries that don't pass; the arguments are the new and the old state. What passes must pass
+    /// the default filters as well.
+    pub fn on_update(
+        mut self,
+        accept: impl Fn(&R::Primary, &R::Primary) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.user_filters.on_update = Some(Arc::new(accept));
+        self
+    }
+
+    /// Ignores new primaries and updates whose newest state doesn't pass.
+    pub fn generic_filter(mut self, accept: impl Fn(&R::Primary) -> bool + Send + Sync + 'static) -> Self {
+        self.user_filters.generic = Some(Arc::new(accept));
+        self
+    }
+
+    /// Whether updates that leave the generation as it is (labels, annotations, status) are ignored; by default they
+    /// are.
+    pub fn generation_aware(mut self, generation_aware: bool) -> Self {
+        self.generation_aware = generation_aware;
+        self
+    }
+
+    /// How failures are retried; by default five times with growing delays.
+    pub fn retry(mut self, retry: impl Retry + 'static) -> Self {
+        self.retry = Arc::new(retry);
+        self
+    }
+
+    /// How often one primary may run; by default as often as it has to.
+    pub fn rate_limiter(mut self, rate_limiter: impl RateLimiter + 'static) -> Self {
+        self.rate_limiter = Some(Arc::new(rate_limiter));
+        self
+    }
+
+    /// How long a primary goes without a run at the most, counted from the end of the last one; `None` for no limit.
+    pub fn max_reconciliation_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.max_reconciliation_interval = interval.into();
+        self
+    }
+
+    /// How many runs may be under way at the same time.
+    pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
+        self.max_concurrent_reconciles = runs;
+        self
+    }
+
+    /// Watches the objects of type `K` that have an owner reference to a primary.
+    pub fn owns<K: KubeObject<DynamicType: Default>>(self) -> Self {
+        self.watches(InformerEventSource::<K>::new())
+    }
+
+    /// Adds an event source.
+    pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
+        self.sources.push(Box::new(source));
+        self
+    }
+
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// When it contradicts itself, or a name in it can't be used.
+    pub fn build(self) -> Result<Controller, Error> {
+        let field_manager = self.field_manager.unwrap_or_else(|| self.name.clone());
+        check_name(&self.name)?;
+        check_field_manager(&field_manager)?;
+        if self.max_concurrent_reconciles == 0 {
+            return Err(Error::NoConcurrency);
+        }
+        if matches!(&self.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
+            return Err(Error::NoNamespaces);
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) =
+            self.sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone()))
+        {
+            return Err(Error::DuplicateSource(twice));
+        }
+        let finalizer = match self.cleanup {
+            None => None,
+            Some(_) => {
+                let finalizer = self.finalizer.unwrap_or_else(|| default_finalizer(&self.primary_type));
+                check_finalizer(&finalizer)?;
+                Some(Arc::from(finalizer))
+            }
+        };
+        Ok(Controller(Box::new(Declaration {
+            reconciler: Arc::new(self.reconciler),
+            name: Arc::from(self.name),
+            primary_type: self.primary_type,
+            cleanup: self.cleanup,
+            finalizer,
+            field_manager: Arc::from(field_manager),
+            scope: self.scope,
+            label_selector: self.label_selector,
+            field_selector: self.field_selector,
+            user_filters: self.user_filters,
+            generation_aware: self.generation_aware,
+            retry: self.retry,
+            rate_limiter: self.rate_limiter,
+            max_reconciliation_interval: self.max_reconciliation_interval,
+            max_concurrent_reconciles: self.max_concurrent_reconciles,
+            sources: self.sources,
+        })))
+    }
+}
+
+impl<R: Reconciler> IntoController for ControllerBuilder<R> {
+    fn into_controller(self) -> Result<Controller, Error> {
+        self.build()
+    }
+}
+
+impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControllerBuilder")
+            .field("name", &self.name)
+            .field("primary", &self.primary_type)
+            .field("sources", &self.sources)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.
+fn default_finalizer(primary_type: &ResourceType) -> String {
+    match primary_type.group() {
+        "" => format!("{}.core.operator-core.io/finalizer", primary_type.plural()),
+        group => format!("{}.{group}/finalizer", primary_type.plural()),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Error> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
+    if name.is_empty() || !name.chars().all(allowed) {
+        return Err(Error::InvalidName(name.to_owned()));
+    }
+    Ok(())
+}
+
+fn check_field_manager(manager: &str) -> Result<(), Error> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
+    if manager.is_empty() || manager.len() > 128 || !manager.chars().all(allowed) {
+        return Err(Error::InvalidFieldManager(manager.to_owned()));
+    }
+    Ok(())
+}
+
+fn check_finalizer(finalizer: &str) -> Result<(), Error> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
+        domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
+    });
+    if valid { Ok(()) } else { Err(Error::InvalidFinalizer(finalizer.to_owned())) }
+}

@@ -1,0 +1,29 @@
+//! What can be wrong with the declaration of a controller.
+
+/// An error of this module. None of them goes away by itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The name can't be used.
+    #[error(
+        "controller name `{0}`: use lower-case letters, digits, `-` and `.`, as it becomes the field manager"
+    )]
+    InvalidName(String),
+    /// The field manager can't be used.
+    #[error("field manager `{0}`: use at most 128 letters, digits, `-`, `_`, `.` and `/`")]
+    InvalidFieldManager(String),
+    /// The finalizer can't be used.
+    #[error(
+        "finalizer `{0}`: it must be of the form `domain/name`, for example `webpages.example.com/finalizer`"
+    )]
+    InvalidFinalizer(String),
+    /// Two event sources have one name.
+    #[error("two event sources are called `{0}`; give one of them another name with `.name(…)`")]
+    DuplicateSource(String),
+    /// No run could ever start.
+    #[error("at most 0 concurrent reconciles would mean none at all; give 1 or more")]
+    NoConcurrency,
+    /// No namespace to watch.
+    #[error("no namespace is given to watch; name one, or leave `.namespaces(…)` out to watch all")]
+    NoNamespaces,
+}

@@ -1,0 +1,236 @@
+//! One primary type, its reconciler, and everything between them, wired together.
+//!
+//! [`Controller::builder`] collects the declaration; the operator starts it. A controller can be started again after
+//! it was stopped: everything that is learned while it runs belongs to the run.
+
+mod builder;
+mod error;
+mod running;
+mod sink;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{
+    client::Clients,
+    dispatcher::{CleanupFn, Dispatcher, Runs},
+    environment::Environment,
+    event_source::{
+        Access, EventSink, EventSource, Filters, PrimaryEventSource, PrimaryFilters, PrimarySource,
+        SourceDeclaration, Sources, WatchScope, Wiring,
+    },
+    observe::{Observers, SourceIndex},
+    operations::{ClientHandle, Writer},
+    processor::{MachineConfig, Processor, RateLimiter, Retry},
+    reconciler::{ControllerContext, Reconciler},
+    resource::ResourceType,
+};
+
+pub use builder::{
+    ControllerBuilder, DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL,
+};
+pub use error::Error;
+pub(crate) use running::RunningController;
+use sink::ProcessorSink;
+
+/// A declared controller, ready to be registered with an operator. Answers to JOSDK's `Controller`.
+pub struct Controller(Box<dyn Declared>);
+
+impl Controller {
+    /// Starts the declaration of a controller for `reconciler`.
+    pub fn builder<R>(reconciler: R) -> ControllerBuilder<R>
+    where
+        R: Reconciler,
+        <R::Primary as kube::Resource>::DynamicType: Default,
+    {
+        ControllerBuilder::new(reconciler)
+    }
+
+    /// The name, unique within an operator.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The type of the primaries.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        self.0.resource_type()
+    }
+
+    /// The rights that the controller needs for its primaries, their status and its event sources. Those for what a
+    /// reconciler writes beside them depend on its code.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.0.access()
+    }
+
+    pub(crate) fn start(&self, surroundings: &Surroundings) -> RunningController {
+        self.0.start(surroundings)
+    }
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller")
+            .field("name", &self.name())
+            .field("primary", self.resource_type())
+            .finish()
+    }
+}
+
+/// What can be registered with an operator as a controller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a controller",
+    note = "register `Controller::builder(reconciler)`, finished or not"
+)]
+pub trait IntoController {
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// When the declaration contradicts itself.
+    fn into_controller(self) -> Result<Controller, Error>;
+}
+
+impl IntoController for Controller {
+    fn into_controller(self) -> Result<Controller, Error> {
+        Ok(self)
+    }
+}
+
+/// What an operator gives to each of its controllers.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) clients: Clients,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+}
+
+/// A controller whose primary type is not visible any more.
+trait Declared: Send + Sync {
+    fn name(&self) -> &str;
+    fn resource_type(&self) -> &ResourceType;
+    fn access(&self) -> Vec<Access>;
+    fn start(&self, surroundings: &Surroundings) -> RunningController;
+}
+
+/// A finished declaration.
+struct Declaration<R: Reconciler> {
+    reconciler: Arc<R>,
+    name: Arc<str>,
+    primary_type: ResourceType,
+    cleanup: Option<CleanupFn<R>>,
+    finalizer: Option<Arc<str>>,
+    field_manager: Arc<str>,
+    scope: WatchScope,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    user_filters: Filters<R::Primary>,
+    generation_aware: bool,
+    retry: Arc<dyn Retry>,
+    rate_limiter: Option<Arc<dyn RateLimiter>>,
+    max_reconciliation_interval: Option<Duration>,
+    max_concurrent_reconciles: usize,
+    sources: Vec<Box<dyn SourceDeclaration>>,
+}
+
+impl<R: Reconciler> Declaration<R> {
+    fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
+        PrimaryEventSource {
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            filters: PrimaryFilters {
+                user: self.user_filters.clone(),
+                generation_aware: self.generation_aware,
+                finalizer: self.finalizer.as_deref().map(str::to_owned),
+            },
+        }
+    }
+}
+
+impl<R: Reconciler> Declared for Declaration<R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn resource_type(&self) -> &ResourceType {
+        &self.primary_type
+    }
+
+    fn access(&self) -> Vec<Access> {
+        let right = |subresource, verbs: &[&'static str]| Access {
+            resource_type: self.primary_type.clone(),
+            subresource,
+            verbs: verbs.to_vec(),
+        };
+        let mut access =
+            vec![right(None, &["get", "list", "watch", "patch"]), right(Some("status"), &["patch"])];
+        access.extend(self.sources.iter().flat_map(|source| source.access()));
+        access
+    }
+
+    fn start(&self, surroundings: &Surroundings) -> RunningController {
+        let Surroundings { clients, environment, observers } = surroundings;
+        let config = MachineConfig {
+            max_concurrent: self.max_concurrent_reconciles,
+            retry: Arc::clone(&self.retry),
+            rate_limiter: self.rate_limiter.clone(),
+            max_reconciliation_interval: self.max_reconciliation_interval,
+        };
+        let sink = Arc::new(ProcessorSink::default());
+        let wiring = Wiring {
+            controller: Arc::clone(&self.name),
+            primary_type: self.primary_type.clone(),
+            scope: self.scope.clone(),
+            own_managers: vec![self.field_manager.to_string()],
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            sink: Arc::clone(&sink) as Arc<dyn EventSink>,
+        };
+        let primary = PrimarySource::new(self.primary_source(), &wiring);
+        let mut sources = Sources::default();
+        for (index, declaration) in (0..).zip(&self.sources) {
+            declaration.build(SourceIndex(index), &wiring, &mut sources);
+        }
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
+        all.extend(sources.all().cloned());
+
+        let shared = Arc::new(ControllerContext {
+            controller: Arc::clone(&self.name),
+            primary,
+            sources,
+            writer: Writer {
+                client: ClientHandle(clients.direct.clone()),
+                reads: ClientHandle(clients.reads.clone()),
+                controller: Arc::clone(&self.name),
+                field_manager: Arc::clone(&self.field_manager),
+                environment: environment.clone(),
+                observers: observers.clone(),
+            },
+            clients: clients.clone(),
+        });
+        let dispatcher = Dispatcher {
+            reconciler: Arc::clone(&self.reconciler),
+            cleanup: self.cleanup,
+            finalizer: self.finalizer.clone(),
+            source_names: self.sources.iter().map(|source| source.name()).collect(),
+            shared,
+        };
+        let (processor, processing) = Processor::new(
+            config,
+            environment.clone(),
+            observers.clone(),
+            Arc::clone(&self.name),
+            Arc::new(Runs(Arc::new(dispatcher))),
+        );
+        sink.connect(processor.clone());
+        RunningController::start(
+            Arc::clone(&self.name),
+            all,
+            processor,
+            processing,
+            environment,
+            observers.clone(),
+        )
+    }
+}

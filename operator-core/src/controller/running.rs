@@ -1,0 +1,109 @@
+//! A controller that has been started.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::join_all;
+use tokio::task::JoinHandle;
+
+use crate::{
+    cache,
+    environment::{Environment, Now},
+    event_source::EventSource,
+    observe::{Observation, Observers, SourceHealth},
+    processor::{Processor, ProcessorTask, Snapshot},
+};
+
+/// Tasks that end when this is dropped.
+#[derive(Debug, Default)]
+struct Tasks(Vec<JoinHandle<()>>);
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+/// A started controller: its event sources follow the cluster, and its processor hands out runs once all of them are
+/// synced. Dropping it stops everything at once, runs included.
+#[derive(Debug)]
+pub(crate) struct RunningController {
+    name: Arc<str>,
+    sources: Vec<Arc<dyn EventSource>>,
+    processor: Processor,
+    tasks: Tasks,
+}
+
+impl RunningController {
+    pub(super) fn start(
+        name: Arc<str>,
+        sources: Vec<Arc<dyn EventSource>>,
+        processor: Processor,
+        processing: ProcessorTask,
+        environment: &Environment,
+        observers: Observers,
+    ) -> Self {
+        let mut tasks = Tasks::default();
+        // One task for each source: one that can't reach its kind slows down nothing else.
+        for source in &sources {
+            tasks.0.push(environment.spawn(source.run()));
+        }
+        tasks.0.push(environment.spawn(processing.run()));
+        tasks.0.push(environment.spawn({
+            let (name, processor, environment) = (Arc::clone(&name), processor.clone(), environment.clone());
+            let synced = join_all(sources.iter().map(|source| source.synced()).collect::<Vec<_>>());
+            async move {
+                synced.await;
+                let after = environment.now() - Now::START;
+                observers.observe(&Observation::ProcessingStarted { controller: &name, after });
+                processor.start().await;
+            }
+        }));
+        Self { name, sources, processor, tasks }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Resolves once every event source has seen everything, so that runs may start.
+    pub(crate) async fn synced(&self) {
+        join_all(self.sources.iter().map(|source| source.synced())).await;
+    }
+
+    /// The event sources that are not healthy, by name.
+    pub(crate) fn unhealthy(&self) -> Vec<(String, SourceHealth)> {
+        let all = self.sources.iter().map(|source| (source.name().to_owned(), source.health()));
+        all.filter(|(_, health)| *health != SourceHealth::Healthy).collect()
+    }
+
+    /// Where the processor stands, after everything that its sources have delivered so far.
+    pub(crate) async fn snapshot(&self) -> Snapshot {
+        self.processor.snapshot().await
+    }
+
+    /// Whether every source has seen everything that exists at this moment.
+    pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
+        for source in &self.sources {
+            if !source.caught_up().await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Hands out no more runs, waits up to `timeout` for those under way, and stops everything. Says whether all of
+    /// them ended by themselves.
+    pub(crate) async fn stop(self, timeout: Duration) -> bool {
+        let drained = self.processor.drain(timeout).await;
+        drop(self.tasks);
+        drained
+    }
+}
+
+impl std::fmt::Debug for dyn EventSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,41 @@
+//! Hands events on to the processor; event sources don't know it.
+
+use std::sync::OnceLock;
+
+use crate::{
+    event_source::{EventSink, PrimaryChange},
+    observe::Cause,
+    processor::{Input, Processor, Uid},
+    resource::ObjectKey,
+};
+
+/// The way from event sources to a processor. The processor runs what a dispatcher does, the dispatcher reads what the
+/// sources know, and the sources deliver here: so the last link of that circle is closed when all parts exist.
+#[derive(Debug, Default)]
+pub(super) struct ProcessorSink(OnceLock<Processor>);
+
+impl ProcessorSink {
+    /// Closes the circle. Must be called before any source runs.
+    pub(super) fn connect(&self, processor: Processor) {
+        self.0.get_or_init(|| processor);
+    }
+
+    fn send(&self, input: Input) {
+        self.0.get().expect("a controller connects its sink before it runs its sources").send(input);
+    }
+}
+
+impl EventSink for ProcessorSink {
+    fn primary_changed(&self, change: PrimaryChange<'_>) {
+        let PrimaryChange { key, uid, cause, deleting } = change;
+        self.send(Input::PrimaryChanged { key: key.clone(), uid: Uid::new(uid), cause, deleting });
+    }
+
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str) {
+        self.send(Input::PrimaryDeleted { key: key.clone(), uid: Uid::new(uid) });
+    }
+
+    fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
+        self.send(Input::Related { key: primary.clone(), cause });
+    }
+}

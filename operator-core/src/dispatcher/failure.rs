@@ -1,0 +1,84 @@
+//! Why a run failed.
+
+use std::{any::Any, error::Error as StdError, fmt, sync::Arc};
+
+use crate::{operations, reconciler::BoxError};
+
+/// A failed run.
+pub(super) struct Failure<P> {
+    pub(super) error: BoxError,
+    pub(super) retryable: bool,
+    pub(super) panicked: bool,
+    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
+    pub(super) reconciled: Option<Arc<P>>,
+}
+
+impl<P> Failure<P> {
+    /// `reconcile` returned an error.
+    pub(super) fn of_reconcile(primary: Arc<P>, error: BoxError, retryable: bool) -> Self {
+        Self { error, retryable, panicked: false, reconciled: Some(primary) }
+    }
+
+    /// A patch that `reconcile` asked for failed.
+    pub(super) fn of_patch(primary: Arc<P>, error: operations::Error) -> Self {
+        let retryable = error.is_retryable();
+        Self { error: error.into(), retryable, panicked: false, reconciled: Some(primary) }
+    }
+
+    /// `cleanup` returned an error.
+    pub(super) fn of_cleanup(error: BoxError, retryable: bool) -> Self {
+        Self { error, retryable, panicked: false, reconciled: None }
+    }
+
+    /// Something of the framework's own failed outside user code: a finalizer.
+    pub(super) fn before_user_code(error: operations::Error) -> Self {
+        let retryable = error.is_retryable();
+        Self { error: error.into(), retryable, panicked: false, reconciled: None }
+    }
+
+    /// User code panicked. A further attempt may find another state, so it is retried.
+    pub(super) fn of_panic(reconciled: Option<Arc<P>>, payload: &(dyn Any + Send)) -> Self {
+        let error = Panicked(panic_text(payload).to_owned()).into();
+        Self { error, retryable: true, panicked: true, reconciled }
+    }
+
+    /// Whether the primary went, or was replaced, during the run.
+    pub(super) fn primary_is_gone(&self) -> bool {
+        self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_gone)
+    }
+
+    /// Whether somebody else's write came in between.
+    pub(super) fn is_conflict(&self) -> bool {
+        self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
+    }
+}
+
+/// User code panicked.
+#[derive(Debug)]
+struct Panicked(String);
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the reconciler panicked: {}", self.0)
+    }
+}
+
+impl StdError for Panicked {}
+
+/// The words of a panic.
+pub(super) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
+}
+
+/// An error and its sources in one line.
+pub(super) fn chain(error: &(dyn StdError + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

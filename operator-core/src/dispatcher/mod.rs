@@ -1,0 +1,289 @@
+//! One run, from its start to what the processor is told about it.
+//!
+//! ```text
+//! newest primary from the cache
+//!   ├─ gone, or another incarnation ─────────────────────────────▶ Gone
+//!   ├─ marked for deletion
+//!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
+//!   │    └─ cleanup ─ agrees ─▶ finalizer off ───────────────────▶ FinalizerRemoved
+//!   └─ alive
+//!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
+//!        └─ reconcile ─▶ patch of object and status ─────────────▶ Success
+//!                 └─ error ─▶ error status ──────────────────────▶ Failed
+//! ```
+//!
+//! # Guarantees
+//! - User code that panics makes a failed run, nothing more.
+//! - A run that is dropped at any await leaves nothing behind: windows, gauges and spans are guards.
+//! - A primary that goes, or is replaced, while it is being worked on ends the run without an error.
+//!
+//! # Assumptions
+//! - The processor hands out one run per primary at a time.
+
+mod failure;
+mod report;
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+use tracing::Instrument;
+
+use crate::{
+    observe::RunKind,
+    operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
+    processor::{Outcome, Run, RunExecutor},
+    reconciler::{
+        Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, PrimaryPatch,
+        Reconciler, RunContext, StatusPatch, UpdateControl,
+    },
+};
+
+use failure::Failure;
+use report::Report;
+
+type Primary<R> = <R as Reconciler>::Primary;
+
+/// Calls `Cleaner::cleanup` of a reconciler that has it.
+pub(crate) type CleanupFn<R> = for<'c> fn(
+    &'c R,
+    Arc<Primary<R>>,
+    &'c Context<Primary<R>>,
+) -> BoxFuture<'c, Result<DeleteControl, <R as Reconciler>::Error>>;
+
+/// Executes the runs of one controller. Answers to JOSDK's `ReconciliationDispatcher`.
+pub(crate) struct Dispatcher<R: Reconciler> {
+    pub(crate) reconciler: Arc<R>,
+    pub(crate) cleanup: Option<CleanupFn<R>>,
+    /// The finalizer, where the controller uses one.
+    pub(crate) finalizer: Option<Arc<str>>,
+    /// The names of the event sources, for the causes of a run.
+    pub(crate) source_names: Arc<[String]>,
+    pub(crate) shared: Arc<ControllerContext<Primary<R>>>,
+}
+
+/// A dispatcher as the processor sees it.
+pub(crate) struct Runs<R: Reconciler>(pub(crate) Arc<Dispatcher<R>>);
+
+impl<R: Reconciler> RunExecutor for Runs<R> {
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
+        let dispatcher = Arc::clone(&self.0);
+        async move { dispatcher.dispatch(run).await }.boxed()
+    }
+}
+
+/// What a run that went well asks for.
+enum Done {
+    Nothing,
+    FinalizerRemoved,
+    Reconciled { reschedule: Option<Duration> },
+}
+
+impl<R: Reconciler> Dispatcher<R> {
+    async fn dispatch(&self, run: Run) -> Outcome {
+        let because = run.causes.describe(|index| {
+            self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
+        });
+        let primary = self.shared.primary.informer().get(&run.key);
+        let primary = primary.filter(|primary| primary_uid(&**primary) == run.uid.as_str());
+        let span = report::span(&self.shared, &run, primary.as_deref(), &because);
+        async {
+            let mut report = Report::start(&self.shared, &run, &because);
+            let Some(primary) = primary else {
+                report.succeeded();
+                return Outcome::Gone;
+            };
+            let context = Context::new(
+                RunContext {
+                    key: run.key.clone(),
+                    uid: run.uid.clone(),
+                    causes: run.causes,
+                    retry: run.retry,
+                },
+                Arc::clone(&self.shared),
+            );
+            let result = self.work(primary, &context, &mut report).await;
+            self.conclude(result, &context, &mut report).await
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn work(
+        &self,
+        primary: Arc<Primary<R>>,
+        context: &Context<Primary<R>>,
+        report: &mut Report<'_>,
+    ) -> Result<Done, Failure<Primary<R>>> {
+        let finalizer = self.finalizer.as_deref();
+        if primary_is_deleting(&*primary) {
+            return match (finalizer, self.cleanup) {
+                (Some(finalizer), Some(cleanup)) if has_finalizer(&*primary, finalizer) => {
+                    report.kind = RunKind::Cleanup;
+                    self.clean_up(primary, context, finalizer, cleanup).await
+                }
+                // Others still hold the object; its end is theirs to wait for.
+                _ => Ok(Done::Nothing),
+            };
+        }
+        let mut primary = primary;
+        if let Some(finalizer) = finalizer
+            && !has_finalizer(&*primary, finalizer)
+        {
+            match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::before_user_code)? {
+                FinalizerAdded::Yes(answer) => primary = answer,
+                FinalizerAdded::Deleting => return Ok(Done::Nothing),
+            }
+        }
+        report.kind = RunKind::Reconcile;
+        self.reconcile(primary, context).await
+    }
+
+    async fn reconcile(
+        &self,
+        primary: Arc<Primary<R>>,
+        context: &Context<Primary<R>>,
+    ) -> Result<Done, Failure<Primary<R>>> {
+        let call = self.reconciler.reconcile(Arc::clone(&primary), context);
+        let control = match AssertUnwindSafe(call).catch_unwind().await {
+            Ok(Ok(control)) => control,
+            Ok(Err(error)) => {
+                let retryable = self.reconciler.is_retryable(&error);
+                return Err(Failure::of_reconcile(primary, error.into(), retryable));
+            }
+            Err(payload) => return Err(Failure::of_panic(Some(primary), &payload)),
+        };
+        let reschedule = control.reschedule;
+        match self.patch(control, context).await {
+            Ok(()) => Ok(Done::Reconciled { reschedule }),
+            Err(error) => Err(Failure::of_patch(primary, error)),
+        }
+    }
+
+    async fn patch(
+        &self,
+        control: UpdateControl<Primary<R>>,
+        context: &Context<Primary<R>>,
+    ) -> Result<(), operations::Error> {
+        let writer = self.writer(context);
+        let (resource, status) = match control.patch {
+            PrimaryPatch::None => (None, None),
+            PrimaryPatch::Status(status) => (None, Some(status)),
+            PrimaryPatch::Resource(resource) => (Some(resource), None),
+            PrimaryPatch::ResourceAndStatus(resource, status) => (Some(resource), Some(status)),
+        };
+        if let Some(resource) = resource {
+            writer.patch_resource(&resource, self.finalizer.as_deref()).await?;
+        }
+        if let Some(status) = status {
+            self.patch_status(status, context).await?;
+        }
+        Ok(())
+    }
+
+    async fn patch_status(
+        &self,
+        status: StatusPatch,
+        context: &Context<Primary<R>>,
+    ) -> Result<(), operations::Error> {
+        let kind = || self.shared.primary.resource_type().clone();
+        let status = status.0.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
+        self.writer(context).patch_status(status).await?;
+        Ok(())
+    }
+
+    async fn clean_up(
+        &self,
+        primary: Arc<Primary<R>>,
+        context: &Context<Primary<R>>,
+        finalizer: &str,
+        cleanup: CleanupFn<R>,
+    ) -> Result<Done, Failure<Primary<R>>> {
+        let call = cleanup(&self.reconciler, primary, context);
+        match AssertUnwindSafe(call).catch_unwind().await {
+            Ok(Ok(DeleteControl::RemoveFinalizer)) => {
+                self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::before_user_code)?;
+                Ok(Done::FinalizerRemoved)
+            }
+            Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => {
+                Ok(Done::Reconciled { reschedule: reschedule_after })
+            }
+            Ok(Err(error)) => {
+                let retryable = self.reconciler.is_retryable(&error);
+                Err(Failure::of_cleanup(error.into(), retryable))
+            }
+            Err(payload) => Err(Failure::of_panic(None, &payload)),
+        }
+    }
+
+    async fn conclude(
+        &self,
+        result: Result<Done, Failure<Primary<R>>>,
+        context: &Context<Primary<R>>,
+        report: &mut Report<'_>,
+    ) -> Outcome {
+        let failure = match result {
+            Ok(done) => {
+                report.succeeded();
+                return match done {
+                    Done::Nothing => Outcome::Success { reschedule: None },
+                    Done::FinalizerRemoved => Outcome::FinalizerRemoved,
+                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
+                };
+            }
+            Err(failure) if failure.primary_is_gone() => {
+                tracing::debug!("the primary went, or was replaced, during its run");
+                report.succeeded();
+                return Outcome::Gone;
+            }
+            Err(failure) => failure,
+        };
+        let control = self.error_status(&failure, context).await;
+        let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;
+        if let ErrorStatus::Patch(status) = control.status
+            && let Err(error) = self.patch_status(status, context).await
+            && !error.is_gone()
+        {
+            tracing::warn!(error = %failure::chain(&error), "the error status could not be written");
+        }
+        report.failed(&failure, handled);
+        if control.no_retry {
+            Outcome::Success { reschedule: control.reschedule }
+        } else {
+            Outcome::Failed { retryable: failure.retryable, handled }
+        }
+    }
+
+    /// Asks the user what to write about a failure of `reconcile`; other failures are not theirs to explain.
+    async fn error_status(
+        &self,
+        failure: &Failure<Primary<R>>,
+        context: &Context<Primary<R>>,
+    ) -> ErrorStatusUpdateControl<Primary<R>> {
+        let Some(primary) = failure.reconciled.clone() else {
+            return ErrorStatusUpdateControl::default_processing();
+        };
+        let call = self.reconciler.update_error_status(primary, context, &*failure.error);
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
+            tracing::error!(panic = failure::panic_text(&payload), "update_error_status panicked");
+            ErrorStatusUpdateControl::default_processing()
+        })
+    }
+
+    fn writer<'r>(&'r self, context: &'r Context<Primary<R>>) -> PrimaryWriter<'r, Primary<R>> {
+        let run = context.run();
+        PrimaryWriter {
+            source: &context.shared().primary,
+            writer: &context.shared().writer,
+            key: &run.key,
+            uid: run.uid.as_str(),
+        }
+    }
+}
+
+fn primary_uid<P: kube::Resource>(primary: &P) -> &str {
+    primary.meta().uid.as_deref().unwrap_or_default()
+}
+
+fn primary_is_deleting<P: kube::Resource>(primary: &P) -> bool {
+    primary.meta().deletion_timestamp.is_some()
+}

@@ -1,0 +1,328 @@
+//! Secondaries that live in the cluster.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+
+use super::{
+    Access, EventSink, EventSource, Filters, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
+    Wiring,
+};
+use crate::{
+    cache::{self, Change, ChangeHandler, Informer, InformerConfig, OwnWrite, SecondaryIndex},
+    observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
+
+/// Declares that a controller watches objects of type `K` beside its primaries. Answers to JOSDK's
+/// `InformerEventSourceConfiguration`.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use operator_core::{InformerEventSource, ObjectKey};
+///
+/// // Wakes the primary of the same name whenever a labelled config map changes its data.
+/// let source = InformerEventSource::<ConfigMap>::new()
+///     .label_selector("part-of=shop")
+///     .map_to_primary(|map| vec![ObjectKey::of(map)])
+///     .on_update(|new, old| new.data != old.data);
+/// ```
+#[must_use = "a source does nothing until it is given to a controller"]
+pub struct InformerEventSource<K: KubeObject> {
+    name: Option<String>,
+    resource_type: ResourceType,
+    dynamic: K::DynamicType,
+    scope: Option<WatchScope>,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    mapper: SecondaryToPrimary<K>,
+    filters: Filters<K>,
+}
+
+impl<K: KubeObject<DynamicType: Default>> InformerEventSource<K> {
+    /// Watches all objects of type `K` in the controller's namespaces and maps them by their owner references.
+    pub fn new() -> Self {
+        Self::of_type(K::DynamicType::default())
+    }
+}
+
+impl<K: KubeObject<DynamicType: Default>> Default for InformerEventSource<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: KubeObject> InformerEventSource<K> {
+    /// The same as `new` for a type that is known at run time only.
+    pub fn of_type(dynamic: K::DynamicType) -> Self {
+        Self {
+            name: None,
+            resource_type: ResourceType::with::<K>(&dynamic),
+            dynamic,
+            scope: None,
+            label_selector: None,
+            field_selector: None,
+            mapper: SecondaryToPrimary::OwnerReferences,
+            filters: Filters::new(),
+        }
+    }
+
+    /// Names the source; needed where a controller has several for one type. By default it is the kind.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Watches these namespaces instead of the controller's.
+    pub fn namespaces(mut self, scope: WatchScope) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
+    /// Watches only what the label selector matches, for example `app=web,tier!=cache`.
+    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
+        self.label_selector = Some(selector.into());
+        self
+    }
+
+    /// Watches only what the field selector matches, for example `metadata.name=web`.
+    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
+        self.field_selector = Some(selector.into());
+        self
+    }
+
+    /// Maps secondaries to primaries by a function instead of by owner references.
+    pub fn map_to_primary(mut self, map: impl Fn(&K) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        self.mapper = SecondaryToPrimary::function(map);
+        self
+    }
+
+    /// Lets only those changes wake a primary whose newest state passes.
+    pub fn generic_filter(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+        self.filters.generic = Some(Arc::new(accept));
+        self
+    }
+
+    /// Lets only those new secondaries wake a primary that pass.
+    pub fn on_add(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+        self.filters.on_add = Some(Arc::new(accept));
+        self
+    }
+
+    /// Lets only those updates wake a primary that pass; the arguments are the new and the old state.
+    pub fn on_update(mut self, accept: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> Self {
+        self.filters.on_update = Some(Arc::new(accept));
+        self
+    }
+
+    /// Lets only those deletions wake a primary whose last state passes.
+    pub fn on_delete(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+        self.filters.on_delete = Some(Arc::new(accept));
+        self
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InformerEventSource")
+            .field("name", &self.name)
+            .field("type", &self.resource_type)
+            .field("mapper", &self.mapper)
+            .field("filters", &self.filters)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
+    fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.resource_type.kind().to_owned())
+    }
+
+    fn access(&self) -> Vec<Access> {
+        let verbs = vec!["list", "watch"];
+        vec![Access { resource_type: self.resource_type.clone(), subresource: None, verbs }]
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        let mut config = InformerConfig::new(SourceDeclaration::name(self), self.resource_type.clone());
+        config.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
+        config.label_selector.clone_from(&self.label_selector);
+        config.field_selector.clone_from(&self.field_selector);
+        config.own_managers.clone_from(&wiring.own_managers);
+        let events = Arc::new(SecondaryEvents {
+            name: SourceDeclaration::name(self),
+            index,
+            controller: Arc::clone(&wiring.controller),
+            primary_type: wiring.primary_type.clone(),
+            mapper: self.mapper.clone(),
+            filters: self.filters.clone(),
+            links: Mutex::new(SecondaryIndex::default()),
+            observers: wiring.observers.clone(),
+            sink: Arc::clone(&wiring.sink),
+        });
+        let informer = Informer::new(
+            config,
+            wiring.clients.direct.clone(),
+            wiring.environment.clone(),
+            Arc::clone(&events) as Arc<dyn ChangeHandler<K>>,
+        );
+        let resource_type = self.resource_type.clone();
+        sources.add(SecondarySource { informer, events, resource_type, dynamic: self.dynamic.clone() });
+    }
+}
+
+/// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
+pub struct SecondarySource<K: KubeObject> {
+    informer: Informer<K>,
+    events: Arc<SecondaryEvents<K>>,
+    resource_type: ResourceType,
+    dynamic: K::DynamicType,
+}
+
+impl<K: KubeObject> Clone for SecondarySource<K> {
+    fn clone(&self) -> Self {
+        Self {
+            informer: self.informer.clone(),
+            events: Arc::clone(&self.events),
+            resource_type: self.resource_type.clone(),
+            dynamic: self.dynamic.clone(),
+        }
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
+    }
+}
+
+impl<K: KubeObject> SecondarySource<K> {
+    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
+    #[must_use]
+    pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
+        let keys = self.events.links.lock().secondaries_of(primary);
+        keys.iter().filter_map(|key| self.informer.get(key)).collect()
+    }
+
+    /// Everything that is known, whomever it belongs to.
+    #[must_use]
+    pub fn informer(&self) -> &Informer<K> {
+        &self.informer
+    }
+
+    /// The type of the secondaries.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        &self.resource_type
+    }
+
+    /// Announces a write of the operator's own, whose echo is not to wake anybody.
+    pub(crate) fn begin_write(&self, key: &ObjectKey) -> SecondaryWrite<'_, K> {
+        SecondaryWrite { write: self.informer.begin_write(key), events: &self.events }
+    }
+
+    /// Takes the answer to a write whose echo is to be treated like anybody's.
+    pub(crate) fn remember(&self, answer: K) -> Arc<K> {
+        let object = self.informer.remember(answer);
+        self.events.link(&object);
+        object
+    }
+}
+
+/// A write of the operator's own that is under way.
+#[must_use = "the write's echo is filtered only while this is held"]
+pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
+    write: OwnWrite<K>,
+    events: &'s SecondaryEvents<K>,
+}
+
+impl<K: KubeObject> SecondaryWrite<'_, K> {
+    /// The newest known state from before the write.
+    pub(crate) fn base(&self) -> Option<Arc<K>> {
+        self.write.base()
+    }
+
+    /// Takes the server's answer: from now on it is what is read.
+    pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
+        let object = self.write.wrote(answer);
+        self.events.link(&object);
+        object
+    }
+}
+
+impl<K: KubeObject> EventSource for SecondarySource<K> {
+    fn name(&self) -> &str {
+        &self.events.name
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.run(std::future::pending()).await })
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.synced().await })
+    }
+
+    fn health(&self) -> SourceHealth {
+        self.informer.health()
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.caught_up().await })
+    }
+}
+
+/// Turns changes of secondaries into events of primaries.
+struct SecondaryEvents<K> {
+    name: String,
+    index: SourceIndex,
+    controller: Arc<str>,
+    primary_type: ResourceType,
+    mapper: SecondaryToPrimary<K>,
+    filters: Filters<K>,
+    links: Mutex<SecondaryIndex>,
+    observers: Observers,
+    sink: Arc<dyn EventSink>,
+}
+
+impl<K: KubeObject> SecondaryEvents<K> {
+    /// Indexes a secondary at once, so that a run finds what an earlier one created before the watch has said so.
+    fn link(&self, object: &K) {
+        let primaries = self.mapper.primaries(object, &self.primary_type);
+        self.links.lock().link(&ObjectKey::of(object), primaries);
+    }
+}
+
+impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
+    fn on_change(&self, change: Change<K>) {
+        let key = change.key();
+        let woken = match &change {
+            Change::Added { new, .. } | Change::Updated { new, .. } => {
+                let primaries = self.mapper.primaries(new, &self.primary_type);
+                self.links.lock().link(&key, primaries)
+            }
+            Change::Deleted { last, .. } => {
+                let mut primaries = self.links.lock().unlink(&key);
+                primaries.extend(self.mapper.primaries(last, &self.primary_type));
+                primaries
+            }
+        };
+        if !self.filters.accepts(&change) {
+            return;
+        }
+        let (controller, source, action) = (&*self.controller, &*self.name, change.action());
+        self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
+        for primary in woken {
+            self.sink.related_changed(&primary, Cause::Source(self.index));
+        }
+    }
+
+    fn on_health(&self, health: &SourceHealth) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::SourceHealth { controller, source, health });
+    }
+}

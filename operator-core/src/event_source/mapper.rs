@@ -1,0 +1,105 @@
+//! Which primaries a secondary belongs to.
+
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use super::filter::fenced;
+use crate::resource::{Cluster, KubeObject, ObjectKey, ResourceType, references_to};
+
+type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
+
+/// Maps a secondary to the primaries it belongs to. Answers to JOSDK's `SecondaryToPrimaryMapper`.
+pub enum SecondaryToPrimary<K> {
+    /// By the owner references that point at the controller's primary type; the version of the reference is ignored.
+    OwnerReferences,
+    /// By a function of the secondary.
+    Function(MapFn<K>),
+}
+
+impl<K: KubeObject> SecondaryToPrimary<K> {
+    /// Maps by a function of the secondary alone: it is asked again for the same object and must answer the same.
+    pub fn function(map: impl Fn(&K) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        Self::Function(Arc::new(map))
+    }
+
+    pub(super) fn primaries(&self, secondary: &K, primary_type: &ResourceType) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Function(map) => fenced(|| map(secondary), Vec::new()).into_iter().collect(),
+            Self::OwnerReferences => {
+                let namespace =
+                    secondary.meta().namespace.as_deref().filter(|_| primary_type.is_namespaced());
+                references_to(secondary, primary_type)
+                    .map(|reference| ObjectKey::new(Cluster::local(), namespace, &reference.name))
+                    .collect()
+            }
+        }
+    }
+}
+
+impl<K> Clone for SecondaryToPrimary<K> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::OwnerReferences => Self::OwnerReferences,
+            Self::Function(map) => Self::Function(Arc::clone(map)),
+        }
+    }
+}
+
+impl<K> fmt::Debug for SecondaryToPrimary<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OwnerReferences => "OwnerReferences",
+            Self::Function(_) => "Function",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::{
+            apps::v1::Deployment,
+            core::v1::{ConfigMap, Node},
+        },
+        apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+    };
+
+    use super::*;
+
+    fn owned_by(api_version: &str, kind: &str) -> ConfigMap {
+        let owner = OwnerReference {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            name: "web".into(),
+            ..OwnerReference::default()
+        };
+        ConfigMap {
+            metadata: ObjectMeta {
+                name: Some("html".into()),
+                namespace: Some("shop".into()),
+                owner_references: Some(vec![owner]),
+                ..ObjectMeta::default()
+            },
+            ..ConfigMap::default()
+        }
+    }
+
+    #[test]
+    fn an_owner_is_looked_for_in_the_namespace_of_the_secondary() {
+        let primaries = SecondaryToPrimary::OwnerReferences
+            .primaries(&owned_by("apps/v1", "Deployment"), &ResourceType::of::<Deployment>());
+        assert_eq!(primaries, [ObjectKey::namespaced("shop", "web")].into());
+    }
+
+    #[test]
+    fn a_cluster_scoped_owner_has_no_namespace() {
+        let primaries = SecondaryToPrimary::OwnerReferences
+            .primaries(&owned_by("v1", "Node"), &ResourceType::of::<Node>());
+        assert_eq!(primaries, [ObjectKey::cluster_scoped("web")].into());
+    }
+
+    #[test]
+    fn a_mapper_that_panics_maps_to_nothing() {
+        let mapper = SecondaryToPrimary::function(|_: &ConfigMap| panic!("no"));
+        assert!(mapper.primaries(&ConfigMap::default(), &ResourceType::of::<Node>()).is_empty());
+    }
+}

@@ -1,0 +1,188 @@
+//! The primaries themselves.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::{EventSink, EventSource, Filters, PrimaryChange, Wiring};
+use crate::{
+    cache::{self, Change, ChangeHandler, Informer, InformerConfig},
+    observe::{Cause, Observation, Observers, SourceHealth},
+    resource::{KubeObject, ResourceType},
+};
+
+/// The name of the primary's own source.
+const NAME: &str = "primary";
+
+/// What of a primary is watched, and which of its changes cause a run.
+#[derive(Debug)]
+pub struct PrimaryEventSource<P: KubeObject> {
+    /// Watches only what this label selector matches.
+    pub label_selector: Option<String>,
+    /// Watches only what this field selector matches.
+    pub field_selector: Option<String>,
+    /// Which changes count.
+    pub filters: PrimaryFilters<P>,
+}
+
+/// Which changes of a primary cause a run.
+///
+/// By default a change of the spec does (the generation grows), the mark for deletion, and the loss of the finalizer;
+/// a change of labels, annotations or status does not. Creation and deletion always count.
+pub struct PrimaryFilters<P> {
+    /// The user's own filters, asked before the default ones.
+    pub user: Filters<P>,
+    /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
+    pub generation_aware: bool,
+    /// The finalizer, where the controller uses one.
+    pub finalizer: Option<String>,
+}
+
+impl<P> fmt::Debug for PrimaryFilters<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrimaryFilters")
+            .field("user", &self.user)
+            .field("generation_aware", &self.generation_aware)
+            .field("finalizer", &self.finalizer)
+            .finish()
+    }
+}
+
+impl<P: KubeObject> PrimaryFilters<P> {
+    fn accepts(&self, change: &Change<P>) -> bool {
+        if !self.user.accepts(change) {
+            return false;
+        }
+        let Change::Updated { old, new } = change else { return true };
+        let (old, new) = (old.meta(), new.meta());
+        let generation_grew =
+            !self.generation_aware || old.generation.is_none() || old.generation < new.generation;
+        let marked = old.deletion_timestamp.is_none() && new.deletion_timestamp.is_some();
+        let lacks_finalizer = self.finalizer.as_ref().is_some_and(|finalizer| {
+            let lacks =
+                |finalizers: &Option<Vec<String>>| !finalizers.iter().flatten().any(|name| name == finalizer);
+            lacks(&old.finalizers) || lacks(&new.finalizers)
+        });
+        generation_grew || marked || lacks_finalizer
+    }
+}
+
+/// The running source of primaries. Answers to JOSDK's `ControllerEventSource`.
+pub struct PrimarySource<P: KubeObject> {
+    informer: Informer<P>,
+    resource_type: ResourceType,
+}
+
+impl<P: KubeObject> Clone for PrimarySource<P> {
+    fn clone(&self) -> Self {
+        Self { informer: self.informer.clone(), resource_type: self.resource_type.clone() }
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for PrimarySource<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrimarySource").field("type", &self.resource_type).finish_non_exhaustive()
+    }
+}
+
+impl<P: KubeObject> PrimarySource<P> {
+    /// Builds the source; it does nothing until it runs.
+    pub fn new(declaration: PrimaryEventSource<P>, wiring: &Wiring) -> Self {
+        let mut config = InformerConfig::new(NAME, wiring.primary_type.clone());
+        config.scope = wiring.scope.clone();
+        config.label_selector = declaration.label_selector;
+        config.field_selector = declaration.field_selector;
+        config.own_managers.clone_from(&wiring.own_managers);
+        let events = Arc::new(PrimaryEvents {
+            controller: Arc::clone(&wiring.controller),
+            filters: declaration.filters,
+            observers: wiring.observers.clone(),
+            sink: Arc::clone(&wiring.sink),
+        });
+        let client = wiring.clients.direct.clone();
+        let informer = Informer::new(config, client, wiring.environment.clone(), events);
+        Self { informer, resource_type: wiring.primary_type.clone() }
+    }
+
+    /// Everything that is known of the primaries.
+    #[must_use]
+    pub fn informer(&self) -> &Informer<P> {
+        &self.informer
+    }
+
+    /// The type of the primaries.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        &self.resource_type
+    }
+}
+
+impl<P: KubeObject> EventSource for PrimarySource<P> {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.run(std::future::pending()).await })
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.synced().await })
+    }
+
+    fn health(&self) -> SourceHealth {
+        self.informer.health()
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        let informer = self.informer.clone();
+        Box::pin(async move { informer.caught_up().await })
+    }
+}
+
+/// Turns changes of primaries into events.
+struct PrimaryEvents<P> {
+    controller: Arc<str>,
+    filters: PrimaryFilters<P>,
+    observers: Observers,
+    sink: Arc<dyn EventSink>,
+}
+
+impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
+    fn on_change(&self, change: Change<P>) {
+        let key = change.key();
+        // A deletion is never filtered: what is kept about the object must go with it.
+        let deleted = matches!(change, Change::Deleted { .. });
+        if !deleted && !self.filters.accepts(&change) {
+            return;
+        }
+        let (controller, action) = (&*self.controller, change.action());
+        self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
+        match &change {
+            Change::Deleted { last, .. } => self.sink.primary_deleted(&key, uid(&**last)),
+            Change::Added { new, initial } => {
+                let deleting = new.meta().deletion_timestamp.is_some();
+                let cause = if *initial { Cause::InitialList } else { Cause::Created };
+                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
+            }
+            Change::Updated { old, new } => {
+                let deleting = new.meta().deletion_timestamp.is_some();
+                let newly = deleting && old.meta().deletion_timestamp.is_none();
+                let cause = if newly { Cause::MarkedForDeletion } else { Cause::Changed };
+                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
+            }
+        }
+    }
+
+    fn on_health(&self, health: &SourceHealth) {
+        let controller = &*self.controller;
+        self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
+    }
+}
+
+/// The server gives every object a uid; an empty one can only come from a test.
+fn uid<P: KubeObject>(object: &P) -> &str {
+    object.meta().uid.as_deref().unwrap_or_default()
+}

@@ -1,0 +1,251 @@
+//! The way out: each write of the library passes [`Writer::send`].
+
+use std::sync::Arc;
+
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use kube::{Client, client::Body, core::Status};
+use serde::de::DeserializeOwned;
+
+use super::Error;
+use crate::{
+    environment::Environment,
+    observe::{Observation, Observers, WriteEffect},
+    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
+};
+
+/// How a write is expressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// POST to the collection.
+    Create,
+    /// Server-side apply that takes fields from other managers.
+    Apply,
+    /// PUT of the whole object.
+    Update,
+    /// JSON patch (RFC 6902).
+    JsonPatch,
+    /// DELETE with preconditions.
+    Delete,
+}
+
+impl Verb {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Apply => "apply",
+            Self::Update => "update",
+            Self::JsonPatch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A write on its way out.
+#[derive(Debug)]
+pub(crate) struct Write<'w> {
+    pub(crate) verb: Verb,
+    pub(crate) target_type: &'w ResourceType,
+    pub(crate) target: &'w ObjectKey,
+    pub(crate) subresource: Option<&'static str>,
+    pub(crate) body: Vec<u8>,
+    /// The version that the write builds upon; tells whether the server found something to change.
+    pub(crate) base: Option<ResourceVersion>,
+}
+
+/// The only place that writes to the API server.
+///
+/// # Guarantees
+/// - Each write is sent once and ends within the clients' deadline.
+/// - Each write, whatever comes of it, is told to the observers: kind, name, effect and duration, never content.
+#[derive(Clone, Debug)]
+pub(crate) struct Writer {
+    pub(crate) client: ClientHandle,
+    pub(crate) reads: ClientHandle,
+    pub(crate) controller: Arc<str>,
+    pub(crate) field_manager: Arc<str>,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+}
+
+/// A client that can be printed.
+#[derive(Clone)]
+pub(crate) struct ClientHandle(pub(crate) Client);
+
+impl std::fmt::Debug for ClientHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+impl Writer {
+    /// Sends `write` for the run of `primary` and reads the object in the answer.
+    pub(crate) async fn send<K: KubeObject>(
+        &self,
+        primary: &ObjectKey,
+        write: &Write<'_>,
+    ) -> Result<K, Error> {
+        let answer = self.send_raw(primary, write).await?;
+        decode(write, &answer)
+    }
+
+    /// Sends `write` and says nothing about what is in the answer.
+    pub(crate) async fn send_raw(&self, primary: &ObjectKey, write: &Write<'_>) -> Result<Vec<u8>, Error> {
+        let started = self.environment.now();
+        let result = self.exchange(write).await;
+        let text;
+        let effect = match &result {
+            Ok((code, answer)) => effect(write, *code, answer),
+            Err(error) => {
+                text = error.to_string();
+                WriteEffect::Failed { error: &text }
+            }
+        };
+        self.observers.observe(&Observation::Wrote {
+            controller: &self.controller,
+            primary,
+            target_type: write.target_type,
+            target: write.target,
+            subresource: write.subresource,
+            effect,
+            took: self.environment.now() - started,
+        });
+        result.map(|(_, answer)| answer)
+    }
+
+    /// Tells the observers that nothing differed, so that nothing was sent.
+    pub(crate) fn matched(
+        &self,
+        primary: &ObjectKey,
+        target_type: &ResourceType,
+        target: &ObjectKey,
+        subresource: Option<&'static str>,
+    ) {
+        self.observers.observe(&Observation::Wrote {
+            controller: &self.controller,
+            primary,
+            target_type,
+            target,
+            subresource,
+            effect: WriteEffect::Matched,
+            took: std::time::Duration::ZERO,
+        });
+    }
+
+    /// Reads the live object, past all caches; `None` when it doesn't exist.
+    pub(crate) async fn get<K: KubeObject>(
+        &self,
+        target_type: &ResourceType,
+        target: &ObjectKey,
+    ) -> Result<Option<K>, Error> {
+        let path = format!("{}/{}", target_type.collection_path(target.namespace()), target.name());
+        let request = Request::get(path).body(Vec::new()).map_err(|_| invalid_name(target_type, target))?;
+        match self.reads.0.request::<K>(request).await {
+            Ok(object) => Ok(Some(object)),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(kube::Error::Api(status)) => {
+                Err(Error::Refused { verb: "get", kind: target_type.clone(), key: target.clone(), status })
+            }
+            Err(source) => Err(Error::Unanswered {
+                verb: "get",
+                kind: target_type.clone(),
+                key: target.clone(),
+                source: Box::new(source),
+            }),
+        }
+    }
+
+    async fn exchange(&self, write: &Write<'_>) -> Result<(StatusCode, Vec<u8>), Error> {
+        let unanswered = |source| Error::Unanswered {
+            verb: write.verb.as_str(),
+            kind: write.target_type.clone(),
+            key: write.target.clone(),
+            source: Box::new(source),
+        };
+        let response = self.client.0.send(self.request(write)?).await.map_err(unanswered)?;
+        let code = response.status();
+        let body = response.into_body().collect().await.map_err(unanswered)?.to_bytes();
+        if code.is_success() {
+            return Ok((code, body.into()));
+        }
+        let status = serde_json::from_slice(&body).unwrap_or_else(|_| {
+            // A proxy between us and the server answers in its own words.
+            Status::failure(String::from_utf8_lossy(&body).trim(), "Unknown").with_code(code.as_u16())
+        });
+        Err(Error::Refused {
+            verb: write.verb.as_str(),
+            kind: write.target_type.clone(),
+            key: write.target.clone(),
+            status: Box::new(status),
+        })
+    }
+
+    fn request(&self, write: &Write<'_>) -> Result<Request<Body>, Error> {
+        let collection = write.target_type.collection_path(write.target.namespace());
+        let object = || {
+            let subresource = write.subresource.map(|name| format!("/{name}")).unwrap_or_default();
+            format!("{collection}/{}{subresource}", write.target.name())
+        };
+        let manager = &self.field_manager;
+        let (method, uri, content) = match write.verb {
+            Verb::Create => {
+                (Method::POST, format!("{collection}?fieldManager={manager}"), "application/json")
+            }
+            Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
+            Verb::Apply => (
+                Method::PATCH,
+                format!("{}?force=true&fieldManager={manager}", object()),
+                "application/apply-patch+yaml",
+            ),
+            Verb::JsonPatch => {
+                (Method::PATCH, format!("{}?fieldManager={manager}", object()), "application/json-patch+json")
+            }
+            Verb::Delete => (Method::DELETE, object(), "application/json"),
+        };
+        Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(header::CONTENT_TYPE, content)
+            .header(header::ACCEPT, "application/json")
+            .body(Body::from(write.body.clone()))
+            .map_err(|_| invalid_name(write.target_type, write.target))
+    }
+}
+
+fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
+    Error::InvalidName { kind: kind.clone(), key: key.clone() }
+}
+
+fn decode<K: DeserializeOwned>(write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
+    serde_json::from_slice(answer).map_err(|source| Error::Undecodable {
+        kind: write.target_type.clone(),
+        key: write.target.clone(),
+        source,
+    })
+}
+
+fn effect(write: &Write<'_>, code: StatusCode, answer: &[u8]) -> WriteEffect<'static> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        metadata: Metadata,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        resource_version: Option<String>,
+    }
+    match write.verb {
+        Verb::Delete => WriteEffect::Deleted,
+        _ if code == StatusCode::CREATED => WriteEffect::Created,
+        _ => {
+            let version = serde_json::from_slice::<Versioned>(answer)
+                .ok()
+                .and_then(|answer| ResourceVersion::parse(&answer.metadata.resource_version?));
+            if version.is_some() && version == write.base {
+                WriteEffect::Unchanged
+            } else {
+                WriteEffect::Updated
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The declaration of an operator.
+
+use std::{sync::Arc, time::Duration};
+
+use kube::Config;
+use tokio::sync::Mutex;
+
+use super::{Error, Exit, Operator, health::HealthLog};
+use crate::{
+    client::TransportHook,
+    controller::{Controller, IntoController},
+    environment::WallClock,
+    metrics::{Metrics, MetricsFacade, MetricsObserver},
+    observe::{Observer, Observers},
+};
+
+/// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
+/// asked it to stop; this leaves room before that.
+pub const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// Declares an operator.
+#[derive(Debug)]
+#[must_use = "an operator does nothing until it is started"]
+pub struct OperatorBuilder {
+    config: Option<Config>,
+    hooks: Vec<TransportHook>,
+    controllers: Vec<Controller>,
+    observers: Vec<Arc<dyn Observer>>,
+    metrics: Arc<dyn Metrics>,
+    wall_clock: Option<Arc<dyn WallClock>>,
+    termination_timeout: Duration,
+}
+
+impl Default for OperatorBuilder {
+    fn default() -> Self {
+        Self {
+            config: None,
+            hooks: Vec::new(),
+            controllers: Vec::new(),
+            observers: Vec::new(),
+            metrics: Arc::new(MetricsFacade),
+            wall_clock: None,
+            termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
+        }
+    }
+}
+
+impl OperatorBuilder {
+    /// Talks to this cluster; by default to that of the current kubeconfig, or the one that the pod runs in.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Adds a controller.
+    ///
+    /// # Errors
+    /// When its declaration contradicts itself, or its name is taken.
+    pub fn register(mut self, controller: impl IntoController) -> Result<Self, Error> {
+        let controller = controller.into_controller()?;
+        if self.controllers.iter().any(|other| other.name() == controller.name()) {
+            return Err(Error::DuplicateController(controller.name().to_owned()));
+        }
+        self.controllers.push(controller);
+        Ok(self)
+    }
+
+    /// Wraps the transport of all clients; a later hook is outside of an earlier one.
+    pub fn transport(mut self, hook: TransportHook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Tells `observer` what the library does.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Records metrics here instead of handing them to the `metrics` crate.
+    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Takes the time of day from here instead of the machine's clock.
+    pub fn wall_clock(mut self, wall_clock: Arc<dyn WallClock>) -> Self {
+        self.wall_clock = Some(wall_clock);
+        self
+    }
+
+    /// How long a stop waits for runs under way before it drops them.
+    pub fn termination_timeout(mut self, timeout: Duration) -> Self {
+        self.termination_timeout = timeout;
+        self
+    }
+
+    /// The controllers registered so far.
+    #[must_use]
+    pub fn controllers(&self) -> &[Controller] {
+        &self.controllers
+    }
+
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// When no controller is registered.
+    pub fn build(self) -> Result<Operator, Error> {
+        if self.controllers.is_empty() {
+            return Err(Error::NoController);
+        }
+        let mut observers: Vec<Arc<dyn Observer>> =
+            vec![Arc::new(MetricsObserver::new(self.metrics)), Arc::new(HealthLog::default())];
+        observers.extend(self.observers);
+        Ok(Operator {
+            config: self.config,
+            hooks: self.hooks,
+            controllers: self.controllers,
+            observers: Observers::new(observers),
+            wall_clock: self.wall_clock,
+            termination_timeout: self.termination_timeout,
+            running: Mutex::new(None),
+        })
+    }
+
+    /// Builds the operator and runs it until it is told to stop; see [`Operator::run`].
+    ///
+    /// # Errors
+    /// When the declaration is wrong or there is no cluster.
+    pub async fn run(self) -> Result<Exit, Error> {
+        self.build()?.run().await
+    }
+}

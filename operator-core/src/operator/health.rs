@@ -1,0 +1,45 @@
+//! Says in the log when an event source stops working, and when it works again: once each, not at every attempt.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+use crate::observe::{Observation, Observer, SourceHealth};
+
+/// Which sources, by controller and name, were last seen failing.
+#[derive(Debug, Default)]
+pub(super) struct HealthLog {
+    failing: Mutex<BTreeSet<(String, String)>>,
+}
+
+impl Observer for HealthLog {
+    fn observe(&self, observation: &Observation<'_>) {
+        match observation {
+            Observation::ProcessingStarted { controller, after } => {
+                tracing::info!(
+                    controller,
+                    after_ms = after.as_millis(),
+                    "all caches are synced, runs may start"
+                );
+            }
+            Observation::SourceHealth { controller, source, health } => {
+                let id = ((*controller).to_owned(), (*source).to_owned());
+                match health {
+                    SourceHealth::Unhealthy { reason, advice } => {
+                        if self.failing.lock().insert(id) {
+                            let advice = advice.as_deref().unwrap_or("it is tried again, ever more slowly");
+                            tracing::warn!(controller, source, reason, advice, "event source does not work");
+                        }
+                    }
+                    SourceHealth::Healthy => {
+                        if self.failing.lock().remove(&id) {
+                            tracing::info!(controller, source, "event source works again");
+                        }
+                    }
+                    SourceHealth::Syncing => {}
+                }
+            }
+            _ => {}
+        }
+    }
+}

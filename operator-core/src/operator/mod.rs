@@ -1,0 +1,157 @@
+//! Many controllers, one process: clients, start, signals, drain, and the view from outside.
+//!
+//! ```text
+//! builder ─▶ Operator ─start─▶ controllers run ─stop─▶ drain, at most `termination_timeout` ─▶ stopped
+//!                ▲                                                                               │
+//!                └───────────────────────────────can be started again────────────────────────────┘
+//! ```
+//!
+//! # Guarantees
+//! - `stop` on an operator that was never started, or was stopped before, does nothing.
+//! - After `stop` has returned nothing of the operator runs, and no write leaves the process.
+//! - A kind that can't be watched, because its definition is missing or the right is, makes the operator unready and
+//!   is tried again; it stops neither the process nor the other controllers.
+
+mod builder;
+mod error;
+mod health;
+mod run;
+mod settle;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use futures::future::join_all;
+use kube::Config;
+use tokio::sync::Mutex;
+
+use crate::{
+    client::{Clients, TransportHook},
+    controller::{Controller, RunningController, Surroundings},
+    environment::{Environment, WallClock},
+    observe::{Observers, SourceHealth},
+};
+
+pub use builder::{DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
+pub use error::Error;
+pub use run::Exit;
+pub use settle::{SettleError, Settling};
+
+/// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
+pub struct Operator {
+    config: Option<Config>,
+    hooks: Vec<TransportHook>,
+    controllers: Vec<Controller>,
+    observers: Observers,
+    wall_clock: Option<Arc<dyn WallClock>>,
+    termination_timeout: Duration,
+    running: Mutex<Option<Running>>,
+}
+
+/// What exists between a start and a stop.
+struct Running {
+    controllers: Vec<RunningController>,
+    environment: Environment,
+}
+
+/// How an operator came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was not running.
+    NotRunning,
+    /// All runs under way ended by themselves.
+    Drained,
+    /// Some run took longer than the termination timeout and was dropped.
+    TimedOut,
+}
+
+/// An event source that can't do its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnhealthySource {
+    /// The controller's name.
+    pub controller: String,
+    /// The event source's name.
+    pub source: String,
+    /// What it says of itself.
+    pub health: SourceHealth,
+}
+
+impl Operator {
+    /// Starts the declaration of an operator.
+    pub fn builder() -> OperatorBuilder {
+        OperatorBuilder::default()
+    }
+
+    /// The controllers, in the order of their registration.
+    #[must_use]
+    pub fn controllers(&self) -> &[Controller] {
+        &self.controllers
+    }
+
+    /// Connects to the cluster and starts all controllers. Returns without waiting for their caches: see
+    /// [`Operator::synced`]. Does nothing when the operator runs already.
+    ///
+    /// # Errors
+    /// When there is no usable configuration for a cluster.
+    pub async fn start(&self) -> Result<(), Error> {
+        let mut running = self.running.lock().await;
+        if running.is_some() {
+            return Ok(());
+        }
+        let config = match &self.config {
+            Some(config) => config.clone(),
+            None => Config::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
+        };
+        let mut environment = Environment::real();
+        if let Some(wall_clock) = &self.wall_clock {
+            environment = environment.with_wall_clock(Arc::clone(wall_clock));
+        }
+        let clients = Clients::new(&config, &self.hooks)?;
+        let observers = self.observers.clone();
+        let surroundings = Surroundings { clients, environment: environment.clone(), observers };
+        let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
+        *running = Some(Running { controllers, environment });
+        Ok(())
+    }
+
+    /// Resolves once every event source of every controller has seen everything that exists, so that runs may start;
+    /// at once when the operator doesn't run.
+    pub async fn synced(&self) {
+        if let Some(running) = &*self.running.lock().await {
+            join_all(running.controllers.iter().map(RunningController::synced)).await;
+        }
+    }
+
+    /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
+    pub async fn stop(&self) -> Stopped {
+        let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
+        let stops =
+            running.controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
+        if join_all(stops).await.into_iter().all(|drained| drained) {
+            Stopped::Drained
+        } else {
+            Stopped::TimedOut
+        }
+    }
+
+    /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
+    /// doesn't run.
+    pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
+        let running = self.running.lock().await;
+        let controllers = running.iter().flat_map(|running| &running.controllers);
+        let unhealthy = controllers.flat_map(|controller| {
+            let name = controller.name().to_owned();
+            controller.unhealthy().into_iter().map(move |(source, health)| UnhealthySource {
+                controller: name.clone(),
+                source,
+                health,
+            })
+        });
+        unhealthy.collect()
+    }
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operator").field("controllers", &self.controllers).finish_non_exhaustive()
+    }
+}

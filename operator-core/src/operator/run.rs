@@ -1,0 +1,61 @@
+//! An operator as a process: from its start to the signal that ends it.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{Error, Operator, Stopped};
+
+/// How an operator's process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the process is to end with this code"]
+pub enum Exit {
+    /// All runs ended by themselves after the signal.
+    Clean,
+    /// Some run outlived the termination timeout and was dropped.
+    DeadlinePassed,
+    /// A second Ctrl-C came before all runs had ended.
+    Interrupted,
+}
+
+impl Exit {
+    /// The exit code: 0, 143 and 130.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::DeadlinePassed => 143,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+impl Operator {
+    /// Starts the operator and runs it until SIGTERM or Ctrl-C, then stops it: runs under way get the termination
+    /// timeout to end. A second signal drops them at once.
+    ///
+    /// # Errors
+    /// When there is no cluster to connect to, or the process can't listen to signals.
+    pub async fn run(&self) -> Result<Exit, Error> {
+        let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
+        self.start().await?;
+        tokio::select! {
+            biased;
+            _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
+            _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs that are under way"),
+        }
+        tokio::select! {
+            biased;
+            stopped = self.stop() => Ok(match stopped {
+                Stopped::Drained | Stopped::NotRunning => Exit::Clean,
+                Stopped::TimedOut => Exit::DeadlinePassed,
+            }),
+            _ = interrupt.recv() => Ok(Exit::Interrupted),
+        }
+    }
+}

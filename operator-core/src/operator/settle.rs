@@ -1,0 +1,122 @@
+//! The barrier that makes "nothing more happens" testable without waiting for it.
+//!
+//! An operator is settled when every event source has seen, and handed on, everything that exists at the moment of the
+//! question, no run waits or is under way, and no timer is due within a given time. The marker that the sources are held
+//! against is a fresh, consistent list of what they watch: it needs no object of its own in the cluster, no right beyond
+//! the operator's, and causes no event.
+
+use std::time::Duration;
+
+use super::{Operator, Running};
+use crate::{environment::Now, processor::Snapshot};
+
+/// What counts as settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Settling {
+    /// A timer that is due within this time (a retry, a reschedule) is waited for; a later one is not.
+    pub no_timer_within: Duration,
+    /// How long to wait for all this at the most.
+    pub timeout: Duration,
+}
+
+impl Default for Settling {
+    /// Timers within 3 s are waited for, and all of it for 60 s at the most.
+    fn default() -> Self {
+        Self { no_timer_within: Duration::from_secs(3), timeout: Duration::from_secs(60) }
+    }
+}
+
+/// Why an operator did not settle.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettleError {
+    /// It doesn't run.
+    #[error("the operator is not running")]
+    NotRunning,
+    /// It was still busy when the time was over.
+    #[error("not settled after {} s: {reason}", timeout.as_secs_f32())]
+    TimedOut {
+        /// How long it was waited for.
+        timeout: Duration,
+        /// What was still going on.
+        reason: String,
+    },
+}
+
+/// Between two looks. The looks themselves are made of messages and lists, so this only keeps them from spinning.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Operator {
+    /// Waits until the operator is settled.
+    ///
+    /// # Errors
+    /// When the operator doesn't run, or is still busy after the timeout; the error says with what.
+    pub async fn settled(&self, settling: Settling) -> Result<(), SettleError> {
+        let running = self.running.lock().await;
+        let running = running.as_ref().ok_or(SettleError::NotRunning)?;
+        let mut reason = "event sources are not synced".to_owned();
+        let wait = async {
+            for controller in &running.controllers {
+                controller.synced().await;
+            }
+            while let Err(busy) = running.look(settling.no_timer_within).await {
+                reason = busy;
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        if tokio::time::timeout(settling.timeout, wait).await.is_ok() {
+            return Ok(());
+        }
+        let unhealthy: Vec<String> = running
+            .controllers
+            .iter()
+            .flat_map(|controller| controller.unhealthy())
+            .map(|(source, health)| format!("event source {source}: {health:?}"))
+            .collect();
+        if !unhealthy.is_empty() {
+            reason = unhealthy.join("; ");
+        }
+        Err(SettleError::TimedOut { timeout: settling.timeout, reason })
+    }
+}
+
+impl Running {
+    /// One look: quiet before the lists and still the same quiet after them.
+    async fn look(&self, no_timer_within: Duration) -> Result<(), String> {
+        let before = self.quiet(no_timer_within).await?;
+        for controller in &self.controllers {
+            match controller.caught_up().await {
+                Ok(true) => {}
+                Ok(false) => return Err(format!("{}: an event source lags behind", controller.name())),
+                Err(error) => return Err(format!("{}: {error}", controller.name())),
+            }
+        }
+        let after = self.quiet(no_timer_within).await?;
+        if before == after { Ok(()) } else { Err("events are arriving".to_owned()) }
+    }
+
+    /// How many inputs each controller has had, if it is quiet.
+    async fn quiet(&self, no_timer_within: Duration) -> Result<Vec<u64>, String> {
+        let mut inputs = Vec::with_capacity(self.controllers.len());
+        for controller in &self.controllers {
+            let name = controller.name();
+            let snapshot = controller.snapshot().await;
+            if let Some(busy) = busy(&snapshot, self.environment.now(), no_timer_within) {
+                return Err(format!("{name}: {busy}"));
+            }
+            inputs.push(snapshot.inputs);
+        }
+        Ok(inputs)
+    }
+}
+
+fn busy(snapshot: &Snapshot, now: Now, no_timer_within: Duration) -> Option<String> {
+    if !snapshot.is_running {
+        return Some("processing has not started".to_owned());
+    }
+    if snapshot.queued + snapshot.running > 0 {
+        return Some(format!("{} runs are queued and {} are under way", snapshot.queued, snapshot.running));
+    }
+    let due = snapshot.due.next_work().into_iter().chain(snapshot.due.max_interval).min()?;
+    (due <= now + no_timer_within).then(|| format!("a timer is due in {:?}", due.since(now)))
+}

@@ -1,0 +1,166 @@
+//! What a run can see and do.
+
+use std::{fmt, sync::Arc};
+
+use kube::Client;
+
+use super::RetryInfo;
+use crate::{
+    cache::Informer,
+    client::Clients,
+    environment::WallClock,
+    event_source::{PrimarySource, SecondarySource, Sources},
+    observe::Causes,
+    operations::{ResourceOperations, Writer},
+    processor::Uid,
+    resource::{KubeObject, ObjectKey, ResourceType, owner_reference},
+};
+
+/// What all runs of a controller share.
+#[derive(Debug)]
+pub(crate) struct ControllerContext<P: KubeObject> {
+    pub(crate) controller: Arc<str>,
+    pub(crate) primary: PrimarySource<P>,
+    pub(crate) sources: Sources,
+    pub(crate) writer: Writer,
+    pub(crate) clients: Clients,
+}
+
+/// What distinguishes one run from another.
+#[derive(Clone, Debug)]
+pub struct RunContext {
+    /// The primary that the run is about.
+    pub key: ObjectKey,
+    /// Its incarnation.
+    pub uid: Uid,
+    /// Why the run happens.
+    pub causes: Causes,
+    /// Which retry it is; `None` for a run that no failure went before.
+    pub retry: Option<RetryInfo>,
+}
+
+/// Given to each call of user code: reads from the caches, writes through the operator. Answers to JOSDK's `Context`.
+///
+/// All reads come from caches that the operator keeps up to date by watching, and that see the operator's own writes at
+/// once. Objects are shared: clone one before changing it.
+pub struct Context<P: KubeObject> {
+    run: RunContext,
+    shared: Arc<ControllerContext<P>>,
+}
+
+impl<P: KubeObject> fmt::Debug for Context<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl<P: KubeObject> Context<P> {
+    pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext<P>>) -> Self {
+        Self { run, shared }
+    }
+
+    /// The primary that the run is about.
+    #[must_use]
+    pub fn primary_key(&self) -> &ObjectKey {
+        &self.run.key
+    }
+
+    /// The type of the primary.
+    #[must_use]
+    pub fn primary_type(&self) -> &ResourceType {
+        self.shared.primary.resource_type()
+    }
+
+    /// The controller's name.
+    #[must_use]
+    pub fn controller_name(&self) -> &str {
+        &self.shared.controller
+    }
+
+    /// Why the run happens.
+    #[must_use]
+    pub fn causes(&self) -> Causes {
+        self.run.causes
+    }
+
+    /// Which retry the run is; `None` when no failure went before.
+    #[must_use]
+    pub fn retry_info(&self) -> Option<&RetryInfo> {
+        self.run.retry.as_ref()
+    }
+
+    /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
+    ///
+    /// Empty, too, when the controller has no event source for `K`.
+    #[must_use]
+    pub fn secondary<K: KubeObject>(&self) -> Option<Arc<K>> {
+        self.secondaries().into_iter().next()
+    }
+
+    /// The secondary of type `K` and that name which belongs to the primary.
+    #[must_use]
+    pub fn secondary_named<K: KubeObject>(&self, name: &str) -> Option<Arc<K>> {
+        self.secondaries::<K>().into_iter().find(|object| object.meta().name.as_deref() == Some(name))
+    }
+
+    /// All secondaries of type `K` that belong to the primary, from all event sources for `K`, in the order of their
+    /// keys within each source.
+    #[must_use]
+    pub fn secondaries<K: KubeObject>(&self) -> Vec<Arc<K>> {
+        self.shared.sources.of_type::<K>().flat_map(|source| source.secondaries_of(&self.run.key)).collect()
+    }
+
+    /// Any object of type `K` that the controller watches, whomever it belongs to.
+    #[must_use]
+    pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.shared.sources.of_type::<K>().find_map(|source| source.informer().get(key))
+    }
+
+    /// The event source of that name for objects of type `K`.
+    #[must_use]
+    pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
+        self.shared.sources.named(name)
+    }
+
+    /// The cache of all primaries.
+    #[must_use]
+    pub fn primary_cache(&self) -> &Informer<P> {
+        self.shared.primary.informer()
+    }
+
+    /// Writes secondaries.
+    #[must_use]
+    pub fn resource_operations(&self) -> ResourceOperations<'_> {
+        ResourceOperations::new(&self.run.key, &self.shared.sources, &self.shared.writer)
+    }
+
+    /// An owner reference to `primary`, for the metadata of its children.
+    #[must_use]
+    pub fn owner_reference(
+        &self,
+        primary: &P,
+    ) -> Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference> {
+        owner_reference(primary, self.primary_type())
+    }
+
+    /// A client for what the framework has no word for. What is written through it counts as somebody else's: it is not
+    /// filtered, and not read back before the watch has seen it.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.shared.clients.reads
+    }
+
+    /// The time of day, for what people read, such as transition times.
+    #[must_use]
+    pub fn wall_clock(&self) -> &dyn WallClock {
+        self.shared.writer.environment.wall_clock()
+    }
+
+    pub(crate) fn run(&self) -> &RunContext {
+        &self.run
+    }
+
+    pub(crate) fn shared(&self) -> &ControllerContext<P> {
+        &self.shared
+    }
+}
