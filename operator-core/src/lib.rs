@@ -1,1 +1,4 @@
 //! placeholder
+
+#[cfg(feature = "testing")]
+pub mod testing;
