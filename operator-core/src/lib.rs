@@ -14,6 +14,7 @@
 //! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
+//! - `testing` (feature): a real control plane on demand, and an operator inside a test.
 
 pub mod resource;
 
@@ -36,6 +37,9 @@ mod dispatcher;
 pub mod controller;
 
 pub mod operator;
+
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use controller::{Controller, ControllerBuilder};
 pub use event_source::{InformerEventSource, WatchScope};

@@ -1,0 +1,246 @@
+//! A control plane for tests.
+//!
+//! ```text
+//!  test A (its runtime) ──▶ TestCluster ──▶ client, namespace, CRDs of test A ─┐
+//!  test B (its runtime) ──▶ TestCluster ──▶ client, namespace, CRDs of test B ─┴─▶ one control plane per binary
+//! ```
+//!
+//! # Guarantees
+//! - All tests of a binary that ask for the same [`Profile`] share its processes, although each has a runtime of its own.
+//!   No [`Client`] is shared: its tasks would end with the runtime of the test that made it.
+//! - The processes end with the test binary, also when it is killed.
+//! - A failure to start is remembered: the other tests fail at once instead of one after the other in time.
+//!
+//! # Assumptions
+//! - Each test has CRDs in an API group of its own, for CRDs have no namespace: two tests that change the same one would
+//!   disturb each other. CRDs are not deleted, which would cost every later test a wait.
+//! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use k8s_openapi::{
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    core::{GroupVersionKind, TypeMeta},
+    discovery::{self, Scope},
+};
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use super::{ControlPlane, ControlPlaneBuilder, Error};
+
+/// Whose fields these are, for server-side apply.
+const MANAGER: &str = "operator-core-testing";
+
+/// How long a CRD may take until it is served. Under load the API server needs several seconds.
+const SERVED: Duration = Duration::from_secs(60);
+
+/// Between two looks.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What a shared control plane runs, beside etcd and the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Profile {
+    /// Nothing: namespaces don't end, and nobody collects garbage. The quickest.
+    ApiServer,
+    /// kube-controller-manager: what most operators rely on.
+    #[default]
+    Controllers,
+    /// Also kube-scheduler and kwok with a node: Deployments, StatefulSets and Jobs come to their end.
+    Full,
+}
+
+impl Profile {
+    /// What starts such a control plane.
+    #[must_use]
+    pub fn builder(self) -> ControlPlaneBuilder {
+        let builder = ControlPlane::builder().audit_log(true);
+        match self {
+            Self::ApiServer => builder,
+            Self::Controllers => builder.controller_manager(true),
+            Self::Full => builder.kwok(true),
+        }
+    }
+}
+
+/// A control plane, with what tests need. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct TestCluster {
+    plane: Arc<ControlPlane>,
+    /// The CRDs that this process has installed, by name: each once, and everybody waits for that.
+    installed: Arc<Mutex<HashMap<String, Arc<OnceCell<()>>>>>,
+}
+
+impl TestCluster {
+    /// The control plane that the tests of this binary share, with kube-controller-manager and an audit log. The first
+    /// call starts it.
+    ///
+    /// # Errors
+    /// When it doesn't start. The first failure is that of every later call, too.
+    pub async fn shared() -> Result<Self, Error> {
+        Self::shared_with(Profile::default()).await
+    }
+
+    /// As [`shared`](Self::shared), of another kind. Kinds don't share processes.
+    ///
+    /// # Errors
+    /// As [`shared`](Self::shared).
+    pub async fn shared_with(profile: Profile) -> Result<Self, Error> {
+        static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =
+            [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
+        let start = async || profile.builder().start().await.map(Self::new).map_err(Arc::new);
+        let cluster = SHARED[profile as usize].get_or_init(start).await;
+        cluster.clone().map_err(Error::Shared)
+    }
+
+    /// A control plane for one test alone.
+    #[must_use]
+    pub fn new(plane: ControlPlane) -> Self {
+        Self { plane: Arc::new(plane), installed: Arc::default() }
+    }
+
+    /// The control plane itself.
+    #[must_use]
+    pub fn control_plane(&self) -> &ControlPlane {
+        &self.plane
+    }
+
+    /// A new client for the cluster's administrator, on the current runtime.
+    ///
+    /// # Errors
+    /// When the configuration of an existing cluster cannot be used.
+    pub fn client(&self) -> Result<Client, Error> {
+        client(self.plane.config())
+    }
+
+    /// A new client for someone else, so that RBAC applies; see [`ControlPlane::config_as`].
+    ///
+    /// # Errors
+    /// As [`client`](Self::client).
+    pub fn client_as(&self, user: &str) -> Result<Client, Error> {
+        client(self.plane.config_as(user, &[]))
+    }
+
+    /// Makes a namespace of its own for a test. Its name starts with `prefix` and is returned.
+    ///
+    /// # Errors
+    /// When the API server refuses, as with a prefix that is not a DNS label.
+    pub async fn namespace(&self, prefix: &str) -> Result<String, Error> {
+        let mut namespace = Namespace::default();
+        namespace.metadata.generate_name = Some(format!("{prefix}-"));
+        let made = Api::all(self.client()?).create(&PostParams::default(), &namespace).await;
+        Ok(made.map_err(Error::kube(format!("make a namespace {prefix}-…")))?.name_any())
+    }
+
+    /// Applies CRDs and waits until their objects can be listed in every served version.
+    ///
+    /// A CRD that this process has installed before is not applied again.
+    ///
+    /// # Errors
+    /// When the API server refuses a CRD, or doesn't serve it in time.
+    pub async fn install_crds(
+        &self,
+        crds: impl IntoIterator<Item = CustomResourceDefinition>,
+    ) -> Result<(), Error> {
+        let client = self.client()?;
+        let installations = crds.into_iter().map(|crd| {
+            let cell = Arc::clone(self.installed.lock().entry(crd.name_any()).or_default());
+            let client = client.clone();
+            async move { cell.get_or_try_init(|| install(&client, &crd)).await.map(|()| ()) }
+        });
+        futures::future::try_join_all(installations).await.map(|_| ())
+    }
+
+    /// Applies the objects of a YAML text with one or more documents, in their order, and returns what the API server made
+    /// of them. Those that need a namespace and name none get `namespace`.
+    ///
+    /// # Errors
+    /// When the text is not YAML, when a kind is not served, or when the API server refuses an object.
+    pub async fn apply_yaml(&self, namespace: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
+        let invalid = |message: String| Error::Yaml { what: "the text to apply".to_owned(), message };
+        let documents: Vec<DynamicObject> =
+            serde_saphyr::from_multiple(yaml).map_err(|error| invalid(error.to_string()))?;
+        let client = self.client()?;
+        let mut applied = Vec::with_capacity(documents.len());
+        for object in documents {
+            let types = object.types.clone().ok_or_else(|| invalid("an object has no kind".to_owned()))?;
+            let (resource, scope) = resource(&client, &types).await?;
+            let api = match scope {
+                Scope::Namespaced => {
+                    let namespace = object.namespace().unwrap_or_else(|| namespace.to_owned());
+                    Api::namespaced_with(client.clone(), &namespace, &resource)
+                }
+                Scope::Cluster => Api::all_with(client.clone(), &resource),
+            };
+            let (name, kind) = (object.name_any(), types.kind);
+            let result = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(&object)).await;
+            applied.push(result.map_err(Error::kube(format!("apply {kind} {name}")))?);
+        }
+        Ok(applied)
+    }
+}
+
+fn client(config: kube::Config) -> Result<Client, Error> {
+    Client::try_from(config).map_err(Error::kube("make a client"))
+}
+
+async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Scope), Error> {
+    let unknown = format!("find {} {}", types.api_version, types.kind);
+    let kind = GroupVersionKind::try_from(types)
+        .map_err(|error| Error::Yaml { what: unknown.clone(), message: error.to_string() })?;
+    let (resource, capabilities) = discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
+    Ok((resource, capabilities.scope))
+}
+
+async fn install(client: &Client, crd: &CustomResourceDefinition) -> Result<(), Error> {
+    let name = crd.name_any();
+    let crds = Api::<CustomResourceDefinition>::all(client.clone());
+    crds.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(crd))
+        .await
+        .map_err(Error::kube(format!("apply the CRD {name}")))?;
+    for version in crd.spec.versions.iter().filter(|version| version.served) {
+        let names = &crd.spec.names;
+        let kind = GroupVersionKind::gvk(&crd.spec.group, &version.name, &names.kind);
+        let api = Api::all_with(client.clone(), &ApiResource::from_gvk_with_plural(&kind, &names.plural));
+        served(&api, &name).await?;
+    }
+    Ok(())
+}
+
+/// Waits until a list succeeds. That a CRD is `Established` isn't enough: its path is 404 for a moment longer, and then
+/// 429 as long as its storage is being initialized.
+async fn served(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
+    let mut last = None;
+    let wait = async {
+        loop {
+            match api.list(&ListParams::default().limit(1)).await {
+                Ok(_) => return Ok(()),
+                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 429 | 503) => {
+                    last = Some(status.message.clone());
+                }
+                Err(error) => return Err(Error::kube(format!("list the objects of the CRD {name}"))(error)),
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    };
+    match tokio::time::timeout(SERVED, wait).await {
+        Ok(result) => result,
+        Err(_) => {
+            Err(Error::NotReady { what: format!("the CRD {name} is"), seconds: SERVED.as_secs(), last })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_has_a_place_of_its_own() {
+        let places = [Profile::ApiServer, Profile::Controllers, Profile::Full].map(|profile| profile as usize);
+        assert_eq!(places, [0, 1, 2]);
+    }
+}

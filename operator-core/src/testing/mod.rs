@@ -1,0 +1,19 @@
+//! For tests and for development: a real control plane on demand.
+//!
+//! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests need
+//! again and again. The binaries are built once from Go modules that this crate carries; the page "Testing with a control
+//! plane" of the documentation says what else is possible.
+//!
+//! | Java Operator SDK | here |
+//! |---|---|
+//! | `LocallyRunOperatorExtension`'s cluster (fabric8's kube-api-test) | [`ControlPlane`], [`TestCluster`] |
+//! | its namespace per test | [`TestCluster::namespace`] |
+//! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
+
+mod cluster;
+mod control_plane;
+mod error;
+
+pub use cluster::{Profile, TestCluster};
+pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
+pub use error::Error;
