@@ -1,7 +1,7 @@
 //! For tests and for development: a real control plane on demand.
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests need
-//! again and again. The binaries are built once from Go modules that this crate carries; the page "Testing with a control
+//! again and again; [`TestOperator`] is an operator inside a test, which can be waited for and counted. The binaries are built once from Go modules that this crate carries; the page "Testing with a control
 //! plane" of the documentation says what else is possible.
 //!
 //! | Java Operator SDK | here |
@@ -13,7 +13,11 @@
 mod cluster;
 mod control_plane;
 mod error;
+mod operator;
+mod request_log;
 
 pub use cluster::{Profile, TestCluster};
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
+pub use operator::{Settled, TestOperator};
+pub use request_log::{ObjectRequest, RequestLog};
