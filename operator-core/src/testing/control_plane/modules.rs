@@ -80,7 +80,8 @@ impl Module {
     /// FNV-1a over names and contents. The standard library's hasher may change with Rust's version, which would
     /// cost every user a build.
     fn fingerprint(&self) -> u64 {
-        let bytes = self.files.iter().flat_map(|(name, content)| [name.as_bytes(), &[0], content.as_bytes(), &[0]]);
+        let bytes =
+            self.files.iter().flat_map(|(name, content)| [name.as_bytes(), &[0], content.as_bytes(), &[0]]);
         bytes.flatten().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
@@ -100,8 +101,10 @@ mod tests {
 
     #[test]
     fn a_changed_file_changes_the_key() {
-        let changed = Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n")], ..CLUSTER };
-        let again = Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n\n")], ..CLUSTER };
+        let changed =
+            Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n")], ..CLUSTER };
+        let again =
+            Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n\n")], ..CLUSTER };
         assert_eq!(changed.version(), "v1.36.3");
         assert_eq!(changed.key(), changed.key());
         assert_ne!(changed.key(), again.key());

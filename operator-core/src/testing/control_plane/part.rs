@@ -185,7 +185,10 @@ mod tests {
     #[test]
     fn what_each_part_must_be_told() {
         let table: &[(Part, &[&str])] = &[
-            (Part::Etcd, &["--unsafe-no-fsync", "--listen-client-urls=unix:///f/etcd.sock", "--data-dir=/f/etcd"]),
+            (
+                Part::Etcd,
+                &["--unsafe-no-fsync", "--listen-client-urls=unix:///f/etcd.sock", "--data-dir=/f/etcd"],
+            ),
             (
                 Part::ApiServer,
                 &[
@@ -205,8 +208,14 @@ mod tests {
                     "--service-account-private-key-file=/f/tokens.key",
                 ],
             ),
-            (Part::Scheduler, &["--leader-elect=false", "--secure-port=0", "--kubeconfig=/f/kube-scheduler.kubeconfig"]),
-            (Part::Kwok, &["--manage-all-nodes=true", "--config=/f/stages.yaml", "--kubeconfig=/f/kwok.kubeconfig"]),
+            (
+                Part::Scheduler,
+                &["--leader-elect=false", "--secure-port=0", "--kubeconfig=/f/kube-scheduler.kubeconfig"],
+            ),
+            (
+                Part::Kwok,
+                &["--manage-all-nodes=true", "--config=/f/stages.yaml", "--kubeconfig=/f/kwok.kubeconfig"],
+            ),
         ];
         for (part, wanted) in table {
             let flags = flags(*part, false);

@@ -219,7 +219,9 @@ impl Drop for Supervisor {
 
 /// Takes in reports until the supervisor closes its stdout, then waits for its end. `_guard` is dropped at the end.
 fn listen(mut child: Child, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
-    for line in child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok)) {
+    for line in
+        child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok))
+    {
         reports.send_modify(|reports| reports.take(&line));
     }
     let _ = child.wait();
@@ -241,7 +243,8 @@ mod tests {
 
     #[test]
     fn a_death_is_told_with_the_last_lines() {
-        let dead = reports(&["started etcd 7", "log one  line", "log", "log other", "died etcd exit status 1"]);
+        let dead =
+            reports(&["started etcd 7", "log one  line", "log", "log other", "died etcd exit status 1"]);
         let error = dead.failure().unwrap().to_string();
         assert!(error.contains("etcd ended by itself (exit status 1)"), "{error}");
         assert!(error.contains("one  line\n\nother"), "{error}");
@@ -250,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_part_that_was_stopped_on_purpose_is_no_failure() {
-        let stopped = reports(&["started etcd 7", "started kwok 8", "paused kwok", "stopped kwok signal: killed"]);
+        let stopped =
+            reports(&["started etcd 7", "started kwok 8", "paused kwok", "stopped kwok signal: killed"]);
         assert!(stopped.failure().is_none());
         assert_eq!(stopped.running.get("etcd"), Some(&7));
         assert!(stopped.paused.is_empty());

@@ -1,0 +1,175 @@
+//! Where a test plays: a namespace, a custom resource, and the operator under test.
+
+use std::{
+    fmt::{self, Debug},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::NamespaceResourceScope;
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use operator_core::{
+    ObjectKey, Operator, OperatorBuilder,
+    controller::IntoController,
+    resource::KubeObject,
+    testing::{TestCluster, TestOperator},
+};
+use serde_json::Value;
+
+use crate::TestObject;
+
+/// How long a condition may take to become true: far more than any of them needs.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Waits until `probe` gives an answer other than `None`.
+///
+/// # Errors
+/// When it gives none within [`DEADLINE`]; the message says what was waited for.
+pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
+    let answer = tokio::time::timeout(DEADLINE, async {
+        loop {
+            if let Some(answer) = probe().await? {
+                return Ok(answer);
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    answer.await.with_context(|| format!("waited in vain for: {what}"))?
+}
+
+/// A namespace of its own in the shared control plane, with the custom resource `K` installed.
+#[derive(Clone)]
+pub struct Scene<K: TestObject> {
+    /// The shared control plane.
+    pub cluster: TestCluster,
+    /// This test's namespace.
+    pub namespace: String,
+    /// A client with all rights.
+    pub client: Client,
+    /// The custom resources: those of the namespace, or all where they are cluster-scoped.
+    pub resources: Api<K>,
+}
+
+impl<K: TestObject> fmt::Debug for Scene<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scene").field("namespace", &self.namespace).finish_non_exhaustive()
+    }
+}
+
+impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
+    /// Sets the scene for the test called `name`.
+    ///
+    /// # Errors
+    /// When the control plane can't be started, or refuses the custom resource.
+    pub async fn new(name: &str) -> Result<Self> {
+        let cluster = TestCluster::shared().await?;
+        cluster.install_crds([K::crd()]).await?;
+        let namespace = cluster.namespace(name).await?;
+        let client = cluster.client()?;
+        let resources = Api::namespaced(client.clone(), &namespace);
+        Ok(Self { cluster, namespace, client, resources })
+    }
+}
+
+impl<K: TestObject> Scene<K> {
+    /// The objects of type `O` in this test's namespace.
+    #[must_use]
+    pub fn api<O>(&self) -> Api<O>
+    where
+        O: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// The key of an object in this test's namespace.
+    #[must_use]
+    pub fn key(&self, name: &str) -> ObjectKey {
+        ObjectKey::namespaced(&self.namespace, name)
+    }
+
+    /// An operator without controllers yet, for this cluster.
+    pub fn operator(&self) -> OperatorBuilder {
+        Operator::builder().config(self.cluster.control_plane().config())
+    }
+
+    /// Starts an operator with one controller.
+    ///
+    /// # Errors
+    /// When the declaration is wrong.
+    pub async fn start(&self, controller: impl IntoController) -> Result<TestOperator> {
+        Ok(TestOperator::start(self.operator().register(controller)?).await?)
+    }
+
+    /// Creates a test resource.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn create(&self, name: &str, value: &str) -> Result<K> {
+        Ok(self.resources.create(&PostParams::default(), &K::named(name, value)).await?)
+    }
+
+    /// Changes a test resource by a merge patch.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn patch(&self, name: &str, patch: Value) -> Result<K> {
+        Ok(self.resources.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?)
+    }
+
+    /// Marks a test resource for deletion.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn delete(&self, name: &str) -> Result<()> {
+        self.resources.delete(name, &DeleteParams::default()).await?;
+        Ok(())
+    }
+
+    /// Waits until a test resource is as `is_so` says.
+    ///
+    /// # Errors
+    /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.
+    pub async fn until(&self, what: &str, name: &str, is_so: impl Fn(&K) -> bool) -> Result<K> {
+        until(&self.resources, what, name, is_so).await
+    }
+
+    /// Waits until a test resource is gone.
+    ///
+    /// # Errors
+    /// When it still exists after [`DEADLINE`].
+    pub async fn until_gone(&self, name: &str) -> Result<()> {
+        eventually(&format!("the end of {name}"), async || {
+            Ok(self.resources.get_opt(name).await?.is_none().then_some(()))
+        })
+        .await
+    }
+
+    /// Waits until an object of another type in this namespace is as `is_so` says.
+    ///
+    /// # Errors
+    /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.
+    pub async fn until_other<O>(&self, what: &str, name: &str, is_so: impl Fn(&O) -> bool) -> Result<O>
+    where
+        O: KubeObject + Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        until(&self.api::<O>(), what, name, is_so).await
+    }
+}
+
+async fn until<O>(api: &Api<O>, what: &str, name: &str, is_so: impl Fn(&O) -> bool) -> Result<O>
+where
+    O: KubeObject + Debug,
+{
+    let mut last = None;
+    let reached = eventually(what, async || {
+        last = api.get_opt(name).await?;
+        Ok(last.clone().filter(|object| is_so(object)))
+    });
+    match reached.await {
+        Ok(object) => Ok(object),
+        Err(error) => bail!("{error:#}; its last state was {last:#?}"),
+    }
+}

@@ -1,0 +1,3 @@
+//! The rows of the category `base_api`.
+
+mod reconciler_executor;
