@@ -95,6 +95,16 @@ pub enum Error {
         /// The name as it was given.
         key: ObjectKey,
     },
+    /// A replacement without the version it was made from would silently undo what others have changed since.
+    #[error(
+        "{kind} {key}: an update needs the `metadata.resourceVersion` of the state it was made from; take it from the cached object"
+    )]
+    Unversioned {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
     /// The controller doesn't watch such objects, so that it would not see its own writes.
     #[error(
         "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
@@ -120,6 +130,7 @@ impl Error {
             | Self::Unnamed { .. }
             | Self::NoNamespace { .. }
             | Self::InvalidName { .. }
+            | Self::Unversioned { .. }
             | Self::NoEventSource { .. } => false,
         }
     }

@@ -84,6 +84,9 @@ impl<'c> ResourceOperations<'c> {
         let source = self.source::<K>()?;
         let kind = source.resource_type();
         let key = body::target(desired, kind)?;
+        if desired.meta().resource_version.as_deref().is_none_or(str::is_empty) {
+            return Err(Error::Unversioned { kind: kind.clone(), key });
+        }
         let write = source.begin_write(&key);
         let answer =
             self.send(source, Verb::Update, &key, &body::plain(desired, kind)?, Some(desired)).await?;

@@ -143,11 +143,11 @@ impl<P: KubeObject> Context<P> {
         owner_reference(primary, self.primary_type())
     }
 
-    /// A client for what the framework has no word for. What is written through it counts as somebody else's: it is not
-    /// filtered, and not read back before the watch has seen it.
+    /// A client for what the framework has no word for; each request is sent once. What is written through it counts as
+    /// somebody else's: it is not filtered, and not read back before the watch has seen it.
     #[must_use]
     pub fn client(&self) -> &Client {
-        &self.shared.clients.reads
+        &self.shared.clients.direct
     }
 
     /// The time of day, for what people read, such as transition times.
