@@ -4,6 +4,7 @@ pub mod client;
 pub mod environment;
 pub mod metrics;
 pub mod observe;
+pub mod operations;
 pub mod resource;
 
 pub use k8s_openapi;

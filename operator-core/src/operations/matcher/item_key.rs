@@ -1,0 +1,184 @@
+//! Keys of list items in a managed set: `k:{"containerPort":80,"protocol":"TCP"}`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Number, Value};
+
+use super::index::{digest, digest_of_text};
+use super::value::{present, same_number};
+
+/// The values of the key fields of one item.
+///
+/// It borrows from the managed set: there is one for each item of each list, and a tree of owned values for each would
+/// be most of the time of a match.
+#[derive(Debug)]
+pub(super) struct ItemKey<'a>(Vec<(Cow<'a, str>, Scalar<'a>)>);
+
+/// The value of a key field. The API server allows scalars only.
+#[derive(Debug)]
+enum Scalar<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+}
+
+impl<'a> ItemKey<'a> {
+    /// Parses the part after `k:`. `None` if it is no object of scalars, or an empty one, which would name every item.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        serde_json::from_str(text).ok().filter(|Self(fields)| !fields.is_empty())
+    }
+
+    /// The name of the first key field.
+    pub(super) fn first_field(&self) -> Option<&str> {
+        self.0.first().map(|(name, _)| name.as_ref())
+    }
+
+    /// The digest of the value of one key field, if the key has it.
+    pub(super) fn digest_of(&self, field: &str) -> Option<u64> {
+        let (_, value) = self.0.iter().find(|(name, _)| name == field)?;
+        Some(value.digest())
+    }
+
+    /// Whether the key names this item of the actual object, where all defaults are filled in.
+    pub(super) fn names(&self, item: &Value) -> bool {
+        self.0.iter().all(|(name, value)| item.get(name.as_ref()).is_some_and(|found| value.is(found)))
+    }
+
+    /// Whether the key names this item of the desired object, given what is owned of the item.
+    ///
+    /// A key field with a default (the protocol of a port) may be left out. It is in the key all the same, but it was
+    /// not applied and so is not owned. That tells such an item from one which names the field.
+    pub(super) fn names_desired(&self, item: &Value, owned: &Value) -> bool {
+        item.is_object()
+            && self.0.iter().all(|(name, value)| match present(item.get(name.as_ref())) {
+                Some(found) => value.is(found),
+                None => owned.get(format!("f:{name}")).is_none(),
+            })
+    }
+}
+
+impl Scalar<'_> {
+    /// The same as that of an equal value in an item.
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Null => digest(None),
+            Self::Bool(value) => digest(Some(&Value::Bool(*value))),
+            Self::Number(number) => digest(Some(&Value::Number(number.clone()))),
+            Self::Text(text) => digest_of_text(text),
+        }
+    }
+
+    fn is(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Null, Value::Null) => true,
+            (Self::Bool(one), Value::Bool(other)) => one == other,
+            (Self::Number(one), Value::Number(other)) => same_number(one, other),
+            (Self::Text(one), Value::String(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ItemKey<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = ItemKey<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of key fields")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::with_capacity(2);
+                while let Some((name, value)) = map.next_entry::<Scalar<'de>, Scalar<'de>>()? {
+                    let Scalar::Text(name) = name else { return Err(A::Error::custom("a name is text")) };
+                    fields.push((name, value));
+                }
+                Ok(ItemKey(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Scalar<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a scalar")
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Scalar::Null)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(Scalar::Bool(value))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+                Ok(Scalar::Number(value.into()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+                Ok(Scalar::Number(value.into()))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+                Number::from_f64(value).map(Scalar::Number).ok_or_else(|| E::custom("not a finite number"))
+            }
+
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
+                Ok(Scalar::Text(Cow::Borrowed(value)))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+                Ok(Scalar::Text(Cow::Owned(value.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_the_item_with_all_its_values() {
+        let key = ItemKey::parse(r#"{"port":80,"protocol":"T\u0043P"}"#).unwrap();
+        assert!(key.names(&json!({"port": 80.0, "protocol": "TCP", "name": "web"})));
+        for other in [json!({"port": 81, "protocol": "TCP"}), json!({"port": 80}), json!("80"), json!(null)] {
+            assert!(!key.names(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_defaulted_key_field_may_be_left_out_unless_it_is_owned() {
+        let key = ItemKey::parse(r#"{"port":80,"protocol":"TCP"}"#).unwrap();
+        let item = json!({"port": 80});
+        assert!(key.names_desired(&item, &json!({".": {}, "f:port": {}})));
+        assert!(!key.names_desired(&item, &json!({".": {}, "f:port": {}, "f:protocol": {}})));
+        assert!(!key.names_desired(&json!({"port": 80, "protocol": "UDP"}), &json!({"f:port": {}})));
+    }
+
+    #[test]
+    fn malformed_keys_are_none() {
+        for text in ["", "{", "{}", "[]", "1", r#"{"a":{}}"#, r#"{"a":[1]}"#, r#"{"a":1} x"#, "{a:1}"] {
+            assert!(ItemKey::parse(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Every write of the library, and the decision whether one is needed.
+
+pub mod matcher;
