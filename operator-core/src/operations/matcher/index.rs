@@ -1,7 +1,5 @@
 //! Finds items of lists by their keys or values without comparing each with each.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde_json::Value;
 
 use super::value::integer;
@@ -9,24 +7,32 @@ use super::value::integer;
 /// A number that is the same for all scalars that are equal. Absent values, lists and objects share one number: equal
 /// digests make candidates, which have to be compared.
 pub(super) fn digest(value: Option<&Value>) -> u64 {
-    let mut hasher = DefaultHasher::new();
     match value {
-        Some(Value::String(text)) => return digest_of_text(text),
-        Some(Value::Bool(value)) => value.hash(&mut hasher),
+        Some(Value::String(text)) => digest_of_text(text),
+        Some(Value::Bool(value)) => mix(1, u64::from(*value)),
         Some(Value::Number(number)) => match integer(number) {
-            Some(integer) => integer.hash(&mut hasher),
-            None => number.as_f64().map(f64::to_bits).hash(&mut hasher),
+            // Cut to 64 bits: what collides is told apart by comparing.
+            Some(integer) => mix(2, integer as u64),
+            None => mix(3, number.as_f64().map_or(0, f64::to_bits)),
         },
-        None | Some(Value::Null | Value::Array(_) | Value::Object(_)) => {}
+        None | Some(Value::Null | Value::Array(_) | Value::Object(_)) => 0,
     }
-    hasher.finish()
 }
 
-/// The digest of a string.
+/// The digest of a string. Names of items are short and there are many, so it is a much cheaper function than the
+/// standard library's; an adversary's collisions cost time in lists that the adversary has to write first.
 pub(super) fn digest_of_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    let mut digest = mix(4, text.len() as u64);
+    let mut chunks = text.as_bytes().chunks_exact(8);
+    for chunk in &mut chunks {
+        digest = mix(digest, chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    }
+    mix(digest, chunks.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+}
+
+/// One round of the hash that rustc uses for its own tables.
+const fn mix(digest: u64, word: u64) -> u64 {
+    (digest.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
 /// The positions of a list, sorted by digest.

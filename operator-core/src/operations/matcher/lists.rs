@@ -28,7 +28,7 @@ impl Walk {
             };
             keys.push((key, below));
         }
-        let Some(field) = keys.first().and_then(|(key, _)| key.first_field()) else {
+        let Some(field) = keys.first().map(|(key, _)| key.first_field()) else {
             return self.differs(path);
         };
         let index_of =

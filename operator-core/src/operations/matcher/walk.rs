@@ -1,5 +1,8 @@
 //! Walks desired object, actual object and owned fields side by side. Lists are in `lists`.
 
+use std::cmp::Ordering;
+use std::iter::Peekable;
+
 use serde_json::{Map, Value};
 
 use super::MAX_PATHS;
@@ -103,6 +106,10 @@ impl Walk {
         owned: &Value,
     ) {
         let Some(owned) = owned.as_object() else { return self.differs(path) };
+        if owned.is_empty() {
+            return self.value(path, desired, actual);
+        }
+        // The place itself, which is owned together with what is in it.
         let Some(first) = owned.keys().find(|key| *key != ".") else {
             return self.value(path, desired, actual);
         };
@@ -146,14 +153,15 @@ impl Walk {
         let (Some(desired), Some(actual)) = (object_or_absent(desired), object_or_absent(actual)) else {
             return self.differs(path);
         };
+        let (mut desired_fields, mut actual_fields) = (Cursor::new(desired), Cursor::new(actual));
         let mut wanted_and_owned = 0;
         for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
             let Some(name) = key.strip_prefix("f:") else { return self.differs(path) };
             if scope.ignores(name) {
                 continue;
             }
-            let wanted = present(desired.and_then(|fields| fields.get(name)));
-            let found = present(actual.and_then(|fields| fields.get(name)));
+            let wanted = present(desired_fields.get(name));
+            let found = present(actual_fields.get(name));
             wanted_and_owned += usize::from(wanted.is_some());
             let path = Path::Field(path, name);
             match below {
@@ -199,4 +207,36 @@ impl Walk {
 /// The fields of an object, `Some(None)` of an absent one; `None` if it is something else.
 fn object_or_absent(value: Option<&Value>) -> Option<Option<&Object>> {
     value.map_or(Some(None), |value| value.as_object().map(Some))
+}
+
+/// Looks up the fields of an object in the order of another one.
+///
+/// Both are sorted unless someone switches on `serde_json`'s `preserve_order`, so the next field is most often the
+/// one that is asked for, and a look-up from the top is left for the others.
+#[derive(Debug)]
+struct Cursor<'a> {
+    fields: Option<&'a Object>,
+    rest: Option<Peekable<serde_json::map::Iter<'a>>>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(fields: Option<&'a Object>) -> Self {
+        Self { fields, rest: fields.map(|fields| fields.iter().peekable()) }
+    }
+
+    fn get(&mut self, name: &str) -> Option<&'a Value> {
+        let rest = self.rest.as_mut()?;
+        while let Some((next, value)) = rest.peek() {
+            match next.as_str().cmp(name) {
+                Ordering::Less => drop(rest.next()),
+                Ordering::Equal => {
+                    let value = *value;
+                    rest.next();
+                    return Some(value);
+                }
+                Ordering::Greater => break,
+            }
+        }
+        self.fields?.get(name)
+    }
 }

@@ -10,6 +10,7 @@ use super::matched;
 use super::model::{self, Mutation, Node, actual, any_json, desired, fields, managed, mutate, places};
 
 /// An object whose `spec` is the given tree.
+#[expect(clippy::needless_pass_by_value, reason = "every caller has just made it")]
 fn object(spec: Value) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": spec})
 }
