@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Number, Value};
 
+use super::index::{digest, digest_of_text};
 use super::value::{present, same_number};
 
 /// The values of the key fields of one item.
@@ -13,7 +14,13 @@ use super::value::{present, same_number};
 /// It borrows from the managed set: there is one for each item of each list, and a tree of owned values for each would
 /// be most of the time of a match.
 #[derive(Debug)]
-pub(super) struct ItemKey<'a>(Vec<(Cow<'a, str>, Scalar<'a>)>);
+pub(super) struct ItemKey<'a> {
+    /// Most lists have one key field, which then costs no allocation.
+    first: KeyField<'a>,
+    others: Vec<KeyField<'a>>,
+}
+
+type KeyField<'a> = (Cow<'a, str>, Scalar<'a>);
 
 /// The value of a key field. The API server allows scalars only.
 #[derive(Debug)]
@@ -27,12 +34,26 @@ enum Scalar<'a> {
 impl<'a> ItemKey<'a> {
     /// Parses the part after `k:`. `None` if it is no object of scalars, or an empty one, which would name every item.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok().filter(|Self(fields)| !fields.is_empty())
+        serde_json::from_str(text).ok()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &KeyField<'a>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// The name of the first key field.
+    pub(super) fn first_field(&self) -> &str {
+        &self.first.0
+    }
+
+    /// The digest of the value of one key field, if the key has it.
+    pub(super) fn digest_of(&self, field: &str) -> Option<u64> {
+        self.fields().find(|(name, _)| name == field).map(|(_, value)| value.digest())
     }
 
     /// Whether the key names this item of the actual object, where all defaults are filled in.
     pub(super) fn names(&self, item: &Value) -> bool {
-        self.0.iter().all(|(name, value)| item.get(name.as_ref()).is_some_and(|found| value.is(found)))
+        self.fields().all(|(name, value)| item.get(name.as_ref()).is_some_and(|found| value.is(found)))
     }
 
     /// Whether the key names this item of the desired object, given what is owned of the item.
@@ -41,7 +62,7 @@ impl<'a> ItemKey<'a> {
     /// not applied and so is not owned. That tells such an item from one which names the field.
     pub(super) fn names_desired(&self, item: &Value, owned: &Value) -> bool {
         item.is_object()
-            && self.0.iter().all(|(name, value)| match present(item.get(name.as_ref())) {
+            && self.fields().all(|(name, value)| match present(item.get(name.as_ref())) {
                 Some(found) => value.is(found),
                 None => owned.get(format!("f:{name}")).is_none(),
             })
@@ -49,6 +70,16 @@ impl<'a> ItemKey<'a> {
 }
 
 impl Scalar<'_> {
+    /// The same as that of an equal value in an item.
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Null => digest(None),
+            Self::Bool(value) => digest(Some(&Value::Bool(*value))),
+            Self::Number(number) => digest(Some(&Value::Number(number.clone()))),
+            Self::Text(text) => digest_of_text(text),
+        }
+    }
+
     fn is(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Null, Value::Null) => true,
@@ -72,12 +103,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for ItemKey<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::with_capacity(2);
-                while let Some((name, value)) = map.next_entry::<Scalar<'de>, Scalar<'de>>()? {
-                    let Scalar::Text(name) = name else { return Err(A::Error::custom("a name is text")) };
-                    fields.push((name, value));
+                let Some(first) = next_field(&mut map)? else { return Err(A::Error::custom("no key field")) };
+                let mut others = Vec::new();
+                while let Some(field) = next_field(&mut map)? {
+                    others.push(field);
                 }
-                Ok(ItemKey(fields))
+                Ok(ItemKey { first, others })
+            }
+        }
+
+        fn next_field<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<KeyField<'de>>, A::Error> {
+            match map.next_entry()? {
+                Some((Scalar::Text(name), value)) => Ok(Some((name, value))),
+                Some(_) => Err(A::Error::custom("a name is text")),
+                None => Ok(None),
             }
         }
 

@@ -32,12 +32,15 @@
 //!   known to be mergeable and are free of this.
 //! - For the same reason an empty list that is not owned does not clear a list that someone else filled.
 //! - Values are compared as they are: `1000m` is not `1`, and a default inside an atomic value (`fieldRef.apiVersion`)
-//!   is a difference. [`Walk::value`](walk::Walk::value) is the one place where two values are judged; it knows the
-//!   path and both values, so sanitizers belong there, to be asked only after the plain comparison said no.
+//!   is a difference. `Walk::value` is the one place
+//!   where two values are judged (keys and members of sets apart, which name an item); it knows the path and both
+//!   values, so sanitizers belong there, to be asked only after the plain comparison said no.
 //! - An object that owns nothing at all has no entry, because the server drops empty ones: it is
 //!   [`Match::NeverApplied`] each time.
 
+mod index;
 mod item_key;
+mod lists;
 mod path;
 mod value;
 mod walk;

@@ -84,7 +84,7 @@ pub(super) fn same_number(one: &Number, other: &Number) -> bool {
 }
 
 /// The number as an integer if it is one.
-fn integer(number: &Number) -> Option<i128> {
+pub(super) fn integer(number: &Number) -> Option<i128> {
     if let Some(integer) = number.as_i64() {
         return Some(i128::from(integer));
     }

@@ -1,13 +1,15 @@
-//! Walks desired object, actual object and owned fields side by side.
+//! Walks desired object, actual object and owned fields side by side. Lists are in `lists`.
+
+use std::cmp::Ordering;
+use std::iter::Peekable;
 
 use serde_json::{Map, Value};
 
 use super::MAX_PATHS;
-use super::item_key::ItemKey;
 use super::path::Path;
 use super::value::{is_nothing, leaves_no_trace, present, same};
 
-type Object = Map<String, Value>;
+pub(super) type Object = Map<String, Value>;
 
 /// The fields of `metadata` which no manager owns, or which name the object and are no content.
 const IGNORED_METADATA: [&str; 9] = [
@@ -79,7 +81,7 @@ impl Walk {
     }
 
     /// Notes a difference. A path is noted once, however many reasons there are.
-    fn differs(&mut self, path: &Path<'_>) {
+    pub(super) fn differs(&mut self, path: &Path<'_>) {
         if self.is_full() {
             return;
         }
@@ -90,14 +92,24 @@ impl Walk {
     }
 
     /// Whether there is no room for more differences, so that walking on is of no use.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.paths.len() >= MAX_PATHS
     }
 
     /// Compares what the managed set `owned` says about one place. All keys of a place are of one kind, so the first
     /// one tells which; the walk over that kind meets any stray key.
-    fn node(&mut self, path: &Path<'_>, desired: Option<&Value>, actual: Option<&Value>, owned: &Value) {
+    pub(super) fn node(
+        &mut self,
+        path: &Path<'_>,
+        desired: Option<&Value>,
+        actual: Option<&Value>,
+        owned: &Value,
+    ) {
         let Some(owned) = owned.as_object() else { return self.differs(path) };
+        if owned.is_empty() {
+            return self.value(path, desired, actual);
+        }
+        // The place itself, which is owned together with what is in it.
         let Some(first) = owned.keys().find(|key| *key != ".") else {
             return self.value(path, desired, actual);
         };
@@ -141,14 +153,15 @@ impl Walk {
         let (Some(desired), Some(actual)) = (object_or_absent(desired), object_or_absent(actual)) else {
             return self.differs(path);
         };
+        let (mut desired_fields, mut actual_fields) = (Cursor::new(desired), Cursor::new(actual));
         let mut wanted_and_owned = 0;
         for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
             let Some(name) = key.strip_prefix("f:") else { return self.differs(path) };
             if scope.ignores(name) {
                 continue;
             }
-            let wanted = present(desired.and_then(|fields| fields.get(name)));
-            let found = present(actual.and_then(|fields| fields.get(name)));
+            let wanted = present(desired_fields.get(name));
+            let found = present(actual_fields.get(name));
             wanted_and_owned += usize::from(wanted.is_some());
             let path = Path::Field(path, name);
             match below {
@@ -189,119 +202,6 @@ impl Walk {
             }
         }
     }
-
-    /// Compares the owned items of a list that is merged by key. Each key has to name exactly one item, and each
-    /// desired item has to be named.
-    fn keyed_items(
-        &mut self,
-        path: &Path<'_>,
-        desired: Option<&Value>,
-        actual: Option<&Value>,
-        owned: &Object,
-    ) {
-        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
-            return self.differs(path);
-        };
-        let mut is_owned = vec![false; desired.len()];
-        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
-            let Some(key) = key.strip_prefix("k:").and_then(ItemKey::parse) else {
-                return self.differs(path);
-            };
-            let wanted = find(desired, |item| key.names_desired(item, below));
-            let found = find(actual, |item| key.names(item));
-            if let Found::Once(index, _) = wanted {
-                is_owned[index] = true;
-            }
-            match (wanted, found) {
-                (Found::Once(index, desired), Found::Once(_, actual)) => {
-                    self.node(&Path::Item(path, index), Some(desired), Some(actual), below);
-                }
-                (Found::Once(index, _), _) | (Found::Never, Found::Once(index, _)) => {
-                    self.differs(&Path::Item(path, index));
-                }
-                (Found::Never | Found::Often, _) => self.differs(path),
-            }
-            if self.is_full() {
-                return;
-            }
-        }
-        for (index, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
-            self.differs(&Path::Item(path, index));
-        }
-    }
-
-    /// Compares the owned values of a list that is a set. The path is the list's, as the values must not show.
-    fn set(&mut self, path: &Path<'_>, desired: Option<&Value>, actual: Option<&Value>, owned: &Object) {
-        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
-            return self.differs(path);
-        };
-        let mut values: Vec<Value> = Vec::with_capacity(owned.len());
-        for key in owned.keys().filter(|key| *key != ".") {
-            let Some(value) = key.strip_prefix("v:").and_then(|text| serde_json::from_str(text).ok()) else {
-                return self.differs(path);
-            };
-            values.push(value);
-        }
-        let all_there = values.iter().all(|value| {
-            desired.iter().any(|item| same(item, value))
-                && matches!(find(actual, |item| same(value, item)), Found::Once(..))
-        });
-        let all_owned = desired.iter().all(|item| values.iter().any(|value| same(item, value)));
-        if !(all_there && all_owned) {
-            self.differs(path);
-        }
-    }
-
-    /// Compares the owned items of a list that are named by position. The API server has the notation and makes no
-    /// use of it for the lists it has today.
-    fn positions(
-        &mut self,
-        path: &Path<'_>,
-        desired: Option<&Value>,
-        actual: Option<&Value>,
-        owned: &Object,
-    ) {
-        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
-            return self.differs(path);
-        };
-        let mut is_owned = vec![false; desired.len()];
-        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
-            let Some(index) = key.strip_prefix("i:").and_then(|text| text.parse::<usize>().ok()) else {
-                return self.differs(path);
-            };
-            if let Some(is_owned) = is_owned.get_mut(index) {
-                *is_owned = true;
-            }
-            let path = Path::Item(path, index);
-            match actual.get(index) {
-                Some(found) => self.node(&path, desired.get(index), Some(found), below),
-                None => self.differs(&path),
-            }
-            if self.is_full() {
-                return;
-            }
-        }
-        for (index, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
-            self.differs(&Path::Item(path, index));
-        }
-    }
-}
-
-/// How often a list has what was looked for.
-#[derive(Clone, Copy, Debug)]
-enum Found<'a> {
-    Never,
-    Once(usize, &'a Value),
-    Often,
-}
-
-fn find(items: &[Value], is_it: impl Fn(&Value) -> bool) -> Found<'_> {
-    let mut hits = items.iter().enumerate().filter(|(_, item)| is_it(item));
-    match (hits.next(), hits.next()) {
-        (None, _) => Found::Never,
-        (Some((index, item)), None) => Found::Once(index, item),
-        (Some(_), Some(_)) => Found::Often,
-    }
 }
 
 /// The fields of an object, `Some(None)` of an absent one; `None` if it is something else.
@@ -309,7 +209,34 @@ fn object_or_absent(value: Option<&Value>) -> Option<Option<&Object>> {
     value.map_or(Some(None), |value| value.as_object().map(Some))
 }
 
-/// The items of a list, none of an absent one; `None` if it is something else.
-fn items_or_absent(value: Option<&Value>) -> Option<&[Value]> {
-    value.map_or(Some(&[]), |value| value.as_array().map(Vec::as_slice))
+/// Looks up the fields of an object in the order of another one.
+///
+/// Both are sorted unless someone switches on `serde_json`'s `preserve_order`, so the next field is most often the
+/// one that is asked for, and a look-up from the top is left for the others.
+#[derive(Debug)]
+struct Cursor<'a> {
+    fields: Option<&'a Object>,
+    rest: Option<Peekable<serde_json::map::Iter<'a>>>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(fields: Option<&'a Object>) -> Self {
+        Self { fields, rest: fields.map(|fields| fields.iter().peekable()) }
+    }
+
+    fn get(&mut self, name: &str) -> Option<&'a Value> {
+        let rest = self.rest.as_mut()?;
+        while let Some((next, value)) = rest.peek() {
+            match next.as_str().cmp(name) {
+                Ordering::Less => drop(rest.next()),
+                Ordering::Equal => {
+                    let value = *value;
+                    rest.next();
+                    return Some(value);
+                }
+                Ordering::Greater => break,
+            }
+        }
+        self.fields?.get(name)
+    }
 }

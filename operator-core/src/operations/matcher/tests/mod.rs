@@ -32,6 +32,7 @@ fn matched(desired: &Value, actual: &Value, owned: Value) -> Match {
 }
 
 /// The same for the content of `spec`.
+#[expect(clippy::needless_pass_by_value, reason = "literals read better without a reference")]
 fn matched_spec(desired: Value, actual: Value, owned: Value) -> Match {
     matched(&json!({"spec": desired}), &json!({"spec": actual}), json!({"f:spec": owned}))
 }

@@ -135,7 +135,7 @@ pub(super) fn managed(node: &Node) -> Option<Value> {
     }
 }
 
-pub(super) fn managed_fields(fields: &BTreeMap<String, Node>) -> Value {
+fn managed_fields(fields: &BTreeMap<String, Node>) -> Value {
     fields
         .iter()
         .filter_map(|(name, node)| Some((format!("f:{name}"), managed(node)?)))

@@ -1,0 +1,140 @@
+//! The part of the walk that goes through lists.
+
+use serde_json::Value;
+
+use super::index::{Found, Index, digest, find};
+use super::item_key::ItemKey;
+use super::path::Path;
+use super::value::{present, same};
+use super::walk::{Object, Walk};
+
+impl Walk {
+    /// Compares the owned items of a list that is merged by key. Each key has to name exactly one item, and each
+    /// desired item has to be named.
+    pub(super) fn keyed_items(
+        &mut self,
+        path: &Path<'_>,
+        desired: Option<&Value>,
+        actual: Option<&Value>,
+        owned: &Object,
+    ) {
+        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
+            return self.differs(path);
+        };
+        let mut keys = Vec::with_capacity(owned.len());
+        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
+            let Some(key) = key.strip_prefix("k:").and_then(ItemKey::parse) else {
+                return self.differs(path);
+            };
+            keys.push((key, below));
+        }
+        let Some(field) = keys.first().map(|(key, _)| key.first_field()) else {
+            return self.differs(path);
+        };
+        let index_of =
+            |items: &[Value]| Index::new(items.iter().map(|item| digest(present(item.get(field)))));
+        let (desired_index, actual_index) = (index_of(desired), index_of(actual));
+
+        let mut is_owned = vec![false; desired.len()];
+        for (key, below) in &keys {
+            // All keys of a list have the same fields; a set where they don't is malformed.
+            let Some(digest_of_key) = key.digest_of(field) else { return self.differs(path) };
+            // A desired item may leave out a key field that has a default, and then has the digest of nothing.
+            let wanted = find(
+                desired_index.candidates(digest_of_key).chain(desired_index.candidates(digest(None))),
+                |position| key.names_desired(&desired[position], below),
+            );
+            let found = find(actual_index.candidates(digest_of_key), |position| key.names(&actual[position]));
+            if let Found::Once(position) = wanted {
+                is_owned[position] = true;
+            }
+            match (wanted, found) {
+                (Found::Once(at), Found::Once(actual_at)) => {
+                    self.node(&Path::Item(path, at), Some(&desired[at]), Some(&actual[actual_at]), below);
+                }
+                (Found::Once(at), _) | (Found::Never, Found::Once(at)) => self.differs(&Path::Item(path, at)),
+                (Found::Never | Found::Often, _) => self.differs(path),
+            }
+            if self.is_full() {
+                return;
+            }
+        }
+        for (position, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
+            self.differs(&Path::Item(path, position));
+        }
+    }
+
+    /// Compares the owned values of a list that is a set. The path is the list's, as the values must not show.
+    pub(super) fn set(
+        &mut self,
+        path: &Path<'_>,
+        desired: Option<&Value>,
+        actual: Option<&Value>,
+        owned: &Object,
+    ) {
+        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
+            return self.differs(path);
+        };
+        let mut values: Vec<Value> = Vec::with_capacity(owned.len());
+        for key in owned.keys().filter(|key| *key != ".") {
+            let Some(value) = key.strip_prefix("v:").and_then(|text| serde_json::from_str(text).ok()) else {
+                return self.differs(path);
+            };
+            values.push(value);
+        }
+        let index_of = |items: &[Value]| Index::new(items.iter().map(|item| digest(Some(item))));
+        let (desired_index, actual_index, owned_index) =
+            (index_of(desired), index_of(actual), index_of(&values));
+        let all_there = values.iter().all(|value| {
+            let digest = digest(Some(value));
+            let found = find(actual_index.candidates(digest), |position| same(value, &actual[position]));
+            desired_index.candidates(digest).any(|position| same(&desired[position], value))
+                && matches!(found, Found::Once(_))
+        });
+        let all_owned = desired.iter().all(|item| {
+            owned_index.candidates(digest(Some(item))).any(|position| same(item, &values[position]))
+        });
+        if !(all_there && all_owned) {
+            self.differs(path);
+        }
+    }
+
+    /// Compares the owned items of a list that are named by position. The API server has the notation and makes no
+    /// use of it for the lists it has today.
+    pub(super) fn positions(
+        &mut self,
+        path: &Path<'_>,
+        desired: Option<&Value>,
+        actual: Option<&Value>,
+        owned: &Object,
+    ) {
+        let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
+            return self.differs(path);
+        };
+        let mut is_owned = vec![false; desired.len()];
+        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
+            let Some(index) = key.strip_prefix("i:").and_then(|text| text.parse::<usize>().ok()) else {
+                return self.differs(path);
+            };
+            if let Some(is_owned) = is_owned.get_mut(index) {
+                *is_owned = true;
+            }
+            let path = Path::Item(path, index);
+            match actual.get(index) {
+                Some(found) => self.node(&path, desired.get(index), Some(found), below),
+                None => self.differs(&path),
+            }
+            if self.is_full() {
+                return;
+            }
+        }
+        for (index, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
+            self.differs(&Path::Item(path, index));
+        }
+    }
+}
+
+/// The items of a list, none of an absent one; `None` if it is something else.
+fn items_or_absent(value: Option<&Value>) -> Option<&[Value]> {
+    value.map_or(Some(&[]), |value| value.as_array().map(Vec::as_slice))
+}
