@@ -3,6 +3,7 @@
 pub mod environment;
 pub mod metrics;
 pub mod observe;
+pub mod processor;
 pub mod resource;
 
 pub use k8s_openapi;

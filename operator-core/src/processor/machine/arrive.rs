@@ -1,0 +1,109 @@
+//! Transitions caused by events: JOSDK's `handleEvent`, and its start.
+
+use super::{
+    Effect, Machine, Uid,
+    state::{InFlight, Phase, Place, Record},
+};
+use crate::{
+    environment::Now,
+    observe::{Cause, Causes},
+    resource::ObjectKey,
+};
+
+impl Machine {
+    /// A primary was added or changed.
+    pub(super) fn primary_changed(
+        &mut self,
+        key: ObjectKey,
+        uid: Uid,
+        cause: Cause,
+        deleting: bool,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(record) = self.records.get_mut(&key) else {
+            let mut record = Record::new(uid, self.next_arrival);
+            self.next_arrival += 1;
+            effects.push(Effect::Added { key: key.clone() });
+            self.core.note(&key, &mut record, cause, now, effects);
+            self.records.insert(key, record);
+            return;
+        };
+        if record.uid != uid || record.phase == Phase::Deleted {
+            // Another object of the same name: nothing that was kept about the old one counts, but its run, if one is
+            // in flight, still holds the primary.
+            self.core.leave(&key, record, effects);
+            let mut fresh = Record::new(uid, self.next_arrival);
+            self.next_arrival += 1;
+            if let Place::Running(flight) = record.place {
+                fresh.place = Place::Running(InFlight { superseded: true, ..flight });
+            }
+            *record = fresh;
+            effects.push(Effect::Forgotten { key: key.clone() });
+            effects.push(Effect::Added { key: key.clone() });
+        } else if record.phase == Phase::AwaitingDelete {
+            if deleting {
+                return;
+            }
+            record.phase = Phase::Live;
+        }
+        self.core.note(&key, record, cause, now, effects);
+    }
+
+    /// A primary is gone.
+    pub(super) fn primary_deleted(&mut self, key: ObjectKey, uid: &Uid, effects: &mut Vec<Effect>) {
+        let Some(record) = self.records.get_mut(&key).filter(|record| record.uid == *uid) else { return };
+        if record.is_running() {
+            // The record stays, because it says that a run is in flight: an object created anew must not get a second
+            // one beside it.
+            record.phase = Phase::Deleted;
+            record.pending = Causes::NONE;
+            return;
+        }
+        self.core.leave(&key, record, effects);
+        self.records.remove(&key);
+        effects.push(Effect::Forgotten { key });
+    }
+
+    /// Something a primary depends on has changed.
+    pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
+        if let Some(record) = self.records.get_mut(key).filter(|record| record.phase == Phase::Live) {
+            self.core.note(key, record, cause, now, effects);
+        }
+    }
+
+    /// Serves what has come before, in the order in which primaries appeared and not in that of the hash map.
+    pub(super) fn start(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if self.core.started {
+            return;
+        }
+        self.core.started = true;
+        self.core.first_run_since_start = self.core.next_run;
+        let marked = self.records.iter().filter(|(_, record)| record.is_marked());
+        let mut marked: Vec<_> = marked.map(|(key, record)| (record.arrival, key.clone())).collect();
+        marked.sort_unstable_by_key(|(arrival, _)| *arrival);
+        for (_, key) in marked {
+            if let Some(record) = self.records.get_mut(&key) {
+                if record.pending.is_empty() {
+                    // Nothing but a failure marks it: the rest of its delay is not waited for.
+                    record.pending.insert(Cause::Retry);
+                }
+                self.core.submit(&key, record, now, effects);
+            }
+        }
+    }
+
+    /// Fires all timers that are due.
+    pub(super) fn fire(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let mark = self.core.timers.mark();
+        while let Some(key) = self.core.timers.pop_due(now, mark) {
+            let Some(record) = self.records.get_mut(&key) else { continue };
+            let Place::Waiting(timer) = record.place else { continue };
+            record.place = Place::Idle;
+            if let Some(cause) = timer.kind.cause() {
+                record.pending.insert(cause);
+            }
+            self.core.submit(&key, record, now, effects);
+        }
+    }
+}

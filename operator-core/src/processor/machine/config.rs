@@ -1,0 +1,29 @@
+//! What a machine is set up with.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::processor::{GenericRetry, RateLimiter, Retry};
+
+/// The settings of one controller's machine.
+#[derive(Clone, Debug)]
+pub struct MachineConfig {
+    /// How many runs may be in flight at once; 50 by default, zero counts as one.
+    pub max_concurrent: usize,
+    /// When failed runs are tried again; [`GenericRetry::default`] by default.
+    pub retry: Arc<dyn Retry>,
+    /// How often one primary may run; `None`, the default, for no limit.
+    pub rate_limiter: Option<Arc<dyn RateLimiter>>,
+    /// The longest time between the end of a run and the next one; ten hours by default, `None` for no such runs.
+    pub max_reconciliation_interval: Option<Duration>,
+}
+
+impl Default for MachineConfig {
+    fn default() -> Self {
+        Self {
+            max_concurrent: 50,
+            retry: Arc::new(GenericRetry::default()),
+            rate_limiter: None,
+            max_reconciliation_interval: Some(Duration::from_secs(10 * 60 * 60)),
+        }
+    }
+}

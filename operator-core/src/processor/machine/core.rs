@@ -1,0 +1,131 @@
+//! The steps that all transitions are made of. They see one record and everything that is not a record, so that an
+//! event costs a single look into the map of records.
+
+use std::{collections::HashMap, time::Duration};
+
+use super::{
+    Effect, MachineConfig, Run, RunId,
+    ready::Ready,
+    state::{InFlight, Phase, Place, Record, Timer, TimerKind},
+    timers::Timers,
+};
+use crate::{
+    environment::Now,
+    observe::{Cause, Causes},
+    processor::{Admission, RetryInfo},
+    resource::ObjectKey,
+};
+
+/// The rate limit is asked again after this time at the earliest.
+const SHORTEST_RATE_LIMIT_WAIT: Duration = Duration::from_millis(50);
+
+/// The machine without its records.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) config: MachineConfig,
+    pub(super) ready: Ready,
+    pub(super) timers: Timers,
+    /// Whether runs may be handed out.
+    pub(super) started: bool,
+    /// Runs in flight.
+    pub(super) running: usize,
+    /// The id of the next run.
+    pub(super) next_run: u64,
+    /// The id that the next run had at the last start: earlier runs have lived through a stop.
+    pub(super) first_run_since_start: u64,
+}
+
+impl Core {
+    /// Remembers an event of a living primary and sees to its run. The hot path.
+    pub(super) fn note(
+        &mut self,
+        key: &ObjectKey,
+        record: &mut Record,
+        cause: Cause,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        record.pending.insert(cause);
+        match record.place {
+            Place::Running(_) | Place::Waiting(Timer { kind: TimerKind::RateLimit, .. }) => {}
+            Place::Queued(ticket) => record.place = Place::Queued(self.ready.promote(ticket, record.pending)),
+            Place::Idle | Place::Waiting(_) => self.submit(key, record, now, effects),
+        }
+    }
+
+    /// Queues a living primary with something pending, or lets it wait for the rate limit. While the machine is stopped
+    /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
+    pub(super) fn submit(
+        &mut self,
+        key: &ObjectKey,
+        record: &mut Record,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        if !self.started {
+            return;
+        }
+        self.leave(key, record, effects);
+        if let Some(limiter) = &self.config.rate_limiter {
+            let limit = record.rate.get_or_insert_with(|| limiter.for_key(now));
+            if let Admission::Wait(wait) = limit.admit(now) {
+                self.wait(key, record, TimerKind::RateLimit, wait.max(SHORTEST_RATE_LIMIT_WAIT), now);
+                return;
+            }
+        }
+        record.place = Place::Queued(self.ready.push(key.clone(), record.pending));
+        let attempt = record.retry.map_or(0, |retry| retry.attempt);
+        effects.push(Effect::Submitted { key: key.clone(), attempt });
+    }
+
+    /// Sets the one timer of an idle primary.
+    pub(super) fn wait(
+        &mut self,
+        key: &ObjectKey,
+        record: &mut Record,
+        kind: TimerKind,
+        delay: Duration,
+        now: Now,
+    ) {
+        record.place = Place::Waiting(self.timers.set(key.clone(), kind, delay, now));
+    }
+
+    /// Sets the timer of the maximum interval, if there is one.
+    pub(super) fn wait_for_max_interval(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
+        if let Some(interval) = self.config.max_reconciliation_interval {
+            self.wait(key, record, TimerKind::MaxInterval, interval, now);
+        }
+    }
+
+    /// Gives up a primary's timer or its place in the queue; a run in flight stays.
+    pub(super) fn leave(&mut self, key: &ObjectKey, record: &mut Record, effects: &mut Vec<Effect>) {
+        match record.place {
+            Place::Idle | Place::Running(_) => return,
+            Place::Waiting(timer) => self.timers.cancel(timer),
+            Place::Queued(ticket) => {
+                self.ready.remove(ticket);
+                effects.push(Effect::Withdrawn { key: key.clone() });
+            }
+        }
+        record.place = Place::Idle;
+    }
+
+    /// Starts runs while there is a free place and somebody waits.
+    pub(super) fn hand_out(&mut self, records: &mut HashMap<ObjectKey, Record>, effects: &mut Vec<Effect>) {
+        while self.started && self.running < self.config.max_concurrent.max(1) {
+            let Some(key) = self.ready.pop() else { return };
+            let Some(record) = records.get_mut(&key) else { continue };
+            debug_assert_eq!(record.phase, Phase::Live, "only living primaries are queued");
+            let run = RunId(self.next_run);
+            self.next_run += 1;
+            self.running += 1;
+            let causes = std::mem::replace(&mut record.pending, Causes::NONE);
+            record.place = Place::Running(InFlight { run, causes, superseded: false });
+            let retry = record.retry.map(|state| RetryInfo {
+                attempt: state.attempt,
+                last_attempt: self.config.retry.is_last(&state),
+            });
+            effects.push(Effect::Run(Run { id: run, key, uid: record.uid.clone(), causes, retry }));
+        }
+    }
+}

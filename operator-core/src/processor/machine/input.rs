@@ -1,0 +1,120 @@
+//! What the machine is told.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::{observe::Cause, resource::ObjectKey};
+
+/// The uid of an object: tells apart two that follow one another under one name. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Uid(Arc<str>);
+
+impl Uid {
+    /// A uid as the API server writes it.
+    #[must_use]
+    pub fn new(uid: &str) -> Self {
+        Self(Arc::from(uid))
+    }
+
+    /// The uid as the API server writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Uid {
+    fn from(uid: &str) -> Self {
+        Self::new(uid)
+    }
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Identifies one run within its machine; later runs have greater ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub(super) u64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// Everything that can happen to a machine, beside the passing of time.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A primary was added or changed, and the change passed the filters. The only input that makes a primary known.
+    PrimaryChanged {
+        /// The primary.
+        key: ObjectKey,
+        /// Its uid. Another one than before means that the object was replaced, and starts with fresh state.
+        uid: Uid,
+        /// Why this leads to a run; [`Cause::InitialList`] for the objects of the initial list.
+        cause: Cause,
+        /// Whether the object carries a deletion timestamp.
+        deleting: bool,
+    },
+    /// A primary is gone. Ignored when `uid` is not that of the object known last.
+    PrimaryDeleted {
+        /// The primary.
+        key: ObjectKey,
+        /// The uid of the object that is gone.
+        uid: Uid,
+    },
+    /// Something that a primary depends on has changed: a secondary, a poll, a push. Ignored when the primary is
+    /// unknown.
+    Related {
+        /// The primary, not the secondary.
+        key: ObjectKey,
+        /// Why this leads to a run.
+        cause: Cause,
+    },
+    /// A run has ended. Ignored when it is not the run in flight.
+    Finished {
+        /// The run.
+        run: RunId,
+        /// Its primary.
+        key: ObjectKey,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// Runs may be handed out from now on. What came before is served now, in the order in which primaries appeared.
+    Start,
+    /// No run is handed out from now on; those in flight may finish. What comes is kept for the next [`Input::Start`].
+    Stop,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Without an error. Retries start afresh; next comes a pending event, else the reschedule, else the maximum
+    /// interval.
+    Success {
+        /// When the run wants to be followed by another one, if nothing happens before.
+        reschedule: Option<Duration>,
+    },
+    /// The operator's finalizer was removed. Nothing runs until the object is gone or replaced.
+    FinalizerRemoved,
+    /// With an error.
+    Failed {
+        /// Whether another try may help. If not, the next event or the maximum interval leads to the next run.
+        retryable: bool,
+        /// Whether the reconciler has dealt with the error in its error status; only changes how loudly it is logged.
+        handled: bool,
+    },
+    /// The primary was gone or replaced: no error and no retry. What was kept goes when its `DELETED` is seen.
+    Gone,
+    /// The run was dropped before its end. While the machine is stopped (or when it was stopped since the run was
+    /// handed out) the run is owed again as if it had not begun; otherwise this is a retryable failure.
+    Abandoned,
+}

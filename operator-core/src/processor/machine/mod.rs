@@ -1,0 +1,122 @@
+//! The state machine of one controller: events and ends of runs in, runs out.
+//!
+//! Pure: no task, no client, no clock. The moment is an argument, deadlines are kept inside and told by
+//! [`Machine::next_deadline`]. What one primary goes through:
+//!
+//! ```text
+//!   PrimaryChanged (unknown)                           event, start
+//! ───────────────────────────▶ ┌──────┐ ────────────────────────────────────▶ ┌────────┐
+//!                              │ Idle │    ┌─────────┐   due, event           │ Queued │
+//!      PrimaryDeleted ◀─────── └──────┘    │ Waiting │ ─────────────────────▶ └────────┘
+//!        (dropped)                ▲        └─────────┘                             │ a place is free
+//!                                 │             ▲ retry, reschedule,               ▼
+//!                                 │             │ maximum interval,          ┌─────────┐ ⟲ events become pending
+//!                                 │             │ rate limit                 │ Running │
+//!                                 └─────────────┴─────────────────────────── └─────────┘
+//!                                                     Finished                     │ PrimaryDeleted
+//!                                                                                  ▼
+//!                            (dropped) ◀──────────── Finished ───────────── Running, Deleted
+//! ```
+//!
+//! `Finished` with something pending leads through `Idle` to `Queued` at once. After `FinalizerRemoved` a primary is idle
+//! and ignores everything but its end and its successor.
+//!
+//! # Guarantees
+//! - At most one run of a primary, at most `max_concurrent` runs in all, none handed out while stopped.
+//! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
+//!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
+//! - A primary has one timer, or a place in the queue, or a run in flight: never two of them. A run therefore supersedes
+//!   the timer that was set before it.
+//! - A failure leads to at most one immediate run, and only if an event came during the failed one; then to the retry's
+//!   delay.
+//! - An object that replaces another of its name starts with fresh retry and rate state, and never runs beside it.
+//! - First in, first out; objects found in the initial list that nobody has touched since yield to all others, but get at
+//!   least every fifth place.
+//! - Nothing is kept of a primary that is gone. An event that joins what is already pending allocates nothing and looks
+//!   into the map of primaries once.
+//! - Effects are a function of inputs and moments; the order of a hash map is never seen.
+//!
+//! # Assumptions
+//! - `now` never goes back from call to call.
+//! - `PrimaryChanged` and `PrimaryDeleted` of one primary come in the order in which they happened; a `DELETED` and a
+//!   change of uid are never filtered.
+//! - Each [`Effect::Run`] is answered by one [`Input::Finished`].
+
+mod config;
+mod effect;
+mod input;
+mod snapshot;
+
+mod arrive;
+mod core;
+mod finish;
+mod ready;
+mod state;
+mod timers;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use self::{core::Core, ready::Ready, state::Record, timers::Timers};
+use crate::{environment::Now, resource::ObjectKey};
+
+pub use config::MachineConfig;
+pub use effect::{Effect, Run};
+pub use input::{Input, Outcome, RunId, Uid};
+pub use snapshot::{Due, Snapshot};
+
+/// Decides which primary runs when. Stopped until its first [`Input::Start`].
+#[derive(Debug)]
+pub struct Machine {
+    records: HashMap<ObjectKey, Record>,
+    core: Core,
+    next_arrival: u64,
+    inputs: u64,
+}
+
+impl Machine {
+    /// A machine that knows no primary and is stopped.
+    #[must_use]
+    pub fn new(config: MachineConfig) -> Self {
+        let core = Core {
+            config,
+            ready: Ready::default(),
+            timers: Timers::default(),
+            started: false,
+            running: 0,
+            next_run: 0,
+            first_run_since_start: 0,
+        };
+        Self { records: HashMap::new(), core, next_arrival: 0, inputs: 0 }
+    }
+
+    /// Takes one input, and appends what shall be done about it.
+    pub fn on(&mut self, input: Input, now: Now, effects: &mut Vec<Effect>) {
+        self.inputs += 1;
+        match input {
+            Input::PrimaryChanged { key, uid, cause, deleting } => {
+                self.primary_changed(key, uid, cause, deleting, now, effects);
+            }
+            Input::PrimaryDeleted { key, uid } => self.primary_deleted(key, &uid, effects),
+            Input::Related { key, cause } => self.related(&key, cause, now, effects),
+            Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
+            Input::Start => self.start(now, effects),
+            Input::Stop => self.core.started = false,
+        }
+        self.core.hand_out(&mut self.records, effects);
+    }
+
+    /// Fires the timers that are due, and appends what shall be done about them.
+    pub fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        self.fire(now, effects);
+        self.core.hand_out(&mut self.records, effects);
+    }
+
+    /// When [`Machine::tick`] has something to do next; `None` when no timer is set.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Now> {
+        self.core.timers.next_deadline()
+    }
+}

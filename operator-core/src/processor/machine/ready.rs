@@ -1,0 +1,104 @@
+//! Who runs next when a place is free.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    observe::{Cause, Causes},
+    resource::ObjectKey,
+};
+
+/// How many primaries of the foreground are served in a row while others wait in the background.
+pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
+
+/// Two queues, each first in, first out.
+///
+/// The background holds the primaries of the initial list that nobody has touched since; everything else is in the
+/// foreground and goes first, so that a user's change doesn't wait behind ten thousand objects that have probably not
+/// changed while the operator was down. The background gets every fifth place, so that it is never starved.
+///
+/// Ordered maps instead of ring buffers: a primary that is deleted or promoted leaves from the middle at once, and no
+/// trace of it is left.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    foreground: BTreeMap<u64, ObjectKey>,
+    background: BTreeMap<u64, ObjectKey>,
+    next: u64,
+    in_a_row: u32,
+}
+
+/// A place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket {
+    lane: Lane,
+    number: u64,
+}
+
+/// Which of the two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    /// Served first.
+    Foreground,
+    /// Only found in the initial list. Goes to the foreground when the primary itself changes.
+    Background,
+}
+
+impl Lane {
+    /// Events of secondaries don't promote: during a start each primary gets them from the initial lists of its
+    /// secondaries.
+    fn of(causes: Causes) -> Self {
+        let touched = [Cause::Created, Cause::Changed, Cause::MarkedForDeletion]
+            .iter()
+            .any(|cause| causes.contains(*cause));
+        if causes.contains(Cause::InitialList) && !touched { Self::Background } else { Self::Foreground }
+    }
+}
+
+impl Ready {
+    /// Appends a primary.
+    pub(super) fn push(&mut self, key: ObjectKey, causes: Causes) -> Ticket {
+        let ticket = Ticket { lane: Lane::of(causes), number: self.next };
+        self.next += 1;
+        self.lane(ticket.lane).insert(ticket.number, key);
+        ticket
+    }
+
+    /// Moves a primary to the foreground if `causes` has become a reason for it; answers its place.
+    pub(super) fn promote(&mut self, ticket: Ticket, causes: Causes) -> Ticket {
+        if ticket.lane == Lane::of(causes) {
+            return ticket;
+        }
+        match self.lane(ticket.lane).remove(&ticket.number) {
+            Some(key) => self.push(key, causes),
+            None => ticket,
+        }
+    }
+
+    /// Takes a primary out.
+    pub(super) fn remove(&mut self, ticket: Ticket) {
+        self.lane(ticket.lane).remove(&ticket.number);
+    }
+
+    /// Takes the next primary.
+    pub(super) fn pop(&mut self) -> Option<ObjectKey> {
+        let turn_of_background = self.in_a_row >= FOREGROUND_IN_A_ROW || self.foreground.is_empty();
+        if turn_of_background && let Some((_, key)) = self.background.pop_first() {
+            self.in_a_row = 0;
+            return Some(key);
+        }
+        let (_, key) = self.foreground.pop_first()?;
+        self.in_a_row = if self.background.is_empty() { 0 } else { self.in_a_row + 1 };
+        Some(key)
+    }
+
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.foreground.len() + self.background.len()
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, ObjectKey> {
+        match lane {
+            Lane::Foreground => &mut self.foreground,
+            Lane::Background => &mut self.background,
+        }
+    }
+}

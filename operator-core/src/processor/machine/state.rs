@@ -1,0 +1,151 @@
+//! What is kept about one primary.
+
+use super::{RunId, Uid, ready::Ticket};
+use crate::{
+    environment::Now,
+    observe::{Cause, Causes},
+    processor::{KeyLimit, RetryState},
+};
+
+/// All that is kept about one primary. Made by the first change that is seen, dropped when the object is gone and no run
+/// of it is in flight. Answers to JOSDK's `ResourceState`.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// The uid of the object seen last.
+    pub(super) uid: Uid,
+    /// Grows from record to record; the order in which a start serves them.
+    pub(super) arrival: u64,
+    /// Where the object is in its life.
+    pub(super) phase: Phase,
+    /// Where its next run is.
+    pub(super) place: Place,
+    /// What no run has seen yet; empty when nothing is pending. JOSDK's mark "event received".
+    pub(super) pending: Causes,
+    /// How the last run ended.
+    pub(super) standing: Standing,
+    /// Retries since the last success; `None` when there was no failure since.
+    pub(super) retry: Option<RetryState>,
+    /// The rate limit's state; made by the first submission.
+    pub(super) rate: Option<Box<dyn KeyLimit>>,
+}
+
+/// Where an object is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer, to `Deleted` when it is gone during a run;
+    /// when it is gone otherwise, the record is dropped.
+    Live,
+    /// The finalizer was removed, and only the end is awaited: events are ignored. Goes to `Live` when a new object
+    /// appears. Always `Place::Idle`.
+    AwaitingDelete,
+    /// It is gone, but its run is still in flight. Goes to `Live` when a new object appears before the run ends;
+    /// otherwise the record is dropped with the run's end. Always `Place::Running`.
+    Deleted,
+}
+
+/// Where the next run of a primary is: at most one of these, so a primary has one timer or one run or one place in the
+/// queue, never two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nowhere: nothing is planned, or the machine is stopped. Goes to `Queued` with an event or a start.
+    Idle,
+    /// A timer is set. Goes to `Queued` when it is due, or earlier with an event (but for the rate limit's timer).
+    Waiting(Timer),
+    /// Waits for a free place. Goes to `Running`.
+    Queued(Ticket),
+    /// A run is in flight. Goes to `Idle` with its end, and on from there.
+    Running(InFlight),
+}
+
+/// A timer that is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timer {
+    /// When it is due.
+    pub(super) deadline: Now,
+    /// Tells apart timers of the same deadline; those set earlier fire earlier.
+    pub(super) seq: u64,
+    /// What for.
+    pub(super) kind: TimerKind,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimerKind {
+    /// The delay after a failure.
+    Retry,
+    /// The delay that the last run asked for.
+    Reschedule,
+    /// The rate limit holds an event back.
+    RateLimit,
+    /// The longest time without a run.
+    MaxInterval,
+}
+
+impl TimerKind {
+    /// Why a run happens that this timer leads to; `None` for the rate limit, behind which other causes wait.
+    pub(super) fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Retry => Some(Cause::Retry),
+            Self::Reschedule => Some(Cause::Reschedule),
+            Self::MaxInterval => Some(Cause::MaxInterval),
+            Self::RateLimit => None,
+        }
+    }
+}
+
+/// A run in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InFlight {
+    /// Which one.
+    pub(super) run: RunId,
+    /// Why it was started, so that it can be owed again when it is abandoned.
+    pub(super) causes: Causes,
+    /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
+    pub(super) superseded: bool,
+}
+
+/// How the last run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Well, or there was none.
+    Settled,
+    /// With an error, and a retry is to come. A start serves it at once.
+    Retrying,
+    /// With an error, and no retry is left. A start serves it at once; otherwise it waits for an event or the maximum
+    /// interval. Only a success leads back to `Settled`.
+    Exhausted,
+    /// With an error that a retry can't help. Waits for an event or the maximum interval.
+    Refused,
+}
+
+impl Record {
+    /// A record of an object just seen.
+    pub(super) fn new(uid: Uid, arrival: u64) -> Self {
+        Self {
+            uid,
+            arrival,
+            phase: Phase::Live,
+            place: Place::Idle,
+            pending: Causes::NONE,
+            standing: Standing::Settled,
+            retry: None,
+            rate: None,
+        }
+    }
+
+    /// Whether a run is in flight.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.place, Place::Running(_))
+    }
+
+    /// Whether a start leads to a run.
+    pub(super) fn is_marked(&self) -> bool {
+        let failed = matches!(self.standing, Standing::Retrying | Standing::Exhausted);
+        let free = match self.place {
+            Place::Idle => true,
+            Place::Waiting(timer) => timer.kind != TimerKind::RateLimit,
+            Place::Queued(_) | Place::Running(_) => false,
+        };
+        self.phase == Phase::Live && free && (failed || !self.pending.is_empty())
+    }
+}

@@ -1,0 +1,33 @@
+//! Decides which primary runs when: from events to runs, with retry, rate limit and bounded concurrency.
+//!
+//! ```text
+//! event sources ──Input──▶ Processor ══one channel══▶ ProcessorTask ──▶ machine (pure)
+//!                                                        ▲   │ Effect::Run
+//!                                                Outcome │   ▼
+//!                                                     RunExecutor (given by the controller)
+//! ```
+//!
+//! Read in this order: [`machine`] takes all decisions and is a function of its inputs; [`Processor`] and
+//! [`ProcessorTask`] are the thin shell around it; [`Retry`] and [`RateLimiter`] are the two policies that users choose.
+//! Answers to JOSDK's `EventProcessor`, `ResourceStateManager` and `TimerEventSource`.
+//!
+//! # Guarantees
+//! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
+//! - What was sent before [`Processor::snapshot`] is part of its answer.
+//! - A run that panics is a failed run; neither the processor nor other primaries notice.
+//! - Dropping the [`ProcessorTask`] (or its future) cancels all runs.
+//!
+//! # Assumptions
+//! - Whoever sends inputs sends them in the order in which things happened to one primary.
+
+mod error;
+pub mod machine;
+mod rate_limit;
+mod retry;
+mod shell;
+
+pub use error::Error;
+pub use machine::{Due, Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot, Uid};
+pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
+pub use retry::{GenericRetry, Retry, RetryInfo, RetryState};
+pub use shell::{Processor, ProcessorTask, RunExecutor};

@@ -1,0 +1,342 @@
+//! When a failed run is tried again.
+
+use std::{fmt, time::Duration};
+
+use super::Error;
+use crate::environment::Now;
+
+/// What the reconciler may know about the retry that it is part of; absent on a first run.
+///
+/// Answers to JOSDK's `RetryInfo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RetryInfo {
+    /// How many retries have been scheduled since the last success, this one included. Zero when an event during the
+    /// first, failed run caused this one before any delay.
+    pub attempt: u32,
+    /// Whether no retry follows if this run fails too.
+    pub last_attempt: bool,
+}
+
+/// What is kept per primary between its first failure and its next success.
+///
+/// Answers to JOSDK's `RetryExecution`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryState {
+    /// How many delays have been handed out.
+    pub attempt: u32,
+    /// The delay handed out last; before the first one, the delay to begin with.
+    pub interval: Duration,
+    /// When it was handed out.
+    pub last_call: Option<Now>,
+}
+
+impl RetryState {
+    /// A state before its first delay, which will be `interval`.
+    #[must_use]
+    pub const fn new(interval: Duration) -> Self {
+        Self { attempt: 0, interval, last_call: None }
+    }
+
+    /// How much of the current delay is left; `None` when it is over, or when there was none yet.
+    #[must_use]
+    pub fn remaining(&self, now: Now) -> Option<Duration> {
+        let rest = (self.last_call? + self.interval).since(now);
+        (!rest.is_zero()).then_some(rest)
+    }
+}
+
+/// A policy of retries. One value serves all primaries of a controller; what differs between them is in
+/// [`RetryState`]. Answers to JOSDK's `Retry`.
+pub trait Retry: fmt::Debug + Send + Sync {
+    /// The state of a primary whose run has failed for the first time since its last success.
+    fn begin(&self) -> RetryState;
+
+    /// Takes one attempt and says after which delay it is due; `None` when there are no more.
+    fn next_delay(&self, state: &mut RetryState, now: Now) -> Option<Duration>;
+
+    /// Whether a run in this state is the last one that a failure leads to.
+    fn is_last(&self, state: &RetryState) -> bool;
+}
+
+/// Delays that grow by a factor up to a cap, for a number of attempts. The default is five attempts after 2, 2, 3, 4.5
+/// and 6.75 seconds. Answers to JOSDK's `GenericRetry`.
+///
+/// The first two delays equal the initial interval; each further one is the last times the multiplier. Delays are
+/// counted in whole milliseconds, a fraction is cut off.
+///
+/// ```
+/// use std::time::Duration;
+/// use operator_core::processor::GenericRetry;
+///
+/// let patient = GenericRetry::exponential(Duration::from_secs(1), 2.0, 10)?.with_max_interval(Duration::from_secs(60))?;
+/// let stubborn = GenericRetry::default().without_max_attempts();
+/// # Ok::<(), operator_core::processor::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GenericRetry {
+    max_attempts: Option<u32>,
+    initial_interval: Duration,
+    multiplier: f64,
+    cap: Cap,
+}
+
+/// What bounds the growth of the delays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cap {
+    /// Follows from the other settings: initial interval times the multiplier to the power of the attempts.
+    Derived,
+    /// This delay.
+    At(Duration),
+    /// Nothing.
+    None,
+}
+
+const DEFAULT_ATTEMPTS: u32 = 5;
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(2);
+const DEFAULT_MULTIPLIER: f64 = 1.5;
+
+impl Default for GenericRetry {
+    fn default() -> Self {
+        Self {
+            max_attempts: Some(DEFAULT_ATTEMPTS),
+            initial_interval: DEFAULT_INTERVAL,
+            multiplier: DEFAULT_MULTIPLIER,
+            cap: Cap::Derived,
+        }
+    }
+}
+
+impl GenericRetry {
+    /// `max_attempts` retries, of which the first two wait `initial_interval` and each further one `multiplier` times
+    /// as long as the one before.
+    ///
+    /// # Errors
+    /// An interval below a millisecond, or a multiplier below one.
+    pub fn exponential(
+        initial_interval: Duration,
+        multiplier: f64,
+        max_attempts: u32,
+    ) -> Result<Self, Error> {
+        Ok(Self::default()
+            .with_initial_interval(initial_interval)?
+            .with_multiplier(multiplier)?
+            .with_max_attempts(max_attempts))
+    }
+
+    /// `max_attempts` retries, each after `interval`.
+    ///
+    /// # Errors
+    /// An interval below a millisecond.
+    pub fn linear(interval: Duration, max_attempts: u32) -> Result<Self, Error> {
+        Self::exponential(interval, 1.0, max_attempts)
+    }
+
+    /// No retry: after a failure the next event or the maximum reconciliation interval leads to the next run.
+    #[must_use]
+    pub fn no_retry() -> Self {
+        Self::default().with_max_attempts(0)
+    }
+
+    /// Ten retries, one every ten seconds.
+    #[must_use]
+    pub fn every_10_seconds_10_times() -> Self {
+        Self {
+            max_attempts: Some(10),
+            initial_interval: Duration::from_secs(10),
+            multiplier: 1.0,
+            cap: Cap::Derived,
+        }
+    }
+
+    /// The same with this many retries; zero for none.
+    #[must_use]
+    pub fn with_max_attempts(mut self, max_attempts: u32) -> Self {
+        self.max_attempts = Some(max_attempts);
+        self
+    }
+
+    /// The same without an end. The delays still stop growing, after as many steps as by default.
+    #[must_use]
+    pub fn without_max_attempts(mut self) -> Self {
+        self.max_attempts = None;
+        self
+    }
+
+    /// The same with another first delay.
+    ///
+    /// # Errors
+    /// An interval below a millisecond.
+    pub fn with_initial_interval(mut self, interval: Duration) -> Result<Self, Error> {
+        self.initial_interval = whole_milliseconds(interval)?;
+        Ok(self)
+    }
+
+    /// The same with another factor between two delays.
+    ///
+    /// # Errors
+    /// A multiplier below one, infinite or not a number.
+    pub fn with_multiplier(mut self, multiplier: f64) -> Result<Self, Error> {
+        if !multiplier.is_finite() || multiplier < 1.0 {
+            return Err(Error::RetryMultiplier(multiplier));
+        }
+        self.multiplier = multiplier;
+        Ok(self)
+    }
+
+    /// The same with a longest delay. The first two delays are the initial interval even if that is longer.
+    ///
+    /// # Errors
+    /// An interval below a millisecond.
+    pub fn with_max_interval(mut self, interval: Duration) -> Result<Self, Error> {
+        self.cap = Cap::At(whole_milliseconds(interval)?);
+        Ok(self)
+    }
+
+    /// The same with delays that grow without bound.
+    #[must_use]
+    pub fn without_max_interval(mut self) -> Self {
+        self.cap = Cap::None;
+        self
+    }
+
+    /// How many retries there are; `None` for no end.
+    #[must_use]
+    pub fn max_attempts(&self) -> Option<u32> {
+        self.max_attempts
+    }
+
+    /// The longest delay; `None` when delays grow without bound.
+    #[must_use]
+    pub fn max_interval(&self) -> Option<Duration> {
+        match self.cap {
+            Cap::At(interval) => Some(interval),
+            Cap::None => None,
+            Cap::Derived => {
+                let steps = self.max_attempts.unwrap_or(DEFAULT_ATTEMPTS);
+                Some(times(self.initial_interval, self.multiplier.powf(f64::from(steps))))
+            }
+        }
+    }
+}
+
+impl Retry for GenericRetry {
+    fn begin(&self) -> RetryState {
+        RetryState::new(self.initial_interval)
+    }
+
+    fn next_delay(&self, state: &mut RetryState, now: Now) -> Option<Duration> {
+        if self.is_last(state) {
+            return None;
+        }
+        if state.attempt > 1 {
+            let grown = times(state.interval, self.multiplier);
+            state.interval = self.max_interval().map_or(grown, |longest| grown.min(longest));
+        }
+        state.attempt = state.attempt.saturating_add(1);
+        state.last_call = Some(now);
+        Some(state.interval)
+    }
+
+    fn is_last(&self, state: &RetryState) -> bool {
+        self.max_attempts.is_some_and(|max| state.attempt >= max)
+    }
+}
+
+fn whole_milliseconds(interval: Duration) -> Result<Duration, Error> {
+    match u64::try_from(interval.as_millis()) {
+        Ok(0) => Err(Error::RetryInterval(interval)),
+        Ok(millis) => Ok(Duration::from_millis(millis)),
+        Err(_) => Ok(Duration::from_millis(u64::MAX)),
+    }
+}
+
+/// Whole milliseconds; saturates, as the conversion of a float does.
+fn times(interval: Duration, factor: f64) -> Duration {
+    let millis = interval.as_millis() as f64 * factor;
+    Duration::from_millis(millis as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(retry: GenericRetry, count: usize) -> Vec<Option<u64>> {
+        let mut state = retry.begin();
+        (0..count)
+            .map(|_| retry.next_delay(&mut state, Now::START).map(|delay| delay.as_millis() as u64))
+            .collect()
+    }
+
+    #[test]
+    fn the_default_has_five_attempts_of_which_the_first_two_wait_equally_long() {
+        let expected = [Some(2000), Some(2000), Some(3000), Some(4500), Some(6750), None, None];
+        assert_eq!(delays(GenericRetry::default(), 7), expected);
+        assert_eq!(GenericRetry::default().max_interval(), Some(Duration::from_millis(15187)));
+    }
+
+    #[test]
+    fn without_max_attempts_delays_grow_to_the_cap_and_stay_there() {
+        let expected = [2000, 2000, 3000, 4500, 6750, 10125, 15187, 15187].map(Some);
+        assert_eq!(delays(GenericRetry::default().without_max_attempts(), 8), expected);
+    }
+
+    #[test]
+    fn without_max_interval_delays_grow_until_time_itself_ends() {
+        let retry = GenericRetry::default().without_max_attempts().without_max_interval();
+        let delays = delays(retry, 2_000);
+        assert_eq!(delays[7], Some(22780), "the fraction of a millisecond is cut off");
+        assert_eq!(delays[1_999], Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_cap_below_the_initial_interval_counts_from_the_third_delay() {
+        let retry = GenericRetry::default().with_max_interval(Duration::from_secs(1)).unwrap();
+        assert_eq!(delays(retry, 4), [2000, 2000, 1000, 1000].map(Some));
+    }
+
+    #[test]
+    fn presets_are_what_their_names_say() {
+        assert_eq!(delays(GenericRetry::no_retry(), 1), [None]);
+        let linear = GenericRetry::linear(Duration::from_secs(3), 2).unwrap();
+        assert_eq!(delays(linear, 3), [Some(3000), Some(3000), None]);
+        let every = delays(GenericRetry::every_10_seconds_10_times(), 11);
+        assert_eq!((&every[..10], every[10]), (&[Some(10_000); 10][..], None));
+    }
+
+    #[test]
+    fn the_last_attempt_is_told_by_the_count() {
+        let retry = GenericRetry::linear(Duration::from_secs(1), 2).unwrap();
+        let mut state = retry.begin();
+        assert!(!retry.is_last(&state));
+        retry.next_delay(&mut state, Now::START);
+        assert!(!retry.is_last(&state));
+        retry.next_delay(&mut state, Now::START);
+        assert!(retry.is_last(&state));
+        assert!(GenericRetry::no_retry().is_last(&GenericRetry::no_retry().begin()));
+    }
+
+    #[test]
+    fn what_remains_counts_from_the_last_delay_handed_out() {
+        let retry = GenericRetry::default();
+        let mut state = retry.begin();
+        let second = |n| Now::at(Duration::from_secs(n));
+        assert_eq!(state.remaining(second(0)), None);
+        retry.next_delay(&mut state, second(10));
+        assert_eq!(state.remaining(second(11)), Some(Duration::from_secs(1)));
+        assert_eq!(state.remaining(second(12)), None);
+        assert_eq!(state.remaining(second(99)), None);
+    }
+
+    #[test]
+    fn settings_that_cannot_work_are_refused_with_a_reason() {
+        let second = Duration::from_secs(1);
+        let error = GenericRetry::linear(Duration::ZERO, 3).unwrap_err();
+        assert_eq!(error.to_string(), "the interval between retries is 0ns, it must be at least 1ms");
+        for multiplier in [0.5, -1.0, f64::NAN, f64::INFINITY] {
+            let error = GenericRetry::exponential(second, multiplier, 3).unwrap_err();
+            assert!(matches!(error, Error::RetryMultiplier(_)), "{multiplier}");
+        }
+        assert!(GenericRetry::default().with_max_interval(Duration::from_micros(1)).is_err());
+        assert!(GenericRetry::linear(Duration::MAX, 3).is_ok());
+    }
+}

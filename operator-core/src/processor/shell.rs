@@ -1,0 +1,10 @@
+//! The thin shell around the machine: one channel in, one sleep, one task per run.
+
+mod handle;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use handle::Processor;
+pub use task::{ProcessorTask, RunExecutor};

@@ -1,0 +1,125 @@
+//! The side of the processor that others hold.
+
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+
+use super::task::{ProcessorTask, RunExecutor};
+use crate::{
+    environment::Environment,
+    observe::{Cause, Observers},
+    processor::{Input, Machine, MachineConfig, Snapshot, Uid},
+    resource::ObjectKey,
+};
+
+/// What travels through the one channel of a processor.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// For the machine.
+    Input(Input),
+    /// Answered when everything before it has been taken in and its effects have been performed.
+    Snapshot(oneshot::Sender<Snapshot>),
+    /// Stops the machine; answered when no run is in flight.
+    Drain(oneshot::Sender<()>),
+}
+
+/// The handle of one controller's processor. Cheap to clone; every clone sends through the same channel, so that inputs
+/// keep their order. Answers to JOSDK's `EventProcessor`.
+///
+/// Nothing happens before the [`ProcessorTask`] runs. When it has ended, inputs are dropped.
+#[derive(Clone, Debug)]
+pub struct Processor {
+    sender: mpsc::UnboundedSender<Message>,
+    machine: Arc<Mutex<Machine>>,
+}
+
+impl Processor {
+    /// A stopped processor, and the task that drives it. `executor` performs the runs; `controller_name` is what the
+    /// `observers` are told.
+    #[must_use]
+    pub fn new(
+        config: MachineConfig,
+        environment: Environment,
+        observers: Observers,
+        controller_name: Arc<str>,
+        executor: Arc<dyn RunExecutor>,
+    ) -> (Self, ProcessorTask) {
+        // Unbounded, because an event must not be lost and its source must not wait. It stays short: the machine takes
+        // in events faster than a watch delivers them.
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let machine = Arc::new(Mutex::new(Machine::new(config)));
+        let task = ProcessorTask::new(
+            Arc::clone(&machine),
+            receiver,
+            environment,
+            observers,
+            controller_name,
+            executor,
+        );
+        (Self { sender, machine }, task)
+    }
+
+    /// Sends one input. Never blocks.
+    pub fn send(&self, input: Input) {
+        self.tell(Message::Input(input));
+    }
+
+    /// A primary was added or changed, and the change passed the filters; see [`Input::PrimaryChanged`].
+    pub fn primary_changed(&self, key: ObjectKey, uid: Uid, cause: Cause, deleting: bool) {
+        self.send(Input::PrimaryChanged { key, uid, cause, deleting });
+    }
+
+    /// A primary is gone; see [`Input::PrimaryDeleted`].
+    pub fn primary_deleted(&self, key: ObjectKey, uid: Uid) {
+        self.send(Input::PrimaryDeleted { key, uid });
+    }
+
+    /// Something a primary depends on has changed; see [`Input::Related`].
+    pub fn related(&self, key: ObjectKey, cause: Cause) {
+        self.send(Input::Related { key, cause });
+    }
+
+    /// Lets runs be handed out. Returns when that has happened for what was sent before.
+    pub async fn start(&self) {
+        self.send(Input::Start);
+        self.snapshot().await;
+    }
+
+    /// Lets no more runs be handed out. Returns when that is so; runs in flight go on.
+    pub async fn stop(&self) {
+        self.send(Input::Stop);
+        self.snapshot().await;
+    }
+
+    /// Lets no more runs be handed out and waits for those in flight, for `deadline` at most. True if all have ended.
+    /// Those that have not are cancelled by dropping the [`ProcessorTask`].
+    pub async fn drain(&self, deadline: Duration) -> bool {
+        let (reply, drained) = oneshot::channel();
+        self.tell(Message::Drain(reply));
+        matches!(tokio::time::timeout(deadline, drained).await, Ok(Ok(())))
+    }
+
+    /// The state of the processor in numbers. A barrier: the answer contains everything that was sent before through
+    /// any clone of this handle. When the task has ended, the state at its end.
+    pub async fn snapshot(&self) -> Snapshot {
+        let (reply, snapshot) = oneshot::channel();
+        self.tell(Message::Snapshot(reply));
+        match snapshot.await {
+            Ok(snapshot) => snapshot,
+            Err(_) => self.machine.lock().snapshot(),
+        }
+    }
+
+    /// Whether another run of `key` is to come anyway: during a run, whether something has happened since it began.
+    /// Inputs that are still in the channel are not seen. Answers to JOSDK's `isNextReconciliationImminent`.
+    #[must_use]
+    pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
+        self.machine.lock().next_reconciliation_imminent(key)
+    }
+
+    fn tell(&self, message: Message) {
+        // The only error is that the task has ended. Then nobody is interested.
+        let _ = self.sender.send(message);
+    }
+}

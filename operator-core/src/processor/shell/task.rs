@@ -1,0 +1,219 @@
+//! The side of the processor that runs.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+
+use super::handle::Message;
+use crate::{
+    environment::Environment,
+    observe::{Observation, Observers},
+    processor::{Effect, Input, Machine, Outcome, Run, RunId, Snapshot},
+    resource::ObjectKey,
+};
+
+/// Performs runs. Given by the controller: the processor knows neither dispatcher nor user code.
+pub trait RunExecutor: Send + Sync {
+    /// Performs one run. The future is polled in a task of its own, and can be dropped at any await. A panic counts as
+    /// a retryable failure.
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome>;
+}
+
+/// How many messages are taken in at once at most, before runs that have ended are looked at again.
+const BATCH: usize = 256;
+
+/// Drives one processor: owns its runs and its one sleep.
+#[must_use = "a processor does nothing until its task runs"]
+pub struct ProcessorTask {
+    machine: Arc<Mutex<Machine>>,
+    receiver: mpsc::UnboundedReceiver<Message>,
+    environment: Environment,
+    observers: Observers,
+    controller_name: Arc<str>,
+    executor: Arc<dyn RunExecutor>,
+    runs: FuturesUnordered<RunTask>,
+    effects: Vec<Effect>,
+    drains: Vec<oneshot::Sender<()>>,
+}
+
+impl fmt::Debug for ProcessorTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessorTask")
+            .field("controller_name", &self.controller_name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ProcessorTask {
+    pub(super) fn new(
+        machine: Arc<Mutex<Machine>>,
+        receiver: mpsc::UnboundedReceiver<Message>,
+        environment: Environment,
+        observers: Observers,
+        controller_name: Arc<str>,
+        executor: Arc<dyn RunExecutor>,
+    ) -> Self {
+        Self {
+            machine,
+            receiver,
+            environment,
+            observers,
+            controller_name,
+            executor,
+            runs: FuturesUnordered::new(),
+            effects: Vec::new(),
+            drains: Vec::new(),
+        }
+    }
+
+    /// Drives the processor until the last [`super::Processor`] is dropped. Runs still in flight at the end, or when
+    /// this future is dropped, are cancelled.
+    pub async fn run(mut self) {
+        let mut messages = Vec::with_capacity(BATCH);
+        loop {
+            let deadline = self.machine.lock().next_deadline();
+            // In this order: the end of a run frees a place and says what became of its primary, so it comes before
+            // new events; timers come last, but can't be starved, because whatever wakes the task, due timers are fired.
+            let ended = tokio::select! {
+                biased;
+                Some(ended) = self.runs.next() => Some(ended),
+                count = self.receiver.recv_many(&mut messages, BATCH) => {
+                    if count == 0 {
+                        return;
+                    }
+                    None
+                }
+                () = self.environment.clock().sleep_until(deadline) => None,
+            };
+            let snapshots = self.take_in(ended, &mut messages);
+            self.perform();
+            for (reply, snapshot) in snapshots {
+                // An error means that the asker has stopped waiting.
+                let _ = reply.send(snapshot);
+            }
+            if self.runs.is_empty() {
+                for reply in self.drains.drain(..) {
+                    let _ = reply.send(());
+                }
+            }
+        }
+    }
+
+    /// Feeds the machine. Answers the snapshots that were asked for, each as of its place among the messages.
+    fn take_in(
+        &mut self,
+        ended: Option<Input>,
+        messages: &mut Vec<Message>,
+    ) -> Vec<(oneshot::Sender<Snapshot>, Snapshot)> {
+        let now = self.environment.now();
+        let effects = &mut self.effects;
+        let mut snapshots = Vec::new();
+        let mut machine = self.machine.lock();
+        if let Some(ended) = ended {
+            machine.on(ended, now, effects);
+        }
+        machine.tick(now, effects);
+        for message in messages.drain(..) {
+            match message {
+                Message::Input(input) => machine.on(input, now, effects),
+                Message::Snapshot(reply) => snapshots.push((reply, machine.snapshot())),
+                Message::Drain(reply) => {
+                    machine.on(Input::Stop, now, effects);
+                    self.drains.push(reply);
+                }
+            }
+        }
+        snapshots
+    }
+
+    /// Does what the machine asks for. The machine is not locked: observers and executors may ask it.
+    fn perform(&mut self) {
+        let controller = &*self.controller_name;
+        for effect in self.effects.drain(..) {
+            match effect {
+                Effect::Added { key } => {
+                    self.observers.observe(&Observation::PrimaryAdded { controller, key: &key });
+                }
+                Effect::Forgotten { key } => {
+                    self.observers.observe(&Observation::PrimaryGone { controller, key: &key });
+                }
+                Effect::Submitted { key, attempt } => {
+                    self.observers.observe(&Observation::RunSubmitted { controller, key: &key, attempt });
+                }
+                Effect::Withdrawn { key } => {
+                    tracing::debug!(controller, %key, "a submitted run is not needed any more");
+                }
+                Effect::RetryScheduled { key, attempt, after } => {
+                    self.observers.observe(&Observation::RetryScheduled {
+                        controller,
+                        key: &key,
+                        attempt,
+                        after,
+                    });
+                }
+                Effect::RetriesExhausted { key, handled: true } => {
+                    tracing::debug!(controller, %key, "no retry is left");
+                }
+                Effect::RetriesExhausted { key, handled: false } => {
+                    tracing::error!(
+                        controller, %key,
+                        "no retry is left; the next event or the maximum interval leads to the next run"
+                    );
+                }
+                Effect::Run(run) => {
+                    let executor = Arc::clone(&self.executor);
+                    let (id, key) = (run.id, run.key.clone());
+                    // The executor is called inside the task, so that a panic of its synchronous part is caught too.
+                    let handle = self.environment.spawn(async move { executor.execute(run).await });
+                    self.runs.push(RunTask {
+                        id,
+                        key,
+                        handle,
+                        controller: Arc::clone(&self.controller_name),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// One run in a task of its own. Dropping it cancels the task, which then ends at its next await.
+struct RunTask {
+    id: RunId,
+    key: ObjectKey,
+    handle: JoinHandle<Outcome>,
+    controller: Arc<str>,
+}
+
+impl Future for RunTask {
+    type Output = Input;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Input> {
+        let outcome = match ready!(Pin::new(&mut self.handle).poll(context)) {
+            Ok(outcome) => outcome,
+            Err(error) if error.is_panic() => {
+                tracing::error!(controller = &*self.controller, key = %self.key, %error, "a run panicked");
+                Outcome::Failed { retryable: true, handled: false }
+            }
+            // The runtime is shutting down.
+            Err(_) => Outcome::Abandoned,
+        };
+        Poll::Ready(Input::Finished { run: self.id, key: self.key.clone(), outcome })
+    }
+}
+
+impl Drop for RunTask {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
