@@ -37,7 +37,6 @@ pub struct Processor {
 impl Processor {
     /// A stopped processor, and the task that drives it. `executor` performs the runs; `controller_name` is what the
     /// `observers` are told.
-    #[must_use]
     pub fn new(
         config: MachineConfig,
         environment: Environment,
