@@ -91,8 +91,8 @@ impl Processor {
         self.snapshot().await;
     }
 
-    /// Lets no more runs be handed out and waits for those in flight, for `deadline` at most. True if all have ended.
-    /// Those that have not are cancelled by dropping the [`ProcessorTask`].
+    /// Lets no more runs be handed out and waits for those in flight, for `deadline` (a time from now) at most. True if
+    /// all have ended. Those that have not are cancelled by dropping the [`ProcessorTask`].
     pub async fn drain(&self, deadline: Duration) -> bool {
         let (reply, drained) = oneshot::channel();
         self.tell(Message::Drain(reply));

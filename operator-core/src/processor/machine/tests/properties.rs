@@ -11,7 +11,7 @@ use crate::processor::LinearRateLimiter;
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// One step of a schedule. Names and runs are counted modulo those that there are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Op {
     /// The object is created, or changes.
     Change(usize, Cause),
