@@ -13,7 +13,7 @@ pub trait RateLimiter: fmt::Debug + Send + Sync {
 }
 
 /// The state of a rate limit for one primary. It vanishes with the primary. Answers to JOSDK's `RateLimitState`.
-pub trait KeyLimit: fmt::Debug + Send + Sync {
+pub trait KeyLimit: fmt::Debug + Send {
     /// Asks for one run, and counts it if it is admitted.
     fn admit(&mut self, now: Now) -> Admission;
 }

@@ -4,11 +4,7 @@ use super::{
     Effect, Machine, Uid,
     state::{InFlight, Phase, Place, Record},
 };
-use crate::{
-    environment::Now,
-    observe::{Cause, Causes},
-    resource::ObjectKey,
-};
+use crate::{environment::Now, observe::Cause, resource::ObjectKey};
 
 impl Machine {
     /// A primary was added or changed.
@@ -55,9 +51,9 @@ impl Machine {
         let Some(record) = self.records.get_mut(&key).filter(|record| record.uid == *uid) else { return };
         if record.is_running() {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
-            // one beside it.
-            record.phase = Phase::Deleted;
-            record.pending = Causes::NONE;
+            // one beside it. Nothing else is kept.
+            let (uid, arrival) = (record.uid.clone(), record.arrival);
+            *record = Record { phase: Phase::Deleted, place: record.place, ..Record::new(uid, arrival) };
             return;
         }
         self.core.leave(&key, record, effects);

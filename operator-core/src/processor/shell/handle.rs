@@ -37,7 +37,6 @@ pub struct Processor {
 impl Processor {
     /// A stopped processor, and the task that drives it. `executor` performs the runs; `controller_name` is what the
     /// `observers` are told.
-    #[must_use]
     pub fn new(
         config: MachineConfig,
         environment: Environment,
@@ -92,8 +91,8 @@ impl Processor {
         self.snapshot().await;
     }
 
-    /// Lets no more runs be handed out and waits for those in flight, for `deadline` at most. True if all have ended.
-    /// Those that have not are cancelled by dropping the [`ProcessorTask`].
+    /// Lets no more runs be handed out and waits for those in flight, for `deadline` (a time from now) at most. True if
+    /// all have ended. Those that have not are cancelled by dropping the [`ProcessorTask`].
     pub async fn drain(&self, deadline: Duration) -> bool {
         let (reply, drained) = oneshot::channel();
         self.tell(Message::Drain(reply));

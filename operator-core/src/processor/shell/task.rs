@@ -187,7 +187,8 @@ impl ProcessorTask {
     }
 }
 
-/// One run in a task of its own. Dropping it cancels the task, which then ends at its next await.
+/// One run in a task of its own, so that a panic stays in it. Dropping it cancels the task, which then ends at its next
+/// await. A `JoinSet` would do the same, but starts tasks itself, past the library's one spawn function.
 struct RunTask {
     id: RunId,
     key: ObjectKey,

@@ -1,1 +1,330 @@
 //! Tests of the shell, with paused time.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+
+use super::*;
+use crate::{
+    environment::Environment,
+    observe::{Cause, Observation, Observer, Observers},
+    processor::{MachineConfig, Outcome, Run},
+    resource::ObjectKey,
+};
+
+const SUCCESS: Outcome = Outcome::Success { reschedule: None };
+const FAILURE: Outcome = Outcome::Failed { retryable: true, handled: false };
+
+/// A run that has started; ends with what it is told.
+struct Started {
+    run: Run,
+    at: Duration,
+    end: oneshot::Sender<Outcome>,
+}
+
+/// Hands each run to the test.
+struct ByHand {
+    environment: Environment,
+    started: mpsc::UnboundedSender<Started>,
+    alive: Arc<AtomicUsize>,
+}
+
+/// Counts the runs that have neither ended nor been dropped.
+struct Alive(Arc<AtomicUsize>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl RunExecutor for ByHand {
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
+        let (end, ended) = oneshot::channel();
+        self.alive.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(&self.alive));
+        let _ = self.started.send(Started { run, at: self.environment.now().since_start(), end });
+        async move {
+            let outcome = ended.await.expect("the test panics the run by dropping its end");
+            drop(alive);
+            outcome
+        }
+        .boxed()
+    }
+}
+
+/// Writes down what it is told.
+#[derive(Debug, Default)]
+struct Log(Mutex<Vec<String>>);
+
+impl Observer for Log {
+    fn observe(&self, observation: &Observation<'_>) {
+        let line = match observation {
+            Observation::PrimaryAdded { controller, key } => format!("{controller}: added {key}"),
+            Observation::PrimaryGone { key, .. } => format!("gone {key}"),
+            Observation::RunSubmitted { key, attempt, .. } => format!("submitted {key} {attempt}"),
+            Observation::RetryScheduled { key, attempt, after, .. } => {
+                format!("retry {key} {attempt} {after:?}")
+            }
+            other => panic!("not the processor's: {other:?}"),
+        };
+        self.0.lock().push(line);
+    }
+}
+
+struct Bench {
+    processor: Processor,
+    started: mpsc::UnboundedReceiver<Started>,
+    alive: Arc<AtomicUsize>,
+    log: Arc<Log>,
+    task: JoinHandle<()>,
+}
+
+impl Bench {
+    fn new(config: MachineConfig) -> Self {
+        let environment = Environment::real();
+        let (sender, started) = mpsc::unbounded_channel();
+        let alive = Arc::new(AtomicUsize::new(0));
+        let executor =
+            ByHand { environment: environment.clone(), started: sender, alive: Arc::clone(&alive) };
+        let log = Arc::new(Log::default());
+        let observers = Observers::new(vec![Arc::clone(&log) as Arc<dyn Observer>]);
+        let (processor, task) =
+            Processor::new(config, environment.clone(), observers, Arc::from("web"), Arc::new(executor));
+        let task = environment.spawn(task.run());
+        Self { processor, started, alive, log, task }
+    }
+
+    async fn started() -> Self {
+        let bench = Self::new(MachineConfig::default());
+        bench.processor.start().await;
+        bench
+    }
+
+    fn changed(&self, name: &str) {
+        self.processor.primary_changed(key(name), "1".into(), Cause::Created, false);
+    }
+
+    fn related(&self, name: &str) {
+        self.processor.related(key(name), Cause::Source(crate::observe::SourceIndex(0)));
+    }
+
+    /// The next run, whenever it starts.
+    async fn run(&mut self) -> Started {
+        self.started.recv().await.expect("the processor lives")
+    }
+
+    /// Lets everything happen that can happen without time passing.
+    async fn settle(&self) {
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn alive(&self) -> usize {
+        self.alive.load(Ordering::Relaxed)
+    }
+}
+
+impl Started {
+    fn end(self, outcome: Outcome) {
+        self.end.send(outcome).expect("the run is alive");
+    }
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::cluster_scoped(name)
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_fire_at_exactly_the_specified_instants() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let mut instants = Vec::new();
+    for _ in 0..6 {
+        let started = bench.run().await;
+        instants.push(started.at.as_millis());
+        started.end(FAILURE);
+    }
+    assert_eq!(instants, [0, 2000, 4000, 7000, 11_500, 18_250]);
+    bench.settle().await;
+    assert_eq!(bench.processor.snapshot().await.exhausted, 1);
+    let after_the_maximum_interval = bench.run().await.at;
+    assert_eq!(after_the_maximum_interval.as_secs(), 18 + 36_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_are_told_in_order() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    bench.run().await.end(FAILURE);
+    bench.run().await.end(SUCCESS);
+    bench.processor.primary_deleted(key("a"), "1".into());
+    bench.processor.snapshot().await;
+    let expected =
+        ["web: added a", "submitted a 0", "retry a 1 2s", "submitted a 1", "gone a"].map(str::to_owned);
+    assert_eq!(*bench.log.0.lock(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_contains_everything_that_was_sent_before() {
+    let bench = Bench::new(MachineConfig::default());
+    for n in 0..1000 {
+        bench.changed(&n.to_string());
+    }
+    let snapshot = bench.processor.snapshot().await;
+    assert_eq!((snapshot.keys, snapshot.inputs, snapshot.running), (1000, 1000, 0));
+    bench.processor.start().await;
+    let snapshot = bench.processor.snapshot().await;
+    assert_eq!((snapshot.running, snapshot.queued), (50, 950));
+    assert_eq!(bench.log.0.lock().len(), 2000, "what it tells of has been done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_during_a_run_leaves_no_key_stuck() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    bench.processor.stop().await;
+    bench.related("a");
+    run.end(SUCCESS);
+    bench.settle().await;
+    let snapshot = bench.processor.snapshot().await;
+    assert_eq!((snapshot.running, snapshot.pending, snapshot.is_running), (0, 1, false));
+    assert!(bench.started.try_recv().is_err());
+    bench.processor.start().await;
+    bench.run().await.end(SUCCESS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_waits_for_runs_in_flight_and_starts_no_more() {
+    let mut bench = Bench::started().await;
+    assert!(bench.processor.drain(Duration::from_secs(1)).await, "nothing is in flight");
+    bench.processor.start().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    bench.related("a");
+    let processor = bench.processor.clone();
+    let drain = tokio::spawn(async move { processor.drain(Duration::from_secs(25)).await });
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!drain.is_finished());
+    run.end(SUCCESS);
+    assert!(drain.await.unwrap());
+    bench.settle().await;
+    assert!(bench.started.try_recv().is_err(), "the pending event is kept for the next start");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_past_its_deadline_says_so_and_dropping_the_task_cancels_the_runs() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    assert!(!bench.processor.drain(Duration::from_secs(25)).await);
+    assert_eq!(bench.alive(), 1);
+    bench.task.abort();
+    bench.settle().await;
+    assert_eq!(bench.alive(), 0);
+    assert!(run.end.is_closed());
+    assert!(!bench.processor.drain(Duration::from_secs(25)).await, "the run has not ended");
+    assert_eq!(bench.processor.snapshot().await.running, 1, "the state at the task's end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panicking_run_is_a_retryable_failure_and_hurts_nobody_else() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    drop(run.end);
+    bench.changed("b");
+    let run = bench.run().await;
+    assert_eq!(run.run.key, key("b"));
+    run.end(SUCCESS);
+    let again = bench.run().await;
+    assert_eq!((again.run.key, again.run.retry.map(|retry| retry.attempt)), (key("a"), Some(1)));
+    assert_eq!(bench.alive(), 1);
+}
+
+/// Panics before it answers a future.
+struct PanicsAtOnce(mpsc::UnboundedSender<Run>);
+
+impl RunExecutor for PanicsAtOnce {
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
+        let _ = self.0.send(run);
+        panic!("no future");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_executor_that_panics_before_its_future_takes_nothing_down() {
+    let environment = Environment::real();
+    let (sender, mut runs) = mpsc::unbounded_channel();
+    let (processor, task) = Processor::new(
+        MachineConfig::default(),
+        environment.clone(),
+        Observers::default(),
+        Arc::from("web"),
+        Arc::new(PanicsAtOnce(sender)),
+    );
+    environment.spawn(task.run());
+    processor.start().await;
+    processor.primary_changed(key("a"), "1".into(), Cause::Created, false);
+    for attempt in [None, Some(1), Some(2)] {
+        assert_eq!(runs.recv().await.unwrap().retry.map(|retry| retry.attempt), attempt);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_during_a_run_is_seen_as_the_imminent_next_run() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    assert!(!bench.processor.next_reconciliation_imminent(&key("a")));
+    bench.related("a");
+    bench.processor.snapshot().await;
+    assert!(bench.processor.next_reconciliation_imminent(&key("a")));
+    run.end(SUCCESS);
+    bench.run().await.end(SUCCESS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_ends_with_its_last_handle_and_cancels_its_runs() {
+    let mut bench = Bench::started().await;
+    bench.changed("a");
+    let run = bench.run().await;
+    drop(bench.processor);
+    bench.task.await.unwrap();
+    let mut end = run.end;
+    tokio::time::timeout(Duration::from_secs(1), end.closed()).await.expect("the run is dropped");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_runs_of_many_primaries_never_overlap_for_one_of_them() {
+    let mut bench = Bench::started().await;
+    let mut open: HashMap<ObjectKey, Started> = HashMap::new();
+    for round in 0..50 {
+        for n in 0..100 {
+            bench.changed(&n.to_string());
+        }
+        bench.processor.snapshot().await;
+        bench.settle().await;
+        while let Ok(started) = bench.started.try_recv() {
+            assert!(open.insert(started.run.key.clone(), started).is_none(), "round {round}");
+        }
+        assert_eq!(open.len(), 50);
+        for (_, started) in open.drain() {
+            started.end(SUCCESS);
+        }
+    }
+}

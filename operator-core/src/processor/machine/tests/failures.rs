@@ -1,0 +1,171 @@
+//! Failures and retries.
+
+use super::*;
+
+fn info(attempt: u32, last_attempt: bool) -> Option<crate::processor::RetryInfo> {
+    Some(crate::processor::RetryInfo { attempt, last_attempt })
+}
+
+#[test]
+fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
+    let mut bench = Bench::new();
+    let mut run = bench.changed("a", Cause::Created).run();
+    for (attempt, delay) in (1..).zip([2000, 2000, 3000, 4500, 6750]) {
+        bench.finished(&run, FAILURE).idle();
+        assert_eq!(bench.retry(), Some((attempt, millis(delay))));
+        bench.pass(millis(delay - 1)).idle();
+        run = bench.pass(millis(1)).run();
+        assert_eq!((run.retry, run.causes), (info(attempt, attempt == 5), Causes::from(Cause::Retry)));
+    }
+    bench.finished(&run, FAILURE).idle();
+    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a"), handled: false }]);
+    assert_eq!(bench.machine.snapshot().exhausted, 1);
+    bench.pass(Duration::from_secs(35_999)).idle();
+    assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
+}
+
+#[test]
+fn after_the_last_retry_events_still_run_and_only_a_success_starts_afresh() {
+    let mut bench = Bench::started(linear(100, 1));
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, FAILURE);
+    let run = bench.pass(millis(100)).run();
+    bench.finished(&run, FAILURE).idle();
+    for _ in 0..3 {
+        let run = bench.related("a").run();
+        assert_eq!(run.retry, info(1, true));
+        bench.finished(&run, FAILURE).idle();
+        assert_eq!(bench.retry(), None);
+        assert_eq!(bench.machine.snapshot().exhausted, 1);
+    }
+    let run = bench.related("a").run();
+    bench.finished(&run, SUCCESS);
+    assert_eq!(bench.machine.snapshot().exhausted, 0);
+    let run = bench.related("a").run();
+    assert_eq!(run.retry, None);
+    bench.finished(&run, FAILURE);
+    assert_eq!(bench.retry(), Some((1, millis(100))));
+}
+
+#[test]
+fn no_retry_means_exhausted_at_once() {
+    let retry = Arc::new(GenericRetry::no_retry());
+    let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, Outcome::Failed { retryable: true, handled: true }).idle();
+    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a"), handled: true }]);
+    assert_eq!(bench.machine.snapshot().due.max_interval, Some(Now::at(Duration::from_secs(36_000))));
+}
+
+#[test]
+fn an_event_during_a_failing_run_is_served_at_once_and_uses_up_no_attempt() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.related("a");
+    let run = bench.finished(&run, FAILURE).run();
+    assert_eq!((bench.retry(), run.retry), (None, info(0, false)));
+    assert_eq!(run.causes, Causes::from(SOURCE));
+    bench.finished(&run, FAILURE).idle();
+    assert_eq!(bench.retry(), Some((1, millis(2000))), "one event, one immediate run, then the delay");
+    bench.pass(millis(1999)).idle();
+    bench.pass(millis(1)).run();
+}
+
+#[test]
+fn an_event_during_the_delay_runs_at_once() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, FAILURE);
+    bench.pass(millis(500));
+    let run = bench.related("a").run();
+    assert_eq!((run.retry, run.causes), (info(1, false), Causes::from(SOURCE)));
+    bench.finished(&run, SUCCESS);
+    bench.pass(millis(60_000)).idle();
+}
+
+#[test]
+fn a_failure_inside_a_long_delay_waits_for_the_rest_and_uses_up_no_attempt() {
+    let mut bench = Bench::started(linear(60_000, 3));
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, FAILURE);
+    for passed in 1..=5 {
+        bench.pass(millis(1000));
+        let run = bench.related("a").run();
+        assert_eq!(run.retry, info(1, false));
+        bench.finished(&run, FAILURE).idle();
+        assert_eq!(bench.retry(), Some((1, millis(60_000 - passed * 1000))));
+    }
+    bench.pass(millis(54_999)).idle();
+    assert_eq!(bench.pass(millis(1)).run().retry, info(1, false));
+}
+
+#[test]
+fn a_failure_near_the_end_of_a_delay_takes_the_next_attempt() {
+    for (passed, expected) in [(54_999, (1, 5001)), (55_000, (2, 60_000)), (59_000, (2, 60_000))] {
+        let mut bench = Bench::started(linear(60_000, 3));
+        let run = bench.changed("a", Cause::Created).run();
+        bench.finished(&run, FAILURE);
+        bench.pass(millis(passed));
+        let run = bench.related("a").run();
+        bench.finished(&run, FAILURE);
+        assert_eq!(bench.retry(), Some((expected.0, millis(expected.1))), "after {passed} ms");
+    }
+}
+
+#[test]
+fn a_delay_that_ends_during_a_run_is_no_event() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, FAILURE);
+    bench.pass(millis(1000));
+    let run = bench.related("a").run();
+    bench.pass(millis(5000)).idle();
+    bench.finished(&run, FAILURE).idle();
+    assert_eq!(bench.retry(), Some((2, millis(2000))));
+}
+
+#[test]
+fn a_failure_that_a_retry_cannot_help_waits_for_an_event_or_the_maximum_interval() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, REFUSAL).idle();
+    assert_eq!((bench.retry(), bench.machine.snapshot().exhausted), (None, 1));
+    bench.on(Input::Stop).on(Input::Start).idle();
+    bench.pass(Duration::from_secs(35_999)).idle();
+    assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
+
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.related("a");
+    let run = bench.finished(&run, REFUSAL).run();
+    assert_eq!(run.causes, Causes::from(SOURCE));
+    bench.finished(&run, SUCCESS);
+    assert_eq!(bench.machine.snapshot().exhausted, 0);
+}
+
+#[test]
+fn a_failure_that_a_retry_cannot_help_ends_a_row_of_retries_but_does_not_reset_it() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, FAILURE);
+    let run = bench.pass(millis(2000)).run();
+    bench.finished(&run, REFUSAL);
+    bench.pass(millis(60_000)).idle();
+    let run = bench.related("a").run();
+    assert_eq!(run.retry, info(1, false));
+    bench.finished(&run, FAILURE);
+    assert_eq!(bench.retry(), Some((2, millis(2000))));
+}
+
+#[test]
+fn a_start_serves_failed_primaries_at_once() {
+    for attempts in [1, 0] {
+        let mut bench = Bench::started(linear(60_000, attempts));
+        let run = bench.changed("a", Cause::Created).run();
+        bench.finished(&run, FAILURE).idle();
+        bench.on(Input::Stop).idle();
+        let run = bench.on(Input::Start).run();
+        assert_eq!((run.causes, run.retry), (Causes::from(Cause::Retry), info(attempts, true)));
+        assert_eq!(bench.machine.next_deadline(), None);
+    }
+}

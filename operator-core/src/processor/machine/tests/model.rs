@@ -1,0 +1,317 @@
+//! An oracle for random schedules: what the specification says, written without timers, queues or places. It follows
+//! the inputs, predicts causes, retries and deadlines, and checks each effect of the machine against them.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::processor::RetryInfo;
+
+/// The settings that the oracle knows.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub(super) max_concurrent: usize,
+    /// The delays of the retry, in milliseconds.
+    pub(super) delays: &'static [u64],
+    pub(super) max_interval: Option<u64>,
+    pub(super) rate_limited: bool,
+}
+
+/// The state of one name as the world sees it.
+#[derive(Debug, Default)]
+pub(super) struct Name {
+    /// The number of the object that exists, if one does.
+    pub(super) object: Option<u32>,
+    /// The number of the object made last.
+    pub(super) last_object: u32,
+    pub(super) deleting: bool,
+    /// The finalizer of the object is gone.
+    released: bool,
+    /// What no run has seen yet.
+    owed: Causes,
+    pub(super) flight: Option<Flight>,
+    retry: Option<Retries>,
+    failed: bool,
+    exhausted: bool,
+    timer: Option<(Now, Cause)>,
+    // What the effects have said.
+    known: bool,
+    submitted: bool,
+    /// Steps of the last change and of the last start of a run: the machine's purpose is that the second is greater.
+    last_change: u64,
+    last_run: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) run: Run,
+    starts: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Retries {
+    taken: usize,
+    deadline: Option<Now>,
+}
+
+#[derive(Debug)]
+pub(super) struct Oracle {
+    settings: Settings,
+    pub(super) names: BTreeMap<ObjectKey, Name>,
+    started: bool,
+    starts: u64,
+    step: u64,
+    last_run_id: Option<RunId>,
+    /// Retries that the effects of this step must announce.
+    expected_retries: Vec<Effect>,
+}
+
+impl Oracle {
+    pub(super) fn new(settings: Settings, names: impl Iterator<Item = ObjectKey>) -> Self {
+        let names = names.map(|key| (key, Name::default())).collect();
+        Self {
+            settings,
+            names,
+            started: false,
+            starts: 0,
+            step: 0,
+            last_run_id: None,
+            expected_retries: Vec::new(),
+        }
+    }
+
+    /// Follows an input; called before the machine's effects are checked.
+    pub(super) fn follow(&mut self, input: &Input, now: Now) {
+        self.step += 1;
+        self.expected_retries.clear();
+        match input {
+            Input::PrimaryChanged { key, uid, cause, deleting } => {
+                let name = self.names.get_mut(key).unwrap();
+                if name.object.is_none_or(|object| uid_of(key.name(), object) != *uid) {
+                    let Name { last_object, flight, known, submitted, .. } = std::mem::take(name);
+                    let object = Some(last_object + 1);
+                    *name = Name {
+                        object,
+                        last_object: last_object + 1,
+                        flight,
+                        known,
+                        submitted,
+                        ..Name::default()
+                    };
+                }
+                name.deleting = *deleting;
+                if !name.released {
+                    name.event(*cause, self.step);
+                }
+            }
+            Input::PrimaryDeleted { key, .. } => {
+                let name = self.names.get_mut(key).unwrap();
+                let Name { last_object, flight, known, submitted, .. } = std::mem::take(name);
+                *name = Name { last_object, flight, known, submitted, ..Name::default() };
+            }
+            Input::Related { key, cause } => {
+                let name = self.names.get_mut(key).unwrap();
+                if name.object.is_some() && !name.released {
+                    name.event(*cause, self.step);
+                }
+            }
+            Input::Finished { run, key, outcome } => self.follow_end(*run, key, *outcome, now),
+            Input::Start if !self.started => {
+                self.started = true;
+                self.starts += 1;
+                for name in self.names.values_mut().filter(|name| name.failed && name.flight.is_none()) {
+                    if name.owed.is_empty() && !name.submitted {
+                        name.owed.insert(Cause::Retry);
+                    }
+                }
+            }
+            Input::Start => {}
+            Input::Stop => self.started = false,
+        }
+    }
+
+    fn follow_end(&mut self, run: RunId, key: &ObjectKey, outcome: Outcome, now: Now) {
+        let name = self.names.get_mut(key).unwrap();
+        let Some(flight) = name.flight.take_if(|flight| flight.run.id == run) else { return };
+        if name.object.is_none_or(|object| uid_of(key.name(), object) != flight.run.uid) {
+            return;
+        }
+        let max_interval =
+            self.settings.max_interval.map(|interval| (now + millis(interval), Cause::MaxInterval));
+        let nothing_owed = name.owed.is_empty();
+        name.timer = None;
+        match outcome {
+            Outcome::Success { .. } | Outcome::Gone => {
+                name.retry = None;
+                name.failed = false;
+                name.exhausted = false;
+                if nothing_owed {
+                    let Outcome::Success { reschedule: Some(delay) } = outcome else {
+                        name.timer = max_interval;
+                        return;
+                    };
+                    name.timer = Some((now + delay, Cause::Reschedule));
+                }
+            }
+            Outcome::FinalizerRemoved => {
+                name.released = true;
+                name.owed = Causes::NONE;
+                name.failed = false;
+                name.exhausted = false;
+            }
+            Outcome::Failed { retryable: false, .. } => {
+                name.failed = false;
+                name.exhausted = true;
+                name.timer = max_interval.filter(|_| nothing_owed);
+            }
+            Outcome::Abandoned if !self.started || flight.starts < self.starts => {
+                name.owed.extend(flight.run.causes);
+            }
+            Outcome::Abandoned | Outcome::Failed { retryable: true, .. } => {
+                let retry = name.retry.get_or_insert_default();
+                name.failed = true;
+                name.exhausted = false;
+                if !nothing_owed {
+                    return;
+                }
+                let rest = retry.deadline.map_or(Duration::ZERO, |deadline| deadline.since(now));
+                let after = if rest > millis(5000) {
+                    rest
+                } else if let Some(delay) = self.settings.delays.get(retry.taken) {
+                    retry.taken += 1;
+                    retry.deadline = Some(now + millis(*delay));
+                    millis(*delay)
+                } else {
+                    name.exhausted = true;
+                    name.timer = max_interval;
+                    self.expected_retries.push(Effect::RetriesExhausted { key: key.clone(), handled: false });
+                    return;
+                };
+                name.timer = Some((now + after, Cause::Retry));
+                let attempt = retry.taken as u32;
+                self.expected_retries.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+            }
+        }
+    }
+
+    /// Follows a tick.
+    pub(super) fn follow_tick(&mut self, now: Now) {
+        self.step += 1;
+        self.expected_retries.clear();
+        for name in self.names.values_mut() {
+            if let Some((_, cause)) = name.timer.take_if(|(deadline, _)| *deadline <= now) {
+                name.owed.insert(cause);
+            }
+        }
+    }
+
+    /// Checks the effects of an input or a tick, and what the machine says of itself afterwards.
+    pub(super) fn check(&mut self, effects: &[Effect], machine: &Machine) {
+        for effect in effects {
+            self.check_effect(effect);
+        }
+        let retries = |effect: &&Effect| {
+            matches!(effect, Effect::RetryScheduled { .. } | Effect::RetriesExhausted { .. })
+        };
+        let announced: Vec<&Effect> = effects.iter().filter(retries).collect();
+        assert_eq!(announced, self.expected_retries.iter().collect::<Vec<_>>(), "announced retries");
+
+        for (key, name) in &mut self.names {
+            assert_eq!(name.known, name.object.is_some() || name.flight.is_some(), "{key} is known");
+            let due = self.started && !name.owed.is_empty() && name.flight.is_none();
+            if due {
+                name.timer = None;
+            }
+            if due && !self.settings.rate_limited {
+                assert!(name.submitted, "{key} must be queued for {:?}", name.owed);
+            }
+        }
+        let snapshot = machine.snapshot();
+        let count = |test: &dyn Fn(&Name) -> bool| self.names.values().filter(|name| test(name)).count();
+        assert_eq!(snapshot.keys, count(&|name| name.known), "known keys");
+        assert_eq!(snapshot.queued, count(&|name| name.submitted), "queued keys");
+        assert_eq!(snapshot.running, count(&|name| name.flight.is_some()), "running keys");
+        assert_eq!(snapshot.pending, count(&|name| !name.owed.is_empty()), "pending keys");
+        assert_eq!(snapshot.exhausted, count(&|name| name.exhausted), "exhausted keys");
+        let full = snapshot.running == self.settings.max_concurrent;
+        assert!(full || snapshot.queued == 0 || !self.started, "a place is free and somebody waits");
+
+        let earliest = |wanted| {
+            let timers = self.names.values().filter_map(|name| name.timer);
+            timers.filter(|(_, cause)| *cause == wanted).map(|(deadline, _)| deadline).min()
+        };
+        assert_eq!(snapshot.due.retry, earliest(Cause::Retry), "retry timers");
+        assert_eq!(snapshot.due.reschedule, earliest(Cause::Reschedule), "reschedule timers");
+        assert_eq!(snapshot.due.max_interval, earliest(Cause::MaxInterval), "maximum intervals");
+        let next = [snapshot.due.next_work(), snapshot.due.max_interval].into_iter().flatten().min();
+        assert_eq!(machine.next_deadline(), next, "the next deadline is that of a timer");
+    }
+
+    fn check_effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Added { key } => {
+                let name = self.names.get_mut(key).unwrap();
+                assert!(!std::mem::replace(&mut name.known, true), "{key} was added twice");
+            }
+            Effect::Forgotten { key } => {
+                let name = self.names.get_mut(key).unwrap();
+                assert!(std::mem::replace(&mut name.known, false), "{key} was forgotten twice");
+            }
+            Effect::Submitted { key, attempt } => {
+                let name = self.names.get_mut(key).unwrap();
+                assert!(self.started, "{key} was submitted while stopped");
+                assert!(!std::mem::replace(&mut name.submitted, true), "{key} was submitted twice");
+                assert_eq!(*attempt, name.retry.map_or(0, |retry| retry.taken as u32));
+            }
+            Effect::Withdrawn { key } => {
+                let name = self.names.get_mut(key).unwrap();
+                assert!(std::mem::replace(&mut name.submitted, false), "{key} was not submitted");
+            }
+            Effect::Run(run) => self.check_run(run),
+            Effect::RetryScheduled { .. } | Effect::RetriesExhausted { .. } => {}
+        }
+    }
+
+    fn check_run(&mut self, run: &Run) {
+        assert!(self.started, "{} runs while stopped", run.key);
+        assert!(self.last_run_id.replace(run.id) < Some(run.id), "ids of runs grow");
+        let name = self.names.get_mut(&run.key).unwrap();
+        assert!(name.flight.is_none(), "two runs of {}", run.key);
+        assert!(std::mem::replace(&mut name.submitted, false), "{} runs without being submitted", run.key);
+        let object = name.object.expect("a run of a primary that is gone");
+        assert_eq!(run.uid, uid_of(run.key.name(), object));
+        assert!(!run.causes.is_empty(), "a run of {} without a cause", run.key);
+        assert_eq!(run.causes, std::mem::take(&mut name.owed), "causes of a run of {}", run.key);
+        let attempts = self.settings.delays.len();
+        let expected = name
+            .retry
+            .map(|retry| RetryInfo { attempt: retry.taken as u32, last_attempt: retry.taken == attempts });
+        assert_eq!(run.retry, expected, "what a run of {} knows of its retry", run.key);
+        name.timer = None;
+        name.last_run = self.step;
+        name.flight = Some(Flight { run: run.clone(), starts: self.starts });
+        let running = self.names.values().filter(|name| name.flight.is_some()).count();
+        assert!(running <= self.settings.max_concurrent, "too many runs");
+    }
+
+    /// The runs in flight, oldest first.
+    pub(super) fn in_flight(&self) -> Vec<Run> {
+        let flights = self.names.values().filter_map(|name| name.flight.as_ref());
+        let mut runs: Vec<Run> = flights.map(|flight| flight.run.clone()).collect();
+        runs.sort_by_key(|run| run.id);
+        runs
+    }
+
+    /// Everything has been drained: each living primary has been seen since it changed.
+    pub(super) fn check_drained(&self) {
+        for (key, name) in self.names.iter().filter(|(_, name)| name.object.is_some() && !name.released) {
+            assert!(name.last_run >= name.last_change, "no run of {key} began after its last change");
+        }
+    }
+}
+
+impl Name {
+    fn event(&mut self, cause: Cause, step: u64) {
+        self.owed.insert(cause);
+        self.last_change = step;
+    }
+}

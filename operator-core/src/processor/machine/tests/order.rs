@@ -1,0 +1,85 @@
+//! Bounded concurrency and the order of the queue.
+
+use super::*;
+
+fn one_place() -> MachineConfig {
+    MachineConfig { max_concurrent: 1, ..MachineConfig::default() }
+}
+
+/// Ends one run after the other and answers the order in which the others follow.
+fn follow(bench: &mut Bench, first: Run) -> Vec<String> {
+    let mut order = Vec::new();
+    let mut run = first;
+    loop {
+        let next = bench.finished(&run, SUCCESS).runs();
+        let Some(next) = next.into_iter().next() else { return order };
+        order.push(next.key.name().to_owned());
+        run = next;
+    }
+}
+
+#[test]
+fn no_more_runs_are_in_flight_than_allowed() {
+    for (allowed, expected) in [(0, 1), (1, 1), (3, 3)] {
+        let mut bench = Bench::started(MachineConfig { max_concurrent: allowed, ..MachineConfig::default() });
+        for n in 0..5 {
+            bench.changed(&n.to_string(), Cause::Created);
+        }
+        let snapshot = bench.machine.snapshot();
+        assert_eq!((snapshot.running, snapshot.queued), (expected, 5 - expected));
+    }
+}
+
+#[test]
+fn the_queue_is_first_in_first_out() {
+    let mut bench = Bench::started(one_place());
+    let first = bench.changed("first", Cause::Created).run();
+    for name in ["d", "b", "c", "a"] {
+        bench.changed(name, Cause::Created);
+    }
+    bench.related("d");
+    bench.related("first");
+    assert_eq!(follow(&mut bench, first), ["d", "b", "c", "a", "first"]);
+}
+
+#[test]
+fn a_users_change_goes_before_the_initial_list() {
+    let mut bench = Bench::stopped(one_place());
+    for name in ["a", "b", "c"] {
+        bench.changed(name, Cause::InitialList);
+        bench.related(name);
+    }
+    let first = bench.on(Input::Start).run();
+    assert_eq!(first.key, key("a"));
+    bench.changed("new", Cause::Created);
+    assert_eq!(follow(&mut bench, first), ["new", "b", "c"]);
+}
+
+#[test]
+fn a_change_promotes_an_object_of_the_initial_list_and_a_secondary_does_not() {
+    for cause in [Cause::Changed, Cause::MarkedForDeletion] {
+        let mut bench = Bench::stopped(one_place());
+        for name in ["a", "b", "c", "d"] {
+            bench.changed(name, Cause::InitialList);
+        }
+        let first = bench.on(Input::Start).run();
+        bench.related("c");
+        bench.changed("d", cause);
+        assert_eq!(follow(&mut bench, first), ["d", "b", "c"]);
+    }
+}
+
+#[test]
+fn the_initial_list_gets_every_fifth_place() {
+    let mut bench = Bench::stopped(one_place());
+    for n in 0..3 {
+        bench.changed(&format!("old{n}"), Cause::InitialList);
+    }
+    let first = bench.on(Input::Start).run();
+    for n in 0..10 {
+        bench.changed(&format!("new{n}"), Cause::Created);
+    }
+    let expected =
+        ["new0", "new1", "new2", "new3", "old1", "new4", "new5", "new6", "new7", "old2", "new8", "new9"];
+    assert_eq!(follow(&mut bench, first), expected);
+}

@@ -1,0 +1,252 @@
+//! Random schedules of everything that can happen, held against the oracle.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+
+use super::{
+    model::{Oracle, Settings},
+    *,
+};
+use crate::processor::LinearRateLimiter;
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// One step of a schedule. Names and runs are counted modulo those that there are.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// The object is created, or changes.
+    Change(usize, Cause),
+    /// The object is replaced, and nobody has seen the deletion.
+    Recreate(usize),
+    /// The object gets a deletion timestamp.
+    Mark(usize),
+    Delete(usize),
+    /// The deletion of a former object comes late.
+    DeleteFormer(usize),
+    Related(usize),
+    Finish(usize, Outcome),
+    /// The end of a run is told once more.
+    FinishAgain(usize),
+    Pass(u64),
+    Start,
+    Stop,
+}
+
+impl Op {
+    /// Reads a step off a number. Strategies of strategies would say the same, but take ten times as long as the machine
+    /// and the oracle together.
+    fn of(number: u32) -> Self {
+        const DELAYS: [u64; 8] = [0, 1, 50, 700, 2000, 2500, 7000, 60_000];
+        const CAUSES: [Cause; 3] = [Cause::InitialList, Cause::Created, Cause::Changed];
+        let mut rest = number as usize;
+        let mut choose = |count: usize| {
+            let choice = rest % count;
+            rest /= count;
+            choice
+        };
+        let kind = choose(39);
+        let name = choose(NAMES.len());
+        match kind {
+            0..6 => Self::Change(name, CAUSES[choose(3)]),
+            6..8 => Self::Recreate(name),
+            8 => Self::Mark(name),
+            9..11 => Self::Delete(name),
+            11 => Self::DeleteFormer(name),
+            12..17 => Self::Related(name),
+            17..29 => {
+                let outcome = match choose(14) {
+                    0..4 => SUCCESS,
+                    4 => Outcome::Success { reschedule: Some(millis(DELAYS[choose(8)])) },
+                    5..10 => FAILURE,
+                    10 => REFUSAL,
+                    11 => Outcome::Gone,
+                    12 => Outcome::Abandoned,
+                    _ => Outcome::FinalizerRemoved,
+                };
+                Self::Finish(name, outcome)
+            }
+            29 => Self::FinishAgain(choose(16)),
+            30..36 => Self::Pass(DELAYS[choose(8)]),
+            36..38 => Self::Start,
+            _ => Self::Stop,
+        }
+    }
+}
+
+fn schedule() -> impl Strategy<Value = Vec<Op>> {
+    vec(any::<u32>(), 1..60).prop_map(|numbers| numbers.into_iter().map(Op::of).collect())
+}
+
+fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
+    const DEFAULT: &[u64] = &[2000, 2000, 3000, 4500, 6750];
+    const LONG: &[u64] = &[60_000, 60_000];
+    let retries = select(vec![
+        (GenericRetry::default(), DEFAULT),
+        (GenericRetry::linear(millis(60_000), 2).unwrap(), LONG),
+        (GenericRetry::no_retry(), &[][..]),
+    ]);
+    let limits = select(vec![None, None, Some((1, 1000)), Some((3, 20_000))]);
+    let intervals = select(vec![None, Some(30_000)]);
+    (1..4usize, retries, limits, intervals).prop_map(
+        |(max_concurrent, (retry, delays), limit, max_interval)| {
+            let limiter =
+                |(limit, period)| Arc::new(LinearRateLimiter::new(limit, millis(period)).unwrap()) as Arc<_>;
+            let config = MachineConfig {
+                max_concurrent,
+                retry: Arc::new(retry),
+                rate_limiter: limit.map(limiter),
+                max_reconciliation_interval: max_interval.map(millis),
+            };
+            (config, Settings { max_concurrent, delays, max_interval, rate_limited: limit.is_some() })
+        },
+    )
+}
+
+/// A machine and an oracle that follow the same schedule.
+struct World {
+    machine: Machine,
+    oracle: Oracle,
+    now: Now,
+    ended: Vec<Run>,
+}
+
+impl World {
+    fn new(config: MachineConfig, settings: Settings) -> Self {
+        let oracle = Oracle::new(settings, NAMES.into_iter().map(key));
+        Self { machine: Machine::new(config), oracle, now: Now::START, ended: Vec::new() }
+    }
+
+    fn on(&mut self, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.oracle.follow(&input, self.now);
+        self.machine.on(input, self.now, &mut effects);
+        self.oracle.check(&effects, &self.machine);
+        effects
+    }
+
+    fn tick(&mut self) {
+        let mut effects = Vec::new();
+        self.oracle.follow_tick(self.now);
+        self.machine.tick(self.now, &mut effects);
+        self.oracle.check(&effects, &self.machine);
+        assert!(self.machine.next_deadline().is_none_or(|deadline| deadline > self.now), "past deadline");
+        effects.clear();
+        self.machine.tick(self.now, &mut effects);
+        assert_eq!(effects, [], "a second tick has nothing left to do");
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(deadline) = self.machine.next_deadline().filter(|deadline| *deadline <= end) {
+            self.now = self.now.max(deadline);
+            self.tick();
+        }
+        self.now = end;
+        self.tick();
+    }
+
+    fn change(&mut self, index: usize, replace: bool, cause: Cause) {
+        let key = key(NAMES[index]);
+        let name = &self.oracle.names[&key];
+        let replaced = replace || name.object.is_none();
+        let object = if replaced { name.last_object + 1 } else { name.last_object };
+        let deleting = cause == Cause::MarkedForDeletion || (!replaced && name.deleting);
+        let uid = uid_of(NAMES[index], object);
+        self.on(Input::PrimaryChanged { key, uid, cause, deleting });
+    }
+
+    fn delete(&mut self, index: usize) {
+        let key = key(NAMES[index]);
+        if let Some(object) = self.oracle.names[&key].object {
+            self.on(Input::PrimaryDeleted { key, uid: uid_of(NAMES[index], object) });
+        }
+    }
+
+    fn finish(&mut self, run: Run, outcome: Outcome) {
+        // A finalizer is only removed from an object that is marked for deletion.
+        let deleting = self.oracle.names[&run.key].deleting;
+        let outcome = if outcome == Outcome::FinalizerRemoved && !deleting { SUCCESS } else { outcome };
+        self.on(Input::Finished { run: run.id, key: run.key.clone(), outcome });
+        self.ended.push(run);
+    }
+
+    fn step(&mut self, op: Op) {
+        match op {
+            Op::Change(index, cause) => self.change(index, false, cause),
+            Op::Recreate(index) => self.change(index, true, Cause::Changed),
+            Op::Mark(index) => self.change(index, false, Cause::MarkedForDeletion),
+            Op::Delete(index) => self.delete(index),
+            Op::DeleteFormer(index) => {
+                let former = self.oracle.names[&key(NAMES[index])].last_object.saturating_sub(1);
+                let uid = uid_of(NAMES[index], former);
+                let mut effects = Vec::new();
+                self.machine.on(
+                    Input::PrimaryDeleted { key: key(NAMES[index]), uid },
+                    self.now,
+                    &mut effects,
+                );
+                assert_eq!(effects, []);
+            }
+            Op::Related(index) => drop(self.on(Input::Related { key: key(NAMES[index]), cause: SOURCE })),
+            Op::Finish(index, outcome) => {
+                let runs = self.oracle.in_flight();
+                if !runs.is_empty() {
+                    self.finish(runs[index % runs.len()].clone(), outcome);
+                }
+            }
+            Op::FinishAgain(index) => {
+                if !self.ended.is_empty() {
+                    let run = self.ended[index % self.ended.len()].clone();
+                    let again = self.on(Input::Finished { run: run.id, key: run.key, outcome: FAILURE });
+                    assert_eq!(again, []);
+                }
+            }
+            Op::Pass(time) => self.pass(millis(time)),
+            Op::Start => drop(self.on(Input::Start)),
+            Op::Stop => drop(self.on(Input::Stop)),
+        }
+    }
+
+    /// Lets all runs succeed until nothing is pending.
+    fn drain(&mut self) {
+        self.on(Input::Start);
+        for _ in 0..100 {
+            for run in self.oracle.in_flight() {
+                self.finish(run, SUCCESS);
+            }
+            let snapshot = self.machine.snapshot();
+            if snapshot.running + snapshot.queued + snapshot.pending == 0 {
+                return;
+            }
+            if let Some(deadline) = snapshot.due.rate_limit {
+                self.pass(deadline.since(self.now));
+            }
+        }
+        panic!("something is pending for ever: {:?}", self.machine.snapshot());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_each_change_is_followed_by_a_run_and_nothing_is_left_of_what_is_gone(
+        (config, settings) in config(),
+        schedule in schedule(),
+    ) {
+        let mut world = World::new(config, settings);
+        for op in schedule {
+            world.step(op);
+        }
+        world.drain();
+        world.oracle.check_drained();
+        for index in 0..NAMES.len() {
+            world.delete(index);
+        }
+        for run in world.oracle.in_flight() {
+            world.finish(run, FAILURE);
+        }
+        let left = Snapshot { inputs: 0, is_running: false, ..world.machine.snapshot() };
+        prop_assert_eq!(left, Snapshot::default());
+        prop_assert_eq!(world.machine.next_deadline(), None);
+    }
+}
