@@ -1,5 +1,6 @@
 //! An operator framework for Kubernetes.
 
+pub mod cache;
 pub mod environment;
 pub mod metrics;
 pub mod observe;

@@ -1,0 +1,84 @@
+//! What an informer tells its handler.
+
+use std::sync::Arc;
+
+use kube::Resource;
+
+use crate::{
+    observe::{Action, SourceHealth},
+    resource::ObjectKey,
+};
+
+/// A change of a watched object.
+#[derive(Clone, Debug)]
+pub enum Change<K> {
+    /// The object appeared, or the handler hears of it for the first time.
+    Added {
+        /// Its state.
+        new: Arc<K>,
+        /// Whether it was found by the first list, so that it may have existed long before.
+        initial: bool,
+    },
+    /// The object changed. Several changes may have been merged into one: `old` is then the state before the first.
+    Updated {
+        /// Its state before.
+        old: Arc<K>,
+        /// Its state now.
+        new: Arc<K>,
+    },
+    /// The object is gone.
+    Deleted {
+        /// The last known state.
+        last: Arc<K>,
+        /// Whether the deletion itself was missed, so that `last` may be older than the object's real last state.
+        final_state_unknown: bool,
+    },
+}
+
+impl<K: Resource> Change<K> {
+    /// The object that changed.
+    #[must_use]
+    pub fn key(&self) -> ObjectKey {
+        ObjectKey::of(&**self.object())
+    }
+}
+
+impl<K> Change<K> {
+    /// What happened to it.
+    #[must_use]
+    pub const fn action(&self) -> Action {
+        match self {
+            Self::Added { .. } => Action::Added,
+            Self::Updated { .. } => Action::Updated,
+            Self::Deleted { .. } => Action::Deleted,
+        }
+    }
+
+    /// The newest state: of a deleted object, the last known one.
+    #[must_use]
+    pub const fn object(&self) -> &Arc<K> {
+        match self {
+            Self::Added { new, .. } | Self::Updated { new, .. } => new,
+            Self::Deleted { last, .. } => last,
+        }
+    }
+}
+
+/// Is told what an informer sees. Answers to JOSDK's `ResourceEventHandler`.
+///
+/// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
+/// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.
+pub trait ChangeHandler<K>: Send + Sync {
+    /// An object changed, and it was not merely the echo of an own write.
+    fn on_change(&self, change: Change<K>);
+
+    /// The informer's health is another one than before.
+    fn on_health(&self, health: &SourceHealth) {
+        let _ = health;
+    }
+
+    /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read.
+    fn on_undecodable(&self, key: Option<&ObjectKey>, error: &str) {
+        let _ = (key, error);
+    }
+}

@@ -1,0 +1,93 @@
+//! What an informer is told at its start.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use crate::resource::{KubeObject, ResourceType};
+
+use super::WatchScope;
+
+/// Says under which values an object is found in an index.
+pub type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+
+/// Changes an object before it is stored, to save memory.
+pub type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
+
+/// The configuration of one [`Informer`](super::Informer). Answers to JOSDK's `InformerConfiguration`.
+#[derive(Clone)]
+pub struct InformerConfig<K: KubeObject> {
+    /// The name in logs and metrics.
+    pub name: String,
+    /// The type of object to follow.
+    pub resource_type: ResourceType,
+    /// The namespaces to follow; all by default.
+    pub scope: WatchScope,
+    /// Only objects with these labels, in the API's syntax (`app=web,tier!=test`).
+    pub label_selector: Option<String>,
+    /// Only objects with these fields, in the API's syntax (`metadata.name=web`).
+    pub field_selector: Option<String>,
+    /// Ask the server for metadata only. For kube's `PartialObjectMeta`; other types will not decode.
+    pub metadata_only: bool,
+    /// How many objects one answer of a list may carry; 500 by default. JOSDK's `informerListLimit`.
+    pub page_size: u32,
+    /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by up
+    /// to a fifth. A watch that has gone silent is given up 5 s later, so this bounds how long it stays unnoticed.
+    pub watch_timeout: Duration,
+    /// Entries of `managedFields` are kept for these field managers only, all operations and subresources; by default
+    /// for none.
+    pub own_managers: Vec<String>,
+    /// Applied to each object before it is stored, also to answers of own writes. What identifies an object, its
+    /// version, generation, owners, finalizers and mark for deletion are restored afterwards. JOSDK's
+    /// `TransformingItemStore`.
+    pub transform: Option<Transform<K>>,
+    /// Indexes by name. JOSDK's `addIndexers`.
+    pub indexers: BTreeMap<String, Indexer<K>>,
+}
+
+impl<K: KubeObject> InformerConfig<K> {
+    /// The defaults for following all objects of `resource_type`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, resource_type: ResourceType) -> Self {
+        Self {
+            name: name.into(),
+            resource_type,
+            scope: WatchScope::All,
+            label_selector: None,
+            field_selector: None,
+            metadata_only: false,
+            page_size: 500,
+            watch_timeout: Duration::from_secs(90),
+            own_managers: Vec::new(),
+            transform: None,
+            indexers: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an index, which [`Informer::by_index`](super::Informer::by_index) then knows under `name`.
+    #[must_use]
+    pub fn with_indexer(
+        mut self,
+        name: impl Into<String>,
+        indexer: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexers.insert(name.into(), Arc::new(indexer));
+        self
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for InformerConfig<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InformerConfig")
+            .field("name", &self.name)
+            .field("resource_type", &self.resource_type)
+            .field("scope", &self.scope)
+            .field("label_selector", &self.label_selector)
+            .field("field_selector", &self.field_selector)
+            .field("metadata_only", &self.metadata_only)
+            .field("page_size", &self.page_size)
+            .field("watch_timeout", &self.watch_timeout)
+            .field("own_managers", &self.own_managers)
+            .field("transform", &self.transform.is_some())
+            .field("indexers", &self.indexers.keys())
+            .finish()
+    }
+}

@@ -1,0 +1,105 @@
+//! Taking in lists: the first one, and later ones after a gap.
+
+use std::mem;
+
+use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+
+use super::{Change, Decoded, Engine, Listing, ScopeIndex};
+
+impl<K: KubeObject> Engine<K> {
+    /// A list starts from its first page, perhaps for the second time.
+    pub(in crate::cache) fn list_started(&self, scope: ScopeIndex) {
+        self.lock().collections[scope.0].listing = Some(Listing::default());
+    }
+
+    /// A list showed an item. It is taken in at once, page by page, so that no list is ever held as a whole.
+    pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded<K>) {
+        let state = &mut *self.lock();
+        let listing = state.collections[scope.0].listing.get_or_insert_default();
+        match item {
+            Decoded::Object(object) => {
+                listing.keys.insert(ObjectKey::of(&object));
+                self.applied(state, scope, object, true);
+            }
+            Decoded::Undecodable { key, version, error } => {
+                match &key {
+                    Some(key) => listing.keys.insert(key.clone()),
+                    None => mem::replace(&mut listing.blind, true),
+                };
+                self.not_decoded(state, key, version, error);
+            }
+        }
+    }
+
+    /// The list is complete as of `version`: what it didn't show is gone.
+    pub(in crate::cache) fn list_finished(&self, scope: ScopeIndex, version: &str) {
+        let state = &mut *self.lock();
+        let listing = state.collections[scope.0].listing.take().unwrap_or_default();
+        let version = ResourceVersion::parse(version);
+        // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
+        if !listing.blind {
+            state
+                .undecodable
+                .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
+            for (key, stored) in self.store.entries() {
+                if self.scopes.of(&key) == Some(scope) && !listing.keys.contains(&key) {
+                    self.removed(state, &key, version, stored, true);
+                }
+            }
+            if let Some(version) = version {
+                let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
+                for (_, last) in ghosts {
+                    self.hand_over(Change::Deleted { last, final_state_unknown: true });
+                }
+            }
+        }
+        if let Some(version) = version {
+            self.hand_over_all(state.overlay.relisted(scope, version));
+        }
+        state.collections[scope.0].synced = true;
+        if state.collections.iter().all(|collection| collection.synced) {
+            self.set_synced();
+        }
+    }
+
+    /// Whether this informer has seen, and handed over, everything that a list of metadata shows: `listed` are its
+    /// objects and their versions in order of their keys, `version` its own.
+    pub(in crate::cache) fn has_seen(
+        &self,
+        scope: ScopeIndex,
+        version: &str,
+        listed: &[(ObjectKey, String)],
+    ) -> bool {
+        let state = &mut *self.lock();
+        let collection = &state.collections[scope.0];
+        // While a list is taken in, what it deletes is still to come. Events that wait for the end of an own write have
+        // been seen but not handed over.
+        if !collection.synced || collection.listing.is_some() || state.overlay.has_waiting_events(scope) {
+            return false;
+        }
+        let list_version = ResourceVersion::parse(version);
+        if list_version.is_some() && state.overlay.last_sync(scope) >= list_version {
+            return true;
+        }
+        let caught_up = |held: Option<&str>, listed: &str| match held {
+            Some(held) if held == listed => true,
+            Some(held) => match (ResourceVersion::parse(held), ResourceVersion::parse(listed)) {
+                (Some(held), Some(listed)) => held >= listed,
+                (None, _) | (_, None) => false,
+            },
+            None => false,
+        };
+        let all_listed_seen = listed.iter().all(|(key, version)| {
+            let stored = self.store.get(key);
+            let undecodable = state.undecodable.get(key).and_then(|known| known.version.as_deref());
+            caught_up(stored.as_ref().and_then(|stored| stored.meta().resource_version.as_deref()), version)
+                || caught_up(undecodable, version)
+        });
+        all_listed_seen
+            && self.store.entries().iter().all(|(key, stored)| {
+                self.scopes.of(key) != Some(scope)
+                    || listed.binary_search_by(|(listed, _)| listed.cmp(key)).is_ok()
+                    || (list_version.is_some() && ResourceVersion::of(&**stored) > list_version)
+            })
+    }
+}

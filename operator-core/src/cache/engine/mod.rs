@@ -1,0 +1,356 @@
+//! Where events, own writes and readers meet: the store, the indexes and the overlay behind one lock.
+
+mod lists;
+mod reads;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::Notify;
+
+use crate::{
+    observe::SourceHealth,
+    resource::{KubeObject, ObjectKey, ResourceVersion},
+};
+
+use super::{
+    Change, ChangeHandler, InformerConfig,
+    indexers::Indexers,
+    overlay::{Observed, Overlay, Recent},
+    scopes::{ScopeIndex, Scopes},
+    shape::Shape,
+    store::{FullStore, ItemStore},
+};
+
+/// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
+/// that the handler is told in order and "seen" implies "handed over". Readers take no lock of ours.
+pub(super) struct Engine<K: KubeObject> {
+    pub(super) name: String,
+    pub(super) scopes: Scopes,
+    pub(super) shape: Shape<K>,
+    store: Box<dyn ItemStore<K>>,
+    recent: Arc<Recent<K>>,
+    indexers: Indexers<K>,
+    handler: Arc<dyn ChangeHandler<K>>,
+    state: Mutex<State<K>>,
+    synced: AtomicBool,
+    synced_changed: Notify,
+}
+
+struct State<K> {
+    overlay: Overlay<K>,
+    collections: Vec<Collection>,
+    /// Objects that exist and can't be decoded.
+    undecodable: BTreeMap<ObjectKey, Undecodable>,
+    health: SourceHealth,
+}
+
+/// What is known of one list-watch.
+struct Collection {
+    /// A list is being taken in; what it has shown so far.
+    listing: Option<Listing>,
+    /// The list was complete at least once.
+    synced: bool,
+    health: SourceHealth,
+}
+
+#[derive(Default)]
+struct Listing {
+    keys: BTreeSet<ObjectKey>,
+    /// An item was listed whose name couldn't be read: it could be any stored object.
+    blind: bool,
+}
+
+struct Undecodable {
+    version: Option<String>,
+    error: String,
+}
+
+/// An object as it came from the server.
+#[derive(Debug)]
+pub(super) enum Decoded<K> {
+    /// It was understood, and is in the form in which objects are kept.
+    Object(K),
+    /// It wasn't.
+    Undecodable {
+        /// Its key, where its metadata could be read.
+        key: Option<ObjectKey>,
+        /// Its version, where its metadata could be read.
+        version: Option<String>,
+        /// What the decoder says.
+        error: String,
+    },
+}
+
+/// What a watch says of an object.
+#[derive(Debug)]
+pub(super) enum WatchEvent<K> {
+    /// It exists in this state.
+    Applied(Decoded<K>),
+    /// It is gone, or doesn't match the selectors any more.
+    Deleted(Decoded<K>),
+}
+
+impl<K: KubeObject> Engine<K> {
+    pub(super) fn new(config: &InformerConfig<K>, handler: Arc<dyn ChangeHandler<K>>) -> Self {
+        let scopes = Scopes::new(&config.scope, &config.resource_type);
+        let overlay = Overlay::new(scopes.clone());
+        let collections: Vec<Collection> = scopes
+            .indexes()
+            .map(|_| Collection { listing: None, synced: false, health: SourceHealth::Syncing })
+            .collect();
+        // An informer without any namespace has nothing to wait for.
+        let idle = collections.is_empty();
+        Self {
+            name: config.name.clone(),
+            shape: Shape::of(config),
+            store: Box::new(FullStore::new()),
+            recent: overlay.recent(),
+            indexers: Indexers::new(config.indexers.clone()),
+            handler,
+            state: Mutex::new(State {
+                overlay,
+                collections,
+                undecodable: BTreeMap::new(),
+                health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
+            }),
+            scopes,
+            synced: AtomicBool::new(idle),
+            synced_changed: Notify::new(),
+        }
+    }
+
+    /// A watch showed an event.
+    pub(super) fn watched(&self, scope: ScopeIndex, event: WatchEvent<K>) {
+        let state = &mut *self.state.lock();
+        let version = match event {
+            WatchEvent::Applied(Decoded::Object(object)) => {
+                let version = ResourceVersion::of(&object);
+                self.applied(state, scope, object, false);
+                version
+            }
+            WatchEvent::Deleted(Decoded::Object(object)) => {
+                let version = ResourceVersion::of(&object);
+                let key = ObjectKey::of(&object);
+                let stored = self.store.get(&key);
+                // An event of an object that was replaced under its name says nothing about its successor.
+                let stale = stored.as_ref().is_some_and(|stored| {
+                    stored.meta().uid != object.meta().uid && ResourceVersion::of(&**stored) > version
+                });
+                if !stale {
+                    self.removed(state, &key, version, Arc::new(object), false);
+                }
+                version
+            }
+            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
+                let parsed = version.as_deref().and_then(ResourceVersion::parse);
+                self.not_decoded(state, key, version, error);
+                parsed
+            }
+            WatchEvent::Deleted(Decoded::Undecodable { key, version, error }) => {
+                let parsed = version.as_deref().and_then(ResourceVersion::parse);
+                match key.as_ref().and_then(|key| self.store.get(key).map(|stored| (key, stored))) {
+                    Some((key, stored)) => self.removed(state, key, parsed, stored, true),
+                    None => match &key {
+                        Some(key) => {
+                            state.undecodable.remove(key);
+                            state.overlay.deleted(key, parsed);
+                        }
+                        None => self.not_decoded(state, key, version, error),
+                    },
+                }
+                parsed
+            }
+        };
+        if let Some(version) = version {
+            self.hand_over_all(state.overlay.advance(scope, version));
+        }
+    }
+
+    /// A watch said that there was nothing else up to `version`.
+    pub(super) fn bookmark(&self, scope: ScopeIndex, version: &str) {
+        if let Some(version) = ResourceVersion::parse(version) {
+            let state = &mut *self.state.lock();
+            self.hand_over_all(state.overlay.advance(scope, version));
+        }
+    }
+
+    /// A list-watch changed its health.
+    pub(super) fn health_changed(&self, scope: ScopeIndex, health: SourceHealth) {
+        let state = &mut *self.state.lock();
+        state.collections[scope.0].health = health;
+        let all = || state.collections.iter().map(|collection| &collection.health);
+        let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
+        let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));
+        let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
+        if state.health != health {
+            state.health = health.clone();
+            self.guarded(|| self.handler.on_health(&health));
+        }
+    }
+
+    /// An own write to `key` starts. Returns the newest known state.
+    pub(super) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.state.lock().overlay.begin(key);
+        self.get(key)
+    }
+
+    /// An own write that started from `base` was answered.
+    pub(super) fn wrote(&self, key: &ObjectKey, base: Option<&K>, answer: &Arc<K>) {
+        let state = &mut *self.state.lock();
+        let stored = self.store.get(key);
+        let change = state.overlay.wrote(key, base.and_then(ResourceVersion::of), answer, stored.as_deref());
+        self.hand_over_all(change);
+    }
+
+    /// An own write has ended, in whatever way.
+    pub(super) fn finish_write(&self, key: &ObjectKey) {
+        let state = &mut *self.state.lock();
+        self.hand_over_all(state.overlay.finish(key));
+    }
+
+    /// The answer of a write in the form in which it is kept.
+    pub(super) fn kept(&self, answer: K) -> Arc<K> {
+        Arc::new(self.shape.apply_to_answer(answer))
+    }
+
+    /// Remembers the answer of a write whose echo is to be handed over.
+    pub(super) fn remember(&self, key: &ObjectKey, answer: &Arc<K>) {
+        let state = &mut *self.state.lock();
+        let stored = self.store.get(key);
+        state.overlay.put(key, answer, stored.as_deref());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock()
+    }
+
+    /// An object exists in this state.
+    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, object: K, listed: bool) {
+        let key = ObjectKey::of(&object);
+        let new = Arc::new(object);
+        state.undecodable.remove(&key);
+        let mut old = self.store.get(&key);
+        if let Some(stored) = &old {
+            if stored.meta().resource_version == new.meta().resource_version {
+                return;
+            }
+            // A watch may repeat itself after it was resumed; a list is always the newest word.
+            let newer = ResourceVersion::of(&**stored) > ResourceVersion::of(&*new);
+            if newer && !listed && ResourceVersion::of(&*new).is_some() {
+                return;
+            }
+        }
+        if let Some(replaced) = old.take_if(|old| old.meta().uid != new.meta().uid) {
+            // Deleted and created again in a gap. The store goes from one to the other in one step, so that no reader
+            // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
+            self.indexers.remove(&key, &replaced, None);
+            state.overlay.deleted(&key, ResourceVersion::of(&*replaced));
+            self.hand_over(Change::Deleted { last: replaced, final_state_unknown: true });
+        }
+        self.indexers.add(&key, &new);
+        self.store.insert(key.clone(), Arc::clone(&new));
+        if let Some(old) = &old {
+            self.indexers.remove(&key, old, Some(&new));
+        }
+        let initial = listed && !state.collections[scope.0].synced;
+        self.hand_over_all(state.overlay.observed(&key, Observed { old, new, initial, listed }));
+    }
+
+    /// An object is gone, as of `version`.
+    fn removed(
+        &self,
+        state: &mut State<K>,
+        key: &ObjectKey,
+        version: Option<ResourceVersion>,
+        last: Arc<K>,
+        final_state_unknown: bool,
+    ) {
+        state.undecodable.remove(key);
+        if let Some(stored) = self.store.remove(key) {
+            self.indexers.remove(key, &stored, None);
+        }
+        state.overlay.deleted(key, version);
+        self.hand_over(Change::Deleted { last, final_state_unknown });
+    }
+
+    /// An object exists, and can't be decoded. An older version of it stays where it is.
+    fn not_decoded(
+        &self,
+        state: &mut State<K>,
+        key: Option<ObjectKey>,
+        version: Option<String>,
+        error: String,
+    ) {
+        let known = key.as_ref().and_then(|key| state.undecodable.get(key));
+        if known.is_some_and(|known| known.version == version) {
+            return;
+        }
+        tracing::warn!(
+            informer = self.name,
+            object = key.as_ref().map(tracing::field::display),
+            error,
+            "an object can't be decoded and is skipped"
+        );
+        self.guarded(|| self.handler.on_undecodable(key.as_ref(), &error));
+        if let Some(key) = key {
+            state.undecodable.insert(key, Undecodable { version, error });
+        }
+    }
+
+    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<K>>) {
+        for change in changes {
+            self.hand_over(change);
+        }
+    }
+
+    fn hand_over(&self, change: Change<K>) {
+        self.guarded(|| self.handler.on_change(change));
+    }
+
+    /// A handler's panic must neither stop the informer nor, in the middle of another panic, abort the process.
+    fn guarded(&self, call: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(call)).is_err() {
+            tracing::error!(informer = self.name, "the informer's handler panicked");
+        }
+    }
+
+    fn set_synced(&self) {
+        self.synced.store(true, Ordering::Release);
+        self.synced_changed.notify_waiters();
+    }
+
+    pub(super) fn is_synced(&self) -> bool {
+        self.synced.load(Ordering::Acquire)
+    }
+
+    /// Resolves when all collections have been listed once.
+    pub(super) async fn synced(&self) {
+        loop {
+            let changed = self.synced_changed.notified();
+            if self.is_synced() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for Engine<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("name", &self.name)
+            .field("store", &self.store)
+            .field("recent", &self.recent)
+            .field("synced", &self.is_synced())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,94 @@
+//! Finding objects by computed values.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use parking_lot::RwLock;
+
+use crate::resource::ObjectKey;
+
+use super::Indexer;
+
+/// The indexes of one informer. Written under the informer's lock only; read by anybody at any time.
+pub(super) struct Indexers<K> {
+    by_name: BTreeMap<String, Index<K>>,
+}
+
+struct Index<K> {
+    indexer: Indexer<K>,
+    keys: RwLock<HashMap<String, BTreeSet<ObjectKey>>>,
+}
+
+impl<K> Index<K> {
+    /// A panic of the user's function counts as "no value": the informer must go on.
+    fn values(&self, object: &K) -> BTreeSet<String> {
+        catch_unwind(AssertUnwindSafe(|| (self.indexer)(object))).unwrap_or_default().into_iter().collect()
+    }
+}
+
+impl<K> Indexers<K> {
+    pub(super) fn new(indexers: BTreeMap<String, Indexer<K>>) -> Self {
+        let by_name = indexers
+            .into_iter()
+            .map(|(name, indexer)| (name, Index { indexer, keys: RwLock::default() }))
+            .collect();
+        Self { by_name }
+    }
+
+    /// Takes up the new values of an object. Comes before the store, as [`Indexers::remove`] comes after it: a reader
+    /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few.
+    pub(super) fn add(&self, key: &ObjectKey, new: &K) {
+        for index in self.by_name.values() {
+            let values = index.values(new);
+            if values.is_empty() {
+                continue;
+            }
+            let mut keys = index.keys.write();
+            for value in values {
+                keys.entry(value).or_default().insert(key.clone());
+            }
+        }
+    }
+
+    /// Drops the values that `old` had and `new` has no more.
+    pub(super) fn remove(&self, key: &ObjectKey, old: &K, new: Option<&K>) {
+        for index in self.by_name.values() {
+            let mut gone = index.values(old);
+            if let Some(new) = new {
+                let kept = index.values(new);
+                gone.retain(|value| !kept.contains(value));
+            }
+            let mut keys = index.keys.write();
+            for value in gone {
+                if let Some(holders) = keys.get_mut(&value) {
+                    holders.remove(key);
+                    if holders.is_empty() {
+                        keys.remove(&value);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn keys(&self, index: &str, value: &str) -> BTreeSet<ObjectKey> {
+        self.by_name.get(index).and_then(|index| index.keys.read().get(value).cloned()).unwrap_or_default()
+    }
+
+    pub(super) fn matches(&self, index: &str, value: &str, object: &K) -> bool {
+        self.by_name.get(index).is_some_and(|index| index.values(object).contains(value))
+    }
+
+    /// How many values the indexes hold.
+    pub(super) fn len(&self) -> usize {
+        self.by_name.values().map(|index| index.keys.read().len()).sum()
+    }
+}
+
+impl<K> fmt::Debug for Indexers<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.by_name.keys()).finish()
+    }
+}

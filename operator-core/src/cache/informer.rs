@@ -1,0 +1,246 @@
+//! The public face of the cache: one type of object, followed and readable.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::{self, join_all};
+use kube::Client;
+
+use crate::{
+    environment::{Environment, Now},
+    observe::SourceHealth,
+    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
+};
+
+use super::{
+    ChangeHandler, Error, InformerConfig, OwnWrite, barrier,
+    engine::Engine,
+    list_watch::{Collection, follow},
+};
+
+/// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything. Answers to
+/// JOSDK's `InformerManager` and `ManagedInformerEventSource`.
+///
+/// Nothing runs before [`Informer::run`] is polled.
+pub struct Informer<K: KubeObject>(Arc<Inner<K>>);
+
+struct Inner<K: KubeObject> {
+    config: InformerConfig<K>,
+    client: Client,
+    environment: Environment,
+    engine: Arc<Engine<K>>,
+    /// Milliseconds since the operator's start.
+    last_activity: AtomicU64,
+}
+
+/// How much an informer holds, for tests and diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Objects shown by the watch.
+    pub store: usize,
+    /// Answers of own writes that the watch has not shown yet.
+    pub overlay: usize,
+    /// Objects with an own write under way, or whose echo is awaited.
+    pub windows: usize,
+    /// Distinct values in all indexes together.
+    pub index_values: usize,
+    /// Objects that exist and can't be decoded.
+    pub undecodable: usize,
+}
+
+impl<K: KubeObject> Informer<K> {
+    /// An informer that has not started yet. `client` is the one for reads; `handler` is told of every change.
+    #[must_use]
+    pub fn new(
+        config: InformerConfig<K>,
+        client: Client,
+        environment: Environment,
+        handler: Arc<dyn ChangeHandler<K>>,
+    ) -> Self {
+        let engine = Arc::new(Engine::new(&config, handler));
+        Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
+    }
+
+    /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
+    /// Dropping it stops everything at once. The caller spawns it through [`Environment::spawn`], once.
+    ///
+    /// It never fails: what goes wrong is reported as health, and tried again.
+    pub async fn run(&self, cancelled: impl Future<Output = ()>) {
+        let loops = self.0.engine.scopes.indexes().map(|scope| {
+            let collection = self.collection(self.0.engine.scopes.namespace(scope));
+            let inner = &*self.0;
+            Box::pin(async move {
+                let active = || inner.note_activity();
+                follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
+            })
+        });
+        let everything = join_all(loops);
+        // Without any namespace to follow there is nothing to do but to wait for the end.
+        let for_ever = future::join(everything, future::pending::<()>());
+        let cancelled = pin!(cancelled);
+        future::select(cancelled, pin!(for_ever)).await;
+    }
+
+    /// Resolves when all namespaces have been listed once.
+    pub async fn synced(&self) {
+        self.0.engine.synced().await;
+    }
+
+    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.0.engine.is_synced()
+    }
+
+    /// Whether it can follow its objects; the worst of its namespaces.
+    #[must_use]
+    pub fn health(&self) -> SourceHealth {
+        self.0.engine.health()
+    }
+
+    /// The configured name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.config.name
+    }
+
+    /// The type of object that is followed.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        &self.0.config.resource_type
+    }
+
+    /// Whether objects under this key are followed at all. Label and field selectors are not looked at.
+    #[must_use]
+    pub fn follows(&self, key: &ObjectKey) -> bool {
+        self.0.engine.scopes.of(key).is_some()
+    }
+
+    /// The newest known state of an object: the answer of an own write until the watch has caught up with it.
+    #[must_use]
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.0.engine.get(key)
+    }
+
+    /// The newest known state of all objects, sorted by key.
+    #[must_use]
+    pub fn list(&self) -> Vec<Arc<K>> {
+        self.0.engine.entries().into_iter().map(|(_, object)| object).collect()
+    }
+
+    /// The newest known state of all objects of a namespace, sorted by name.
+    #[must_use]
+    pub fn list_in(&self, namespace: &str) -> Vec<Arc<K>> {
+        let entries = self.0.engine.entries().into_iter();
+        entries.filter(|(key, _)| key.namespace() == Some(namespace)).map(|(_, object)| object).collect()
+    }
+
+    /// The keys of all objects, sorted.
+    #[must_use]
+    pub fn keys(&self) -> Vec<ObjectKey> {
+        self.0.engine.entries().into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// The newest known state of all objects for which the named indexer gives `value`, sorted by key. An unknown index
+    /// has nothing.
+    #[must_use]
+    pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+        self.0.engine.by_index(index, value)
+    }
+
+    /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.
+    pub fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
+        OwnWrite::begin(Arc::clone(&self.0.engine), key.clone())
+    }
+
+    /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
+    /// Returns it in the form in which it is kept. JOSDK's cache-only mode.
+    pub fn remember(&self, answer: K) -> Arc<K> {
+        let answer = self.0.engine.kept(answer);
+        self.0.engine.remember(&ObjectKey::of(&*answer), &answer);
+        answer
+    }
+
+    /// Whether this informer has seen everything that the cluster holds at the moment of the call, and has handed it to
+    /// its handler: makes a fresh, consistent list of metadata and compares. For tests and barriers, not for a loop.
+    ///
+    /// # Errors
+    /// The list was refused, or failed.
+    pub async fn caught_up(&self) -> Result<bool, Error> {
+        for scope in self.0.engine.scopes.indexes() {
+            let collection = self.collection(self.0.engine.scopes.namespace(scope));
+            let (version, listed) = barrier::list_metadata(&collection).await?;
+            if !self.0.engine.has_seen(scope, &version, &listed) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// When the server last answered: a page, an event or a bookmark.
+    #[must_use]
+    pub fn last_activity(&self) -> Now {
+        Now::at(Duration::from_millis(self.0.last_activity.load(Ordering::Relaxed)))
+    }
+
+    /// Up to which version each namespace (`None` for all of them at once) has been seen.
+    #[must_use]
+    pub fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
+        let engine = &self.0.engine;
+        engine
+            .scopes
+            .indexes()
+            .map(|scope| (engine.scopes.namespace(scope).map(str::to_owned), engine.last_sync(scope)))
+            .collect()
+    }
+
+    /// The objects that exist and can't be decoded, with what the decoder says; sorted by key.
+    #[must_use]
+    pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        self.0.engine.undecodable()
+    }
+
+    /// How much is held.
+    #[must_use]
+    pub fn sizes(&self) -> Sizes {
+        let engine = &self.0.engine;
+        Sizes {
+            store: engine.stored(),
+            overlay: engine.recent(),
+            windows: engine.windows(),
+            index_values: engine.index_values(),
+            undecodable: engine.undecodable().len(),
+        }
+    }
+
+    fn collection(&self, namespace: Option<&str>) -> Collection {
+        Collection::new(&self.0.config, self.0.client.clone(), namespace)
+    }
+}
+
+impl<K: KubeObject> Inner<K> {
+    fn note_activity(&self) {
+        let now = self.environment.now().since_start();
+        self.last_activity.store(u64::try_from(now.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+impl<K: KubeObject> Clone for Informer<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for Informer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer").field("config", &self.0.config).field("engine", &self.0.engine).finish()
+    }
+}

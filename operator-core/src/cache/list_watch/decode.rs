@@ -1,0 +1,171 @@
+//! Understanding what the server sent, item by item.
+
+use std::{any::Any, borrow::Cow};
+
+use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    cache::{
+        engine::{Decoded, WatchEvent},
+        shape::Shape,
+    },
+    resource::{Cluster, KubeObject, ObjectKey, ResourceType},
+};
+
+use super::failure::Failure;
+
+/// A page of a list, its items not looked into yet.
+#[derive(Debug, Deserialize)]
+pub(in crate::cache) struct Page<'a> {
+    pub(in crate::cache) metadata: ListMeta,
+    /// Go writes an empty list as `null` at times.
+    #[serde(borrow)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+impl<'a> Page<'a> {
+    pub(in crate::cache) fn parse(body: &'a [u8]) -> Result<Self, Failure> {
+        serde_json::from_slice(body).map_err(|error| Failure::new(format!("the answer is no list: {error}")))
+    }
+
+    pub(in crate::cache) fn items(&self) -> impl Iterator<Item = &'a RawValue> + '_ {
+        self.items.iter().flatten().copied()
+    }
+
+    /// Where the next page starts; the server says "nowhere" by an empty token.
+    pub(in crate::cache) fn continue_token(&self) -> Option<String> {
+        self.metadata.continue_.clone().filter(|token| !token.is_empty())
+    }
+
+    pub(in crate::cache) fn version(&self) -> Option<String> {
+        self.metadata.resource_version.clone().filter(|version| !version.is_empty())
+    }
+}
+
+/// What identifies an object, for those that can't be decoded as a whole.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::cache) struct Identity {
+    name: Option<String>,
+    namespace: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl Identity {
+    pub(in crate::cache) fn of(item: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Object {
+            metadata: Identity,
+        }
+        serde_json::from_str::<Object>(item.get()).ok().map(|object| object.metadata)
+    }
+
+    pub(in crate::cache) fn key(&self) -> Option<ObjectKey> {
+        let name = self.name.as_deref()?;
+        Some(ObjectKey::new(Cluster::local(), self.namespace.as_deref(), name))
+    }
+
+    pub(in crate::cache) fn version(self) -> Option<String> {
+        self.resource_version.filter(|version| !version.is_empty())
+    }
+}
+
+/// Decodes one object and brings it into the form in which it is kept.
+pub(super) fn object<K: KubeObject>(
+    item: &RawValue,
+    resource_type: &ResourceType,
+    shape: &Shape<K>,
+) -> Decoded<K> {
+    let decoded = serde_json::from_str::<K>(item.get())
+        .map_err(|error| error.to_string())
+        .and_then(|mut object| {
+            fill_types(&mut object, resource_type);
+            shape.apply(object)
+        })
+        .and_then(|object| match &object.meta().name {
+            Some(_) => Ok(object),
+            None => Err("the object has no name".to_owned()),
+        });
+    match decoded {
+        Ok(object) => Decoded::Object(object),
+        Err(error) => {
+            let identity = Identity::of(item);
+            let key = identity.as_ref().and_then(Identity::key);
+            Decoded::Undecodable { key, version: identity.and_then(Identity::version), error }
+        }
+    }
+}
+
+/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
+fn fill_types<K: KubeObject>(object: &mut K, resource_type: &ResourceType) {
+    if let Some(object) = (object as &mut dyn Any).downcast_mut::<DynamicObject>() {
+        object.types.get_or_insert_with(|| TypeMeta {
+            api_version: resource_type.api_version(),
+            kind: resource_type.kind().to_owned(),
+        });
+    }
+}
+
+/// A line of a watch.
+#[derive(Debug)]
+pub(super) enum Line<K> {
+    /// An event of an object, and the object's version.
+    Event(WatchEvent<K>, Option<String>),
+    /// There was nothing else up to this version.
+    Bookmark(Option<String>),
+    /// The server can't go on.
+    Error(Failure),
+    /// No line of a watch at all: something was lost.
+    Broken(Failure),
+}
+
+#[derive(Deserialize)]
+struct RawLine<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+/// Understands one line of a watch.
+pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, shape: &Shape<K>) -> Line<K> {
+    let raw: RawLine<'_> = match serde_json::from_slice(line) {
+        Ok(raw) => raw,
+        Err(error) => {
+            return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
+        }
+    };
+    let event = |wrap: fn(Decoded<K>) -> WatchEvent<K>| {
+        let decoded = object(raw.object, resource_type, shape);
+        let version = match &decoded {
+            Decoded::Object(object) => object.meta().resource_version.clone(),
+            Decoded::Undecodable { version, .. } => version.clone(),
+        };
+        Line::Event(wrap(decoded), version)
+    };
+    match &*raw.kind {
+        "ADDED" | "MODIFIED" => event(WatchEvent::Applied),
+        "DELETED" => event(WatchEvent::Deleted),
+        "BOOKMARK" => Line::Bookmark(Identity::of(raw.object).and_then(Identity::version)),
+        "ERROR" => Line::Error(match serde_json::from_str::<Status>(raw.object.get()) {
+            Ok(status) => refusal(status.code, &status),
+            Err(_) => Failure::new(raw.object.get()),
+        }),
+        other => Line::Broken(Failure::new(format!("the watch showed an unknown event `{other}`"))),
+    }
+}
+
+/// A failure by the server's own description.
+pub(super) fn refusal(code: u16, status: &Status) -> Failure {
+    let retry_after = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());
+    // A watch reports an expired version by its reason; old servers leave the code out.
+    let code = if status.reason == "Expired" || status.reason == "Gone" { 410 } else { code };
+    Failure {
+        status: (code != 0).then_some(code),
+        reason: reason.cloned().unwrap_or_else(|| format!("the server answered {code}")),
+        retry_after: (retry_after > 0).then(|| std::time::Duration::from_secs(retry_after.into())),
+    }
+}

@@ -1,0 +1,70 @@
+//! What went wrong, in the server's words, and what the reader can do about it. Pure.
+
+use std::time::Duration;
+
+use crate::resource::ResourceType;
+
+/// A request that failed, or an error that a watch showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cache) struct Failure {
+    /// The HTTP status; `None` when the server was not reached, or its answer not understood.
+    pub(in crate::cache) status: Option<u16>,
+    /// The server's own words, or what the connection says.
+    pub(in crate::cache) reason: String,
+    /// How long the server asks to be left alone.
+    pub(in crate::cache) retry_after: Option<Duration>,
+}
+
+impl Failure {
+    /// A failure without an answer.
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self { status: None, reason: reason.into(), retry_after: None }
+    }
+
+    /// 410: the version that was asked for is too old.
+    pub(super) fn is_expired(&self) -> bool {
+        self.status == Some(410)
+    }
+}
+
+/// What is listed and watched, for advice.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) resource_type: ResourceType,
+    pub(super) namespace: Option<String>,
+}
+
+impl Subject {
+    /// What the reader can do about a failure, where that is known.
+    pub(super) fn advice(&self, failure: &Failure) -> Option<String> {
+        let name = self.resource_type.full_name();
+        match failure.status? {
+            404 if self.is_built_in() => Some(format!(
+                "this cluster doesn't serve {} of {}: enable that version of the API, or use another",
+                self.resource_type.plural(),
+                self.resource_type.api_version(),
+            )),
+            404 => Some(format!(
+                "install the CustomResourceDefinition `{name}`, for example with the operator's `crd` command: \
+                 `<operator> crd | kubectl apply -f -`"
+            )),
+            403 => {
+                let user = failure.reason.split_once("User \"").and_then(|(_, rest)| rest.split_once('"'));
+                let user = user.map_or("the operator's service account", |(user, _)| user);
+                let place = match (&self.namespace, self.resource_type.is_namespaced()) {
+                    (Some(namespace), true) => format!(" in namespace {namespace}"),
+                    (None, true) => " in all namespaces".to_owned(),
+                    (_, false) => String::new(),
+                };
+                Some(format!("grant list and watch on {name}{place} to {user}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Groups without a dot and those under k8s.io belong to Kubernetes: no definition of the user's brings them.
+    fn is_built_in(&self) -> bool {
+        let group = self.resource_type.group();
+        !group.contains('.') || group.ends_with(".k8s.io")
+    }
+}

@@ -1,0 +1,25 @@
+//! Follows one collection: a list, page by page, then a watch from the list's version on, for ever.
+//!
+//! ```text
+//!            page                     last page            opened
+//!   Empty ───────────▶ Listing ─────────────────▶ Listed ─────────▶ Watching
+//!     ▲  ▲                │ 410: list again         ▲   ended, silent │
+//!     │  └────────────────┘                         └─────────────────┤
+//!     └────────────────── 410: what is known is too old ──────────────┘
+//!   any failure: wait (800 ms … 30 s), then the same request again
+//! ```
+//!
+//! [`fsm`] decides (pure), [`shell`] makes the requests and reads the lines, [`decode`] understands them, [`request`] spells
+//! them. States as in kube's `watcher`, which hides the versions of lists and the bookmarks that the overlay needs, and
+//! fails a whole list on one item.
+//!
+//! Streaming lists (`sendInitialEvents`) are one more state between `Empty` and `Watching`; nothing else would change.
+
+pub(super) mod decode;
+pub(super) mod failure;
+mod fsm;
+pub(super) mod request;
+mod shell;
+
+pub(super) use request::Collection;
+pub(super) use shell::{fetch, follow};

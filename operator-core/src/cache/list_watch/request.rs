@@ -1,0 +1,123 @@
+//! The requests of a list-watch.
+
+use std::time::Duration;
+
+use http::{HeaderValue, Request, header};
+use kube::{
+    Client,
+    api::{ListParams, WatchParams},
+};
+
+use crate::{
+    cache::InformerConfig,
+    resource::{KubeObject, ResourceType},
+};
+
+use super::failure::{Failure, Subject};
+
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const JSON: &str = "application/json";
+
+/// The server closes a watch itself after its timeout. kube refuses timeouts from 295 s on.
+const LONGEST_WATCH: Duration = Duration::from_secs(240);
+/// How much longer a watch may be, by chance, so that many don't end at once.
+pub(super) const WATCH_SPREAD: f64 = 0.2;
+
+/// One collection of objects on the server, with the selectors of one informer.
+#[derive(Clone)]
+pub(in crate::cache) struct Collection {
+    pub(in crate::cache) client: Client,
+    pub(in crate::cache) resource_type: ResourceType,
+    namespace: Option<String>,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    page_size: u32,
+    metadata_only: bool,
+    pub(super) watch_timeout: Duration,
+}
+
+impl Collection {
+    pub(in crate::cache) fn new<K: KubeObject>(
+        config: &InformerConfig<K>,
+        client: Client,
+        namespace: Option<&str>,
+    ) -> Self {
+        Self {
+            client,
+            resource_type: config.resource_type.clone(),
+            namespace: namespace.map(str::to_owned),
+            label_selector: config.label_selector.clone(),
+            field_selector: config.field_selector.clone(),
+            page_size: config.page_size,
+            metadata_only: config.metadata_only,
+            watch_timeout: config.watch_timeout.clamp(Duration::from_secs(1), LONGEST_WATCH),
+        }
+    }
+
+    pub(in crate::cache) fn path(&self) -> String {
+        self.resource_type.collection_path(self.namespace.as_deref())
+    }
+
+    pub(super) fn subject(&self) -> Subject {
+        Subject { resource_type: self.resource_type.clone(), namespace: self.namespace.clone() }
+    }
+
+    /// A page of a list: without a version, so that the answer is the newest there is.
+    pub(super) fn list(
+        &self,
+        continue_token: Option<String>,
+        paged: bool,
+    ) -> Result<Request<Vec<u8>>, Failure> {
+        self.list_as(if self.metadata_only { METADATA_LIST } else { JSON }, continue_token, paged)
+    }
+
+    /// The same, with metadata only.
+    pub(in crate::cache) fn list_metadata(
+        &self,
+        continue_token: Option<String>,
+    ) -> Result<Request<Vec<u8>>, Failure> {
+        self.list_as(METADATA_LIST, continue_token, true)
+    }
+
+    fn list_as(
+        &self,
+        accept: &'static str,
+        continue_token: Option<String>,
+        paged: bool,
+    ) -> Result<Request<Vec<u8>>, Failure> {
+        let params = ListParams {
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            limit: (paged && self.page_size > 0).then_some(self.page_size),
+            continue_token,
+            ..ListParams::default()
+        };
+        let request = kube::core::Request::new(self.path()).list(&params);
+        Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
+    }
+
+    /// A watch that starts after `version`, and that the server ends after `timeout`.
+    pub(super) fn watch(&self, version: &str, timeout: Duration) -> Result<Request<Vec<u8>>, Failure> {
+        let params = WatchParams {
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            timeout: u32::try_from(timeout.as_secs()).ok(),
+            bookmarks: true,
+            ..WatchParams::default()
+        };
+        let request = kube::core::Request::new(self.path()).watch(&params, version);
+        let mut request = accepting(
+            request.map_err(|error| Failure::new(error.to_string()))?,
+            if self.metadata_only { METADATA } else { JSON },
+        );
+        // A compressing proxy would hold lines back until its buffer is full.
+        request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        Ok(request)
+    }
+}
+
+fn accepting(mut request: Request<Vec<u8>>, accept: &'static str) -> Request<Vec<u8>> {
+    request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static(accept));
+    request
+}

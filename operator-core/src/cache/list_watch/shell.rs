@@ -1,0 +1,248 @@
+//! Makes the requests that the state machine asks for, and feeds it what comes back.
+
+use std::{io, pin::Pin, time::Duration};
+
+use bytes::Bytes;
+use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
+use http::{Request, Response, header};
+use http_body_util::BodyExt;
+use kube::{Client, client::Body, core::Status};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::{
+    cache::{
+        engine::{Engine, WatchEvent},
+        scopes::ScopeIndex,
+    },
+    environment::Environment,
+    resource::KubeObject,
+};
+
+use super::{
+    Collection,
+    decode::{self, Line, Page},
+    failure::Failure,
+    fsm::{Command, Fsm, Input, Publish},
+    request::WATCH_SPREAD,
+};
+
+/// The longest time for a page of a list.
+const LIST_DEADLINE: Duration = Duration::from_secs(60);
+/// The longest time until a watch is open.
+const OPEN_DEADLINE: Duration = Duration::from_secs(30);
+/// So much later than asked for may the server end a watch before it counts as silent.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Waits are spread by up to this share.
+const WAIT_SPREAD: f64 = 0.5;
+/// The longest part of an answer that is no `Status` which is quoted.
+const LONGEST_QUOTE: usize = 300;
+
+/// What came back, until the state machine has said what to do with it.
+enum Received<K> {
+    Nothing,
+    Page(Bytes),
+    Event(WatchEvent<K>),
+    Bookmark(String),
+}
+
+/// Follows one collection until the future is dropped; `active` is called whenever the server has said something.
+pub(in crate::cache) async fn follow<K: KubeObject>(
+    collection: &Collection,
+    engine: &Engine<K>,
+    scope: ScopeIndex,
+    environment: &Environment,
+    active: &(dyn Fn() + Sync),
+) {
+    let mut fsm = Fsm::new(collection.subject());
+    let mut command = fsm.start();
+    let mut watch: Option<Watch> = None;
+    loop {
+        tracing::trace!(informer = engine.name, ?command, "list-watch");
+        let (input, received) = match command {
+            Command::List { continue_token, paged } => list(collection, continue_token, paged).await,
+            Command::Watch { version } => match Watch::open(collection, &version, environment).await {
+                Ok(opened) => {
+                    watch = Some(opened);
+                    (Input::Opened, Received::Nothing)
+                }
+                Err(failure) => (Input::Failed(failure), Received::Nothing),
+            },
+            Command::Read => match &mut watch {
+                Some(watch) => watch.read(collection, engine).await,
+                None => (Input::Ended, Received::Nothing),
+            },
+            Command::Wait(delay) => {
+                // The connection goes before the wait, not after it.
+                watch = None;
+                tokio::time::sleep(environment.jitter().spread(delay, WAIT_SPREAD)).await;
+                (Input::Waited, Received::Nothing)
+            }
+        };
+        if let Input::Failed(failure) | Input::Broken(failure) = &input {
+            tracing::debug!(informer = engine.name, ?failure, "list-watch");
+        }
+        let turn = fsm.on(input, environment.now());
+        if turn.publish != Publish::Nothing {
+            active();
+        }
+        publish(turn.publish, received, collection, engine, scope);
+        if let Some(health) = turn.health {
+            engine.health_changed(scope, health);
+        }
+        command = turn.next;
+    }
+}
+
+fn publish<K: KubeObject>(
+    publish: Publish,
+    received: Received<K>,
+    collection: &Collection,
+    engine: &Engine<K>,
+    scope: ScopeIndex,
+) {
+    match (publish, received) {
+        (Publish::Page { first, last }, Received::Page(body)) => {
+            // It was understood once already, by `list`; borrowing from the body is cheaper than keeping it apart.
+            let Ok(page) = Page::parse(&body) else { return };
+            if first {
+                engine.list_started(scope);
+            }
+            for item in page.items() {
+                engine.listed(scope, decode::object(item, &collection.resource_type, &engine.shape));
+            }
+            if last {
+                engine.list_finished(scope, &page.version().unwrap_or_default());
+            }
+        }
+        (Publish::Line, Received::Event(event)) => engine.watched(scope, event),
+        (Publish::Line, Received::Bookmark(version)) => engine.bookmark(scope, &version),
+        (Publish::Nothing | Publish::Page { .. } | Publish::Line, _) => {}
+    }
+}
+
+async fn list<K>(
+    collection: &Collection,
+    continue_token: Option<String>,
+    paged: bool,
+) -> (Input, Received<K>) {
+    let answer = match collection.list(continue_token, paged) {
+        Ok(request) => fetch(&collection.client, request).await,
+        Err(failure) => Err(failure),
+    };
+    let parsed = answer.and_then(|body| {
+        let page = Page::parse(&body)?;
+        let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
+        Ok((input, body))
+    });
+    match parsed {
+        Ok((input, body)) => (input, Received::Page(body)),
+        Err(failure) => (Input::Failed(failure), Received::Nothing),
+    }
+}
+
+/// An open watch.
+struct Watch {
+    lines: Pin<Box<dyn AsyncBufRead + Send>>,
+    line: Vec<u8>,
+    /// By then the server must have ended it: from now on it counts as silent.
+    deadline: Instant,
+}
+
+impl Watch {
+    async fn open(
+        collection: &Collection,
+        version: &str,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let lasting = environment.jitter().spread(collection.watch_timeout, WATCH_SPREAD);
+        let request = collection.watch(version, lasting)?;
+        let deadline = Instant::now() + OPEN_DEADLINE;
+        let answer = timeout_at(deadline, send(&collection.client, request)).await;
+        let body = answer.map_err(|_| no_answer(OPEN_DEADLINE))??.into_body();
+        let lines = body.into_data_stream().map_err(io::Error::other).into_async_read();
+        Ok(Self { lines: Box::pin(lines), line: Vec::new(), deadline: Instant::now() + lasting + SILENCE })
+    }
+
+    /// Reads and understands the next line. A line that was cut off by the end is not looked at: the next watch repeats
+    /// it.
+    async fn read<K: KubeObject>(
+        &mut self,
+        collection: &Collection,
+        engine: &Engine<K>,
+    ) -> (Input, Received<K>) {
+        self.line.clear();
+        let read = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line)).await;
+        match read {
+            Ok(Ok(_)) if self.line.ends_with(b"\n") => {}
+            Ok(Ok(_)) => return (Input::Ended, Received::Nothing),
+            Ok(Err(error)) => {
+                tracing::debug!(informer = engine.name, %error, "the watch was cut");
+                return (Input::Ended, Received::Nothing);
+            }
+            Err(_) => {
+                tracing::debug!(informer = engine.name, "the watch was silent for too long");
+                return (Input::Ended, Received::Nothing);
+            }
+        }
+        match decode::line(&self.line, &collection.resource_type, &engine.shape) {
+            Line::Event(event, version) => (Input::Event { version }, Received::Event(event)),
+            Line::Bookmark(version) => {
+                let received = version.clone().map_or(Received::Nothing, Received::Bookmark);
+                (Input::Bookmark { version }, received)
+            }
+            Line::Error(failure) => (Input::Failed(failure), Received::Nothing),
+            Line::Broken(failure) => (Input::Broken(failure), Received::Nothing),
+        }
+    }
+}
+
+/// The body of the answer to a request, within a deadline.
+pub(in crate::cache) async fn fetch(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, Failure> {
+    let answer = async {
+        let body = send(client, request).await?.into_body();
+        body.collect_bytes().await.map_err(|error| Failure::new(words(&error)))
+    };
+    timeout(LIST_DEADLINE, answer).await.map_err(|_| no_answer(LIST_DEADLINE))?
+}
+
+/// The answer to a request, unless it is a refusal. Goes round kube's own treatment of refusals, which loses the header
+/// `Retry-After`.
+async fn send(client: &Client, request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
+    let response = client.send(request.map(Body::from)).await.map_err(|error| Failure::new(words(&error)))?;
+    let code = response.status();
+    if code.is_success() {
+        return Ok(response);
+    }
+    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = retry_after.and_then(|value| value.parse().ok()).map(Duration::from_secs);
+    let body = response.into_body().collect_bytes().await.map_err(|error| Failure::new(words(&error)))?;
+    let mut failure = match serde_json::from_slice::<Status>(&body) {
+        Ok(status) => decode::refusal(code.as_u16(), &status),
+        Err(_) => {
+            let text = String::from_utf8_lossy(&body);
+            let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
+            let reason = if text.is_empty() { code.to_string() } else { text };
+            Failure { status: Some(code.as_u16()), reason, retry_after: None }
+        }
+    };
+    failure.retry_after = retry_after.or(failure.retry_after);
+    Err(failure)
+}
+
+fn no_answer(deadline: Duration) -> Failure {
+    Failure::new(format!("no answer within {} s", deadline.as_secs()))
+}
+
+/// An error with its causes, each said once.
+fn words(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        source = cause.source();
+    }
+    words
+}

@@ -1,0 +1,64 @@
+//! What the operator knows of the cluster: a list-watch loop, a store, indexes, and the own writes on top.
+//!
+//! ```text
+//! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ store, indexers
+//!                                                                      │ old and new
+//!      operations ──OwnWrite──▶ overlay (pure) ◀───────────────────────┘
+//!                                 │ what is no echo of an own write
+//!                                 ▼
+//!                             ChangeHandler
+//!
+//! get, list, by_index:  overlay first, then store
+//! ```
+//!
+//! An [`Informer`] follows one type of object. Answers to JOSDK's `InformerManager` with its `TemporaryResourceCache` and
+//! `EventFilterSupport`; [`SecondaryIndex`] to its `DefaultPrimaryToSecondaryIndex`.
+//!
+//! # Guarantees
+//! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,
+//!   unless an own write to that object is still under way.
+//! - After an own write was answered, [`Informer::get`] never returns an older version of the object. An object whose
+//!   deletion was seen doesn't come back through a late answer.
+//! - The echo of an own write is not handed to the handler. A foreign change always is, by itself or as part of a later
+//!   one; so is every deletion, every mark for deletion, and whatever a list found after a gap.
+//! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is
+//!   reported as deleted, then as added.
+//! - An object that can't be decoded is reported and skipped; an older version of it stays. The others go on.
+//! - Nothing is kept about an object that is gone.
+//! - Reads take no lock that is held while changes are handed over; a handler may read.
+//!
+//! # Assumptions
+//! - A write made under an [`OwnWrite`] carries an optimistic lock on the resourceVersion of [`OwnWrite::base`].
+//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an [`OwnWrite`], or it blocks for ever.
+//! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
+//!   and everything else works.
+
+mod change;
+mod config;
+mod scopes;
+
+mod list_watch;
+
+mod indexers;
+mod secondary_index;
+mod store;
+
+mod overlay;
+
+mod barrier;
+mod engine;
+mod error;
+mod informer;
+mod own_write;
+mod shape;
+
+#[cfg(test)]
+mod tests;
+
+pub use change::{Change, ChangeHandler};
+pub use config::{Indexer, InformerConfig, Transform};
+pub use error::Error;
+pub use informer::{Informer, Sizes};
+pub use own_write::OwnWrite;
+pub use scopes::WatchScope;
+pub use secondary_index::SecondaryIndex;

@@ -1,0 +1,242 @@
+//! Own writes on top of what the watch has shown. Pure: called under the informer's lock, returns what to hand over.
+//!
+//! ```text
+//! begin ──▶ window open ──▶ wrote(answer): own version, recent entry ──▶ finish
+//!              ▲                                                           │
+//!   event ─────┘ waits, is swallowed as an echo, or handed over ◀──────────┘
+//! advance(version): what the collection has passed is dropped
+//! ```
+//!
+//! Two things are kept apart. The *recent entry* is the newest state of an object we have written, and answers reads
+//! until the watch has caught up. The *window* decides which events are only the echo of own writes. Answers to JOSDK's
+//! `TemporaryResourceCache` and `EventFilterSupport`.
+//!
+//! # Differences from JOSDK, and why
+//! - A deletion is handed over at once and stands for all that waited before it; what follows it is never swallowed, not
+//!   even our own re-creation. JOSDK drops a deletion that is followed by an own creation: a consumer that has heard of
+//!   neither, or of the deletion only, would lose the object.
+//! - A change that marks an object for deletion is never swallowed.
+//! - A merged change whose first part was an appearance is handed over as an appearance.
+//! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so
+//!   that nothing lingers until "any later event".
+//! - A write whose answer has the version it started from has changed nothing, and is no own version: that version may
+//!   belong to a foreign change whose event is still waiting.
+
+mod recent;
+mod window;
+
+#[cfg(test)]
+mod golden;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use kube::Resource;
+
+use crate::resource::{ObjectKey, ResourceVersion};
+
+use super::{
+    Change,
+    scopes::{ScopeIndex, Scopes},
+};
+
+pub(super) use recent::Recent;
+pub(super) use window::Observed;
+use window::Window;
+
+/// The own writes of one informer.
+#[derive(Debug)]
+pub(super) struct Overlay<K> {
+    scopes: Scopes,
+    recent: Arc<Recent<K>>,
+    windows: BTreeMap<ObjectKey, Window<K>>,
+    collections: Vec<Collection>,
+}
+
+/// What is known of one list-watch.
+#[derive(Debug, Default)]
+struct Collection {
+    /// Everything up to this version has been seen; `None` before the first list is complete.
+    last_sync: Option<ResourceVersion>,
+    /// Versions of recent entries and own versions that the collection has not passed yet.
+    ahead: BTreeSet<(ResourceVersion, ObjectKey)>,
+}
+
+impl<K: Resource> Overlay<K> {
+    pub(super) fn new(scopes: Scopes) -> Self {
+        let collections = scopes.indexes().map(|_| Collection::default()).collect();
+        Self { scopes, recent: Arc::new(Recent::new()), windows: BTreeMap::new(), collections }
+    }
+
+    /// The entries that readers look at before the store.
+    pub(super) fn recent(&self) -> Arc<Recent<K>> {
+        Arc::clone(&self.recent)
+    }
+
+    /// Up to which version a collection has been seen.
+    pub(super) fn last_sync(&self, scope: ScopeIndex) -> Option<ResourceVersion> {
+        self.collections[scope.0].last_sync
+    }
+
+    /// Whether an event of this collection waits for an own write to end.
+    pub(super) fn has_waiting_events(&self, scope: ScopeIndex) -> bool {
+        self.windows
+            .iter()
+            .any(|(key, window)| self.scopes.of(key) == Some(scope) && window.has_waiting_events())
+    }
+
+    /// How many windows are open.
+    pub(super) fn windows(&self) -> usize {
+        self.windows.len()
+    }
+
+    /// An own write starts: from now on, events of the object wait. Each call is paired with one of [`Overlay::finish`].
+    pub(super) fn begin(&mut self, key: &ObjectKey) {
+        self.windows.entry(key.clone()).or_default().active += 1;
+    }
+
+    /// An own write that started from version `base` was answered.
+    pub(super) fn wrote(
+        &mut self,
+        key: &ObjectKey,
+        base: Option<ResourceVersion>,
+        answer: &Arc<K>,
+        stored: Option<&K>,
+    ) -> Option<Change<K>> {
+        let version = ResourceVersion::of(&**answer)?;
+        let scope = self.scopes.of(key)?;
+        let changed = base != Some(version);
+        let mut change = None;
+        if changed && let Some(window) = self.windows.get_mut(key) {
+            window.own(version, answer.meta().uid.clone());
+            let collection = &mut self.collections[scope.0];
+            if collection.last_sync.is_some_and(|last| last >= version) {
+                window.passed(version);
+            } else {
+                collection.ahead.insert((version, key.clone()));
+            }
+            change = window.check();
+        }
+        self.put(key, answer, stored);
+        change
+    }
+
+    /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
+    /// a late answer doesn't bring back what has been deleted since.
+    pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<K>, stored: Option<&K>) {
+        let (Some(version), Some(scope)) = (ResourceVersion::of(&**answer), self.scopes.of(key)) else {
+            return;
+        };
+        let collection = &mut self.collections[scope.0];
+        let known = [
+            collection.last_sync,
+            stored.and_then(ResourceVersion::of),
+            self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry)),
+        ];
+        if known.into_iter().flatten().all(|known| known < version) {
+            collection.ahead.insert((version, key.clone()));
+            self.recent.insert(key.clone(), Arc::clone(answer));
+        }
+    }
+
+    /// An own write has ended, in whatever way.
+    pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<K>> {
+        let window = self.windows.get_mut(key)?;
+        window.active = window.active.saturating_sub(1);
+        self.check(key)
+    }
+
+    /// The watch or a list showed a state of an object that differs from the stored one. The store already holds it.
+    pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed<K>) -> Option<Change<K>> {
+        let Some(version) = ResourceVersion::of(&*event.new) else {
+            return Some(event.into_change());
+        };
+        self.evict(key, version);
+        let Some(window) = self.windows.get_mut(key) else {
+            return Some(event.into_change());
+        };
+        window.buffer(version, event);
+        self.check(key)
+    }
+
+    /// An object is gone, as of `version`. The store has already let go of it.
+    pub(super) fn deleted(&mut self, key: &ObjectKey, version: Option<ResourceVersion>) {
+        if let Some(version) = version {
+            self.evict(key, version);
+        }
+        if let Some(window) = self.windows.get_mut(key) {
+            window.deleted();
+            if window.is_over() {
+                self.windows.remove(key);
+            }
+        }
+    }
+
+    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
+    /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
+    pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Vec<Change<K>> {
+        let collection = &mut self.collections[scope.0];
+        collection.last_sync = collection.last_sync.max(Some(version));
+        let mut changes = Vec::new();
+        while let Some((passed, _)) = self.collections[scope.0].ahead.first()
+            && *passed <= version
+            && let Some((passed, key)) = self.collections[scope.0].ahead.pop_first()
+        {
+            self.evict(&key, passed);
+            if let Some(window) = self.windows.get_mut(&key) {
+                window.passed(passed);
+                changes.extend(self.check(&key));
+            }
+        }
+        changes
+    }
+
+    /// A complete list of version `version` was taken in, item by item. Its word counts even if the version is lower than
+    /// what was seen before, which happens when the server's storage was restored from a backup.
+    pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Vec<Change<K>> {
+        self.collections[scope.0].last_sync = None;
+        self.advance(scope, version)
+    }
+
+    /// Recent entries that a complete list of version `version` should have shown and didn't: the objects were deleted
+    /// before the watch ever showed them. They are dropped here and returned in order.
+    pub(super) fn take_ghosts(
+        &mut self,
+        scope: ScopeIndex,
+        version: ResourceVersion,
+        listed: impl Fn(&ObjectKey) -> bool,
+    ) -> Vec<(ObjectKey, Arc<K>)> {
+        let ghosts: Vec<_> = self
+            .recent
+            .entries()
+            .into_iter()
+            .filter(|(key, entry)| {
+                self.scopes.of(key) == Some(scope)
+                    && ResourceVersion::of(&**entry) <= Some(version)
+                    && !listed(key)
+            })
+            .collect();
+        for (key, _) in &ghosts {
+            self.deleted(key, Some(version));
+        }
+        ghosts
+    }
+
+    /// Drops a recent entry that is no newer than `version`.
+    fn evict(&mut self, key: &ObjectKey, version: ResourceVersion) {
+        if self.recent.get(key).is_some_and(|entry| ResourceVersion::of(&*entry) <= Some(version)) {
+            self.recent.remove(key);
+        }
+    }
+
+    fn check(&mut self, key: &ObjectKey) -> Option<Change<K>> {
+        let window = self.windows.get_mut(key)?;
+        let change = window.check();
+        if window.is_over() {
+            self.windows.remove(key);
+        }
+        change
+    }
+}

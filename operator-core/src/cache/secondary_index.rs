@@ -1,0 +1,107 @@
+//! Which secondaries belong to which primary. Pure.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::resource::ObjectKey;
+
+/// Relates secondaries with the primaries they belong to, both ways. Answers to JOSDK's
+/// `DefaultPrimaryToSecondaryIndex`; unlike it, it remembers the primaries of a secondary itself, so that it needs no
+/// older version of the secondary to let go of former ones.
+///
+/// Nothing is kept about an object without a relation.
+#[derive(Clone, Debug, Default)]
+pub struct SecondaryIndex {
+    secondaries: HashMap<ObjectKey, BTreeSet<ObjectKey>>,
+    primaries: HashMap<ObjectKey, BTreeSet<ObjectKey>>,
+}
+
+impl SecondaryIndex {
+    /// Without any relation.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that `secondary` belongs to exactly `primaries` from now on. Returns all that are concerned by the change:
+    /// those it belonged to before and those it belongs to now.
+    pub fn link(&mut self, secondary: &ObjectKey, primaries: BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
+        if self.primaries.get(secondary) == Some(&primaries) {
+            return primaries;
+        }
+        let mut concerned = self.unlink(secondary);
+        if primaries.is_empty() {
+            return concerned;
+        }
+        for primary in &primaries {
+            self.secondaries.entry(primary.clone()).or_default().insert(secondary.clone());
+        }
+        concerned.extend(primaries.iter().cloned());
+        self.primaries.insert(secondary.clone(), primaries);
+        concerned
+    }
+
+    /// Says that `secondary` is gone. Returns the primaries it belonged to.
+    pub fn unlink(&mut self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
+        let former = self.primaries.remove(secondary).unwrap_or_default();
+        for primary in &former {
+            if let Some(secondaries) = self.secondaries.get_mut(primary) {
+                secondaries.remove(secondary);
+                if secondaries.is_empty() {
+                    self.secondaries.remove(primary);
+                }
+            }
+        }
+        former
+    }
+
+    /// The secondaries that belong to `primary`.
+    #[must_use]
+    pub fn secondaries_of(&self, primary: &ObjectKey) -> BTreeSet<ObjectKey> {
+        self.secondaries.get(primary).cloned().unwrap_or_default()
+    }
+
+    /// The primaries that `secondary` belongs to.
+    #[must_use]
+    pub fn primaries_of(&self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
+        self.primaries.get(secondary).cloned().unwrap_or_default()
+    }
+
+    /// Whether there is no relation at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.secondaries.is_empty() && self.primaries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey::namespaced("shop", name)
+    }
+
+    fn keys<const N: usize>(names: [&str; N]) -> BTreeSet<ObjectKey> {
+        names.into_iter().map(key).collect()
+    }
+
+    #[test]
+    fn a_secondary_that_moves_concerns_old_and_new_primaries() {
+        let mut index = SecondaryIndex::new();
+        assert_eq!(index.link(&key("s"), keys(["a", "b"])), keys(["a", "b"]));
+        assert_eq!(index.link(&key("s"), keys(["b", "c"])), keys(["a", "b", "c"]));
+        assert_eq!(index.secondaries_of(&key("a")), keys([]));
+        assert_eq!(index.secondaries_of(&key("c")), keys(["s"]));
+    }
+
+    #[test]
+    fn is_empty_after_all_secondaries_are_gone() {
+        let mut index = SecondaryIndex::new();
+        index.link(&key("s"), keys(["a", "b"]));
+        index.link(&key("t"), keys(["a"]));
+        assert_eq!(index.unlink(&key("s")), keys(["a", "b"]));
+        assert_eq!(index.link(&key("t"), keys([])), keys(["a"]));
+        assert_eq!(index.unlink(&key("unknown")), keys([]));
+        assert!(index.is_empty());
+    }
+}
