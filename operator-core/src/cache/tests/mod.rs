@@ -1,1 +1,5 @@
 //! Tests of the whole module.
+
+mod recorder;
+mod server;
+mod watching;
