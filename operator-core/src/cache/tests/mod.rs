@@ -1,5 +1,6 @@
 //! Tests of the whole module.
 
+mod model;
 mod recorder;
 mod server;
 mod watching;
