@@ -116,9 +116,8 @@ const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
-/// After so many refusals of a watch the version itself is suspected, and the list made anew. A storage that was restored
-/// from a backup has versions lower than ours, and would refuse them for a long time.
-const REFUSALS_UNTIL_RELIST: u32 = 5;
+/// After so many failures the version that a watch is to start from is given up, if the server seems not to know it.
+pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
 /// The list-watch of one collection.
 #[derive(Debug)]
@@ -274,8 +273,8 @@ impl Fsm {
             (_, Some(404)) => State::Empty,
             // The server doesn't understand its own token.
             (State::Listing { .. }, Some(400)) => State::Empty,
-            (State::Listed { .. } | State::Watching { .. }, Some(status))
-                if !matches!(status, 401 | 403 | 429) && self.failures >= REFUSALS_UNTIL_RELIST =>
+            (State::Listed { .. } | State::Watching { .. }, Some(_))
+                if failure.doubts_version() && self.failures >= FAILURES_UNTIL_RELIST =>
             {
                 State::Empty
             }

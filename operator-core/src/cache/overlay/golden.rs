@@ -205,3 +205,17 @@ fn a_ghost_is_found_by_the_next_list() {
     assert_eq!(ghosts.len(), 1);
     assert_eq!(overlay.recent.len(), 0);
 }
+
+#[test]
+fn versions_that_cannot_be_compared_go_past_the_overlay() {
+    let mut overlay = overlay();
+    let mut opaque = (*object(5)).clone();
+    opaque.metadata.resource_version = Some("abc".to_owned());
+    let opaque = Arc::new(opaque);
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), None, &opaque, None).is_none());
+    let event = Observed { old: None, new: opaque, initial: false, listed: false };
+    assert!(overlay.observed(&key(), event).is_some(), "told at once, though a write is under way");
+    assert!(overlay.finish(&key()).is_none());
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}

@@ -1,5 +1,4 @@
-//! The cache against a small model of the API server, with writes of ours and of others in any order, and events that come
-//! late, or merged by a list after a gap.
+//! The server, what is on its way from it, and our side.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -7,122 +6,69 @@ use std::{
 };
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
-use proptest::prelude::*;
 
 use crate::{
     cache::{
         Change, InformerConfig, OwnWrite,
         engine::{Decoded, Engine, WatchEvent},
         scopes::ScopeIndex,
+        tests::recorder::{Recorder, key, object, version},
     },
     resource::ResourceType,
 };
 
-use super::recorder::{Recorder, key, object, short, version};
+use super::Step;
 
 const SCOPE: ScopeIndex = ScopeIndex(0);
-const NAMES: [&str; 2] = ["a", "b"];
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// Others create, change, mark for deletion, or delete.
-    ForeignCreate(usize),
-    ForeignUpdate(usize),
-    ForeignMark(usize),
-    ForeignDelete(usize),
-    /// A change of another collection, which only moves the version.
-    Elsewhere,
-    /// An own write starts; its request reaches the server and changes the object, or changes nothing; its answer arrives;
-    /// it ends.
-    Begin(usize),
-    Request(usize),
-    RequestWithoutEffect(usize),
-    Answer(usize),
-    Finish(usize),
-    /// All of an own write.
-    Write(usize),
-    /// A write whose echo is to be told.
-    Remember(usize),
-    /// The watch shows its next event, or that there is none.
-    Deliver,
-    Bookmark,
-    /// A list is made by the server; one item of it arrives; its end arrives.
-    ListMade,
-    ListItem,
-    ListEnd,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let name = 0..NAMES.len();
-    let step = prop_oneof![
-        2 => name.clone().prop_map(Step::ForeignCreate),
-        4 => name.clone().prop_map(Step::ForeignUpdate),
-        1 => name.clone().prop_map(Step::ForeignMark),
-        2 => name.clone().prop_map(Step::ForeignDelete),
-        1 => Just(Step::Elsewhere),
-        5 => name.clone().prop_map(Step::Begin),
-        5 => name.clone().prop_map(Step::Request),
-        2 => name.clone().prop_map(Step::RequestWithoutEffect),
-        5 => name.clone().prop_map(Step::Answer),
-        5 => name.clone().prop_map(Step::Finish),
-        3 => name.clone().prop_map(Step::Write),
-        1 => name.prop_map(Step::Remember),
-        12 => Just(Step::Deliver),
-        2 => Just(Step::Bookmark),
-        1 => Just(Step::ListMade),
-        3 => Just(Step::ListItem),
-        1 => Just(Step::ListEnd),
-    ];
-    prop::collection::vec(step, 1..80)
-}
+pub(super) const NAMES: [&str; 2] = ["a", "b"];
 
 /// A change as the server made it.
 #[derive(Clone, Debug)]
-struct Event {
-    name: usize,
-    object: ConfigMap,
-    deleted: bool,
+pub(super) struct Event {
+    pub(super) name: usize,
+    pub(super) object: ConfigMap,
+    pub(super) deleted: bool,
     /// Not the echo of an own write whose answer we got: must be told.
-    foreign: bool,
+    pub(super) foreign: bool,
 }
 
 /// What happened on our side, in order.
 #[derive(Debug)]
-enum Told {
+pub(super) enum Told {
     Change(Change<ConfigMap>, u64),
     Wrote(usize),
 }
 
-struct Guard {
+pub(super) struct Guard {
     write: OwnWrite<ConfigMap>,
     /// The answer that is on its way, and where its event is in the log.
     answer: Option<(ConfigMap, Option<usize>)>,
 }
 
-struct World {
-    engine: Arc<Engine<ConfigMap>>,
-    recorder: Arc<Recorder>,
-    told: Vec<Told>,
+pub(super) struct World {
+    pub(super) engine: Arc<Engine<ConfigMap>>,
+    pub(super) recorder: Arc<Recorder>,
+    pub(super) told: Vec<Told>,
     // The server.
-    version: u64,
-    uids: u64,
-    objects: BTreeMap<usize, ConfigMap>,
-    log: Vec<Event>,
+    pub(super) version: u64,
+    pub(super) uids: u64,
+    pub(super) objects: BTreeMap<usize, ConfigMap>,
+    pub(super) log: Vec<Event>,
     // On the way to us.
-    shown: usize,
-    list: Option<(u64, usize, VecDeque<ConfigMap>, Vec<usize>)>,
-    guards: [Vec<Guard>; 2],
+    pub(super) shown: usize,
+    pub(super) list: Option<(u64, usize, VecDeque<ConfigMap>, Vec<usize>)>,
+    pub(super) guards: [Vec<Guard>; 2],
     // What a naive watcher sees: the versions it holds, and the changes that must be told, with their log position.
-    naive: BTreeMap<usize, ConfigMap>,
-    must_tell: Vec<(usize, u64, Vec<usize>)>,
-    seen: u64,
-    gone: [u64; 2],
-    own: [u64; 2],
-    disturbed: [bool; 2],
+    pub(super) naive: BTreeMap<usize, ConfigMap>,
+    pub(super) must_tell: Vec<(usize, u64, Vec<usize>)>,
+    pub(super) seen: u64,
+    pub(super) gone: [u64; 2],
+    pub(super) own: [u64; 2],
+    pub(super) disturbed: [bool; 2],
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let config = InformerConfig::new("model", ResourceType::of::<ConfigMap>());
         let recorder = Arc::new(Recorder::default());
         let engine = Arc::new(Engine::new(&config, Arc::new(Arc::clone(&recorder))));
@@ -296,7 +242,7 @@ impl World {
         self.engine.list_finished(SCOPE, &at.to_string());
     }
 
-    fn step(&mut self, step: Step) {
+    pub(super) fn step(&mut self, step: Step) {
         match step {
             Step::ForeignCreate(name) if !self.objects.contains_key(&name) => {
                 drop(self.foreign(name, |_| {}))
@@ -361,142 +307,5 @@ impl World {
     fn note_told(&mut self) {
         let seen = self.seen;
         self.told.extend(self.recorder.take_changes().into_iter().map(|change| Told::Change(change, seen)));
-    }
-
-    /// What holds at any time: reads are at least as new as our answers, and what was deleted doesn't come back.
-    fn check_reads(&self) -> Result<(), TestCaseError> {
-        for name in 0..NAMES.len() {
-            let deletions = self.log.iter().filter(|event| event.name == name && event.deleted);
-            let last_deletion = deletions.map(|event| version(&event.object)).max().unwrap_or(0);
-            let read = self.engine.get(&key(NAMES[name])).map(|object| version(&object));
-            match read {
-                Some(read) => {
-                    prop_assert!(read >= self.own[name], "read {read}, wrote {}", self.own[name]);
-                    prop_assert!(read > self.gone[name], "read {read}, gone since {}", self.gone[name]);
-                }
-                None => {
-                    prop_assert!(self.own[name] <= last_deletion, "wrote {}, read nothing", self.own[name])
-                }
-            }
-            let listed = self.engine.entries().into_iter().find(|(held, _)| *held == key(NAMES[name]));
-            prop_assert_eq!(listed.map(|(_, object)| version(&object)), read);
-        }
-        Ok(())
-    }
-
-    /// What holds in the end, when all writes have ended and everything has been shown.
-    fn check_end(&mut self) -> Result<(), TestCaseError> {
-        self.step(Step::ListEnd);
-        for name in 0..NAMES.len() {
-            while !self.guards[name].is_empty() {
-                self.step(Step::Finish(name));
-            }
-        }
-        while self.shown < self.log.len() {
-            self.step(Step::Deliver);
-            self.check_reads()?;
-        }
-        self.step(Step::Bookmark);
-        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
-        prop_assert_eq!(sizes, (0, 0, self.objects.len()));
-        for (name, object) in &self.objects {
-            let read = self.engine.get(&key(NAMES[*name]));
-            prop_assert_eq!(read.as_deref(), Some(object));
-        }
-        for name in 0..NAMES.len() {
-            self.check_told(name)?;
-        }
-        for name in 0..NAMES.len() {
-            self.step(Step::ForeignDelete(name));
-            self.step(Step::Deliver);
-            self.step(Step::Deliver);
-        }
-        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
-        prop_assert_eq!(sizes, (0, 0, 0));
-        Ok(())
-    }
-
-    fn check_told(&self, name: usize) -> Result<(), TestCaseError> {
-        // When a change was told, as a version: of its object, or of the list that missed the object.
-        let changes: Vec<(&Change<ConfigMap>, u64)> = self
-            .told
-            .iter()
-            .filter_map(|told| match told {
-                Told::Change(change, seen) if change.key() == key(NAMES[name]) => match change {
-                    Change::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
-                    Change::Added { .. } | Change::Updated { .. } | Change::Deleted { .. } => {
-                        Some((change, version(change.object())))
-                    }
-                },
-                Told::Change(..) | Told::Wrote(..) => None,
-            })
-            .collect();
-        let words = || changes.iter().map(|(change, _)| short(change)).collect::<Vec<_>>();
-        for (changed, at, events) in &self.must_tell {
-            let foreign = events.is_empty() || events.iter().any(|event| self.log[*event].foreign);
-            if *changed == name && foreign {
-                let told = changes.iter().any(|(_, told)| told >= at);
-                prop_assert!(told, "the change of {} at {at} was lost: {:?}", NAMES[name], words());
-            }
-        }
-        if !self.disturbed[name] {
-            prop_assert!(changes.is_empty(), "only we wrote {}, and yet: {:?}", NAMES[name], words());
-        }
-        // Whoever acts on what he was told, and on his own writes, ends up knowing whether the object exists.
-        let mut exists = false;
-        for told in &self.told {
-            match told {
-                Told::Change(change, _) if change.key() == key(NAMES[name]) => {
-                    exists = !matches!(change, Change::Deleted { .. });
-                }
-                Told::Wrote(wrote) if *wrote == name => exists = true,
-                Told::Change(..) | Told::Wrote(..) => {}
-            }
-        }
-        if self.objects.contains_key(&name) {
-            prop_assert!(
-                exists,
-                "{} exists, and the last word was its deletion: {:?}",
-                NAMES[name],
-                self.told
-            );
-        }
-        Ok(())
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn nothing_foreign_is_lost_and_nothing_own_is_told(steps in steps()) {
-        let mut world = World::new();
-        for step in steps {
-            world.step(step);
-            world.check_reads()?;
-        }
-        world.check_end()?;
-    }
-
-    #[test]
-    fn only_own_writes_are_never_told(
-        steps in prop::collection::vec((0..NAMES.len(), 0..3u8, any::<bool>()), 1..40),
-    ) {
-        let mut world = World::new();
-        for (name, deliveries, effect) in steps {
-            world.step(Step::Begin(name));
-            world.step(if effect { Step::Request(name) } else { Step::RequestWithoutEffect(name) });
-            // The echo may overtake the answer.
-            world.step(if deliveries == 1 { Step::Deliver } else { Step::Elsewhere });
-            world.step(Step::Answer(name));
-            world.step(Step::Finish(name));
-            for _ in 0..deliveries {
-                world.step(Step::Deliver);
-            }
-            world.check_reads()?;
-        }
-        world.check_end()?;
-        let told = world.told.iter().filter(|told| matches!(told, Told::Change(Change::Added { .. } | Change::Updated { .. }, _)));
-        prop_assert_eq!(told.count(), 0);
     }
 }
