@@ -42,17 +42,17 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
     loop {
         let body = fetch(&collection.client, collection.list_metadata(continue_token)?).await?;
         let page = Page::parse(&body)?;
-        for item in page.items() {
-            if let Some(identity) = Identity::of(item)
+        // All pages show the state as of the first one.
+        list_version = list_version.or_else(|| page.version());
+        continue_token = page.continue_token();
+        for item in page.into_items() {
+            if let Some(identity) = Identity::of(&item)
                 && let Some(key) = identity.key()
                 && let Some(version) = identity.version()
             {
                 listed.push((key, version));
             }
         }
-        // All pages show the state as of the first one.
-        list_version = list_version.or_else(|| page.version());
-        continue_token = page.continue_token();
         if continue_token.is_none() {
             break;
         }

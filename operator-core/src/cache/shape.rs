@@ -1,7 +1,7 @@
 //! The form in which objects are kept: without foreign managed fields, transformed by the user's function.
 
 use std::{
-    fmt, mem,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -19,17 +19,25 @@ impl<K: KubeObject> Shape<K> {
         Self { own_managers: config.own_managers.clone(), transform: config.transform.clone() }
     }
 
-    /// The same for the answer of a write, which must be remembered even if the user's function panics.
-    pub(super) fn apply_to_answer(&self, answer: K) -> K {
-        let untouched = self.transform.is_some().then(|| answer.clone());
-        match (self.apply(answer), untouched) {
-            (Ok(kept), _) | (Err(_), Some(kept)) => kept,
-            (Err(_), None) => unreachable!("only the user's function can fail"),
+    /// Brings an object into the form in which it is kept. The error says that the user's function panicked.
+    pub(super) fn apply(&self, mut object: K) -> Result<K, String> {
+        self.prune(&mut object);
+        match &self.transform {
+            Some(transform) => transformed(object, transform),
+            None => Ok(object),
         }
     }
 
-    /// Brings an object into the form in which it is kept. The error says that the user's function panicked.
-    pub(super) fn apply(&self, mut object: K) -> Result<K, String> {
+    /// The same for the answer of a write, which is remembered as it is when the user's function panics.
+    pub(super) fn apply_to_answer(&self, mut answer: K) -> K {
+        self.prune(&mut answer);
+        match &self.transform {
+            Some(transform) => transformed(answer.clone(), transform).unwrap_or(answer),
+            None => answer,
+        }
+    }
+
+    fn prune(&self, object: &mut K) {
         let meta = object.meta_mut();
         if let Some(mut entries) = meta.managed_fields.take() {
             entries.retain(|entry| {
@@ -38,24 +46,24 @@ impl<K: KubeObject> Shape<K> {
             entries.shrink_to_fit();
             meta.managed_fields = (!entries.is_empty()).then_some(entries);
         }
-        let Some(transform) = &self.transform else {
-            return Ok(object);
-        };
-        // The decisions of the library rest on these fields, so a function that clears them must not break it.
-        let mut before = object.meta().clone();
-        let mut object = catch_unwind(AssertUnwindSafe(|| transform(object)))
-            .map_err(|_| "the informer's transform panicked".to_owned())?;
-        let after = object.meta_mut();
-        after.name = mem::take(&mut before.name);
-        after.namespace = mem::take(&mut before.namespace);
-        after.uid = mem::take(&mut before.uid);
-        after.resource_version = mem::take(&mut before.resource_version);
-        after.generation = before.generation;
-        after.owner_references = mem::take(&mut before.owner_references);
-        after.finalizers = mem::take(&mut before.finalizers);
-        after.deletion_timestamp = mem::take(&mut before.deletion_timestamp);
-        Ok(object)
     }
+}
+
+fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, String> {
+    // The decisions of the library rest on these fields, so a function that clears them must not break it.
+    let before = object.meta().clone();
+    let mut object = catch_unwind(AssertUnwindSafe(|| transform(object)))
+        .map_err(|_| "the informer's transform panicked".to_owned())?;
+    let after = object.meta_mut();
+    after.name = before.name;
+    after.namespace = before.namespace;
+    after.uid = before.uid;
+    after.resource_version = before.resource_version;
+    after.generation = before.generation;
+    after.owner_references = before.owner_references;
+    after.finalizers = before.finalizers;
+    after.deletion_timestamp = before.deletion_timestamp;
+    Ok(object)
 }
 
 impl<K> fmt::Debug for Shape<K> {
@@ -103,6 +111,7 @@ mod tests {
         );
 
         config.transform = Some(Arc::new(|_| panic!("user code")));
-        assert!(Shape::of(&config).apply(object).is_err());
+        assert!(Shape::of(&config).apply(object.clone()).is_err());
+        assert_eq!(Shape::of(&config).apply_to_answer(object).metadata.name, Some("a".into()));
     }
 }

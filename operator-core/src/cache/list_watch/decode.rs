@@ -18,20 +18,20 @@ use super::failure::Failure;
 
 /// A page of a list, its items not looked into yet.
 #[derive(Debug, Deserialize)]
-pub(in crate::cache) struct Page<'a> {
-    pub(in crate::cache) metadata: ListMeta,
+pub(in crate::cache) struct Page {
+    metadata: ListMeta,
     /// Go writes an empty list as `null` at times.
-    #[serde(borrow)]
-    items: Option<Vec<&'a RawValue>>,
+    items: Option<Vec<Box<RawValue>>>,
 }
 
-impl<'a> Page<'a> {
-    pub(in crate::cache) fn parse(body: &'a [u8]) -> Result<Self, Failure> {
+impl Page {
+    pub(in crate::cache) fn parse(body: &[u8]) -> Result<Self, Failure> {
         serde_json::from_slice(body).map_err(|error| Failure::new(format!("the answer is no list: {error}")))
     }
 
-    pub(in crate::cache) fn items(&self) -> impl Iterator<Item = &'a RawValue> + '_ {
-        self.items.iter().flatten().copied()
+    /// The items; each is freed when the iterator goes on.
+    pub(in crate::cache) fn into_items(self) -> impl Iterator<Item = Box<RawValue>> {
+        self.items.into_iter().flatten()
     }
 
     /// Where the next page starts; the server says "nowhere" by an empty token.

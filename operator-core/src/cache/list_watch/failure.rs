@@ -25,6 +25,17 @@ impl Failure {
     pub(super) fn is_expired(&self) -> bool {
         self.status == Some(410)
     }
+
+    /// The server may not understand the version that a watch is to start from. A storage that was restored from a backup
+    /// has versions lower than ours, and answers "Too large resource version" for a long time. Other refusals say nothing
+    /// about the version, and a new list would only be one more burden for a server in trouble.
+    pub(super) fn doubts_version(&self) -> bool {
+        match self.status {
+            Some(400) => true,
+            Some(504) => self.reason.to_ascii_lowercase().contains("resource version"),
+            Some(_) | None => false,
+        }
+    }
 }
 
 /// What is listed and watched, for advice.

@@ -1,6 +1,6 @@
 //! What to ask of the server next. Pure.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use crate::{environment::Now, observe::SourceHealth};
 
@@ -61,7 +61,7 @@ pub(super) enum Input {
 }
 
 /// What the shell does with what it has just received, before the next command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Publish {
     /// Nothing.
     Nothing,
@@ -69,8 +69,8 @@ pub(super) enum Publish {
     Page {
         /// It is the first page: what was listed before is void.
         first: bool,
-        /// It is the last page: what was not listed is gone.
-        last: bool,
+        /// With it the list is complete as of this version: what was not listed is gone.
+        complete: Option<String>,
     },
     /// Take in the event or the bookmark.
     Line,
@@ -116,9 +116,8 @@ const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
-/// After so many refusals of a watch the version itself is suspected, and the list made anew. A storage that was restored
-/// from a backup has versions lower than ours, and would refuse them for a long time.
-const REFUSALS_UNTIL_RELIST: u32 = 5;
+/// After so many failures the version that a watch is to start from is given up, if the server seems not to know it.
+pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
 /// The list-watch of one collection.
 #[derive(Debug)]
@@ -192,13 +191,13 @@ impl Fsm {
             (Some(continue_token), version) => {
                 self.state = State::Listing { continue_token, version };
                 self.recovering();
-                (Publish::Page { first, last: false }, self.request())
+                (Publish::Page { first, complete: None }, self.request())
             }
             (None, Some(version)) => {
-                self.state = State::Listed { version };
+                self.state = State::Listed { version: version.clone() };
                 self.paged = true;
                 self.health = SourceHealth::Healthy;
-                (Publish::Page { first, last: true }, self.request())
+                (Publish::Page { first, complete: Some(version) }, self.request())
             }
             (None, None) => {
                 self.state = State::Empty;
@@ -268,14 +267,14 @@ impl Fsm {
         self.failures = self.failures.saturating_add(1);
         self.health =
             SourceHealth::Unhealthy { reason: failure.reason.clone(), advice: self.subject.advice(failure) };
-        self.state = match (std::mem::replace(&mut self.state, State::Empty), failure.status) {
+        self.state = match (mem::replace(&mut self.state, State::Empty), failure.status) {
             // The type is gone, and what comes back under its name is another one. The objects stay in the store: a
             // server that has just started also answers 404 until it knows its types.
             (_, Some(404)) => State::Empty,
             // The server doesn't understand its own token.
             (State::Listing { .. }, Some(400)) => State::Empty,
-            (State::Listed { .. } | State::Watching { .. }, Some(status))
-                if !matches!(status, 401 | 403 | 429) && self.failures >= REFUSALS_UNTIL_RELIST =>
+            (State::Listed { .. } | State::Watching { .. }, Some(_))
+                if failure.doubts_version() && self.failures >= FAILURES_UNTIL_RELIST =>
             {
                 State::Empty
             }

@@ -21,5 +21,8 @@ mod fsm;
 pub(super) mod request;
 mod shell;
 
+#[cfg(test)]
+mod fsm_tests;
+
 pub(super) use request::Collection;
 pub(super) use shell::{fetch, follow};

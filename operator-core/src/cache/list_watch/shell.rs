@@ -15,6 +15,7 @@ use crate::{
         scopes::ScopeIndex,
     },
     environment::Environment,
+    observe::SourceHealth,
     resource::KubeObject,
 };
 
@@ -40,7 +41,7 @@ const LONGEST_QUOTE: usize = 300;
 /// What came back, until the state machine has said what to do with it.
 enum Received<K> {
     Nothing,
-    Page(Bytes),
+    Page(Page),
     Event(WatchEvent<K>),
     Bookmark(String),
 }
@@ -85,10 +86,7 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
         if turn.publish != Publish::Nothing {
             active();
         }
-        publish(turn.publish, received, collection, engine, scope);
-        if let Some(health) = turn.health {
-            engine.health_changed(scope, health);
-        }
+        publish(turn.publish, received, turn.health, collection, engine, scope);
         command = turn.next;
     }
 }
@@ -96,27 +94,32 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
 fn publish<K: KubeObject>(
     publish: Publish,
     received: Received<K>,
+    health: Option<SourceHealth>,
     collection: &Collection,
     engine: &Engine<K>,
     scope: ScopeIndex,
 ) {
+    let mut completed = None;
     match (publish, received) {
-        (Publish::Page { first, last }, Received::Page(body)) => {
-            // It was understood once already, by `list`; borrowing from the body is cheaper than keeping it apart.
-            let Ok(page) = Page::parse(&body) else { return };
+        (Publish::Page { first, complete }, Received::Page(page)) => {
             if first {
                 engine.list_started(scope);
             }
-            for item in page.items() {
-                engine.listed(scope, decode::object(item, &collection.resource_type, &engine.shape));
+            for item in page.into_items() {
+                engine.listed(scope, decode::object(&item, &collection.resource_type, &engine.shape));
             }
-            if last {
-                engine.list_finished(scope, &page.version().unwrap_or_default());
-            }
+            completed = complete;
         }
         (Publish::Line, Received::Event(event)) => engine.watched(scope, event),
         (Publish::Line, Received::Bookmark(version)) => engine.bookmark(scope, &version),
         (Publish::Nothing | Publish::Page { .. } | Publish::Line, _) => {}
+    }
+    // Whoever waits for the end of the list finds the health that goes with it.
+    if let Some(health) = health {
+        engine.health_changed(scope, health);
+    }
+    if let Some(version) = completed {
+        engine.list_finished(scope, &version);
     }
 }
 
@@ -132,10 +135,10 @@ async fn list<K>(
     let parsed = answer.and_then(|body| {
         let page = Page::parse(&body)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
-        Ok((input, body))
+        Ok((input, page))
     });
     match parsed {
-        Ok((input, body)) => (input, Received::Page(body)),
+        Ok((input, page)) => (input, Received::Page(page)),
         Err(failure) => (Input::Failed(failure), Received::Nothing),
     }
 }

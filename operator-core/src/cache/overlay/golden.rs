@@ -1,1 +1,221 @@
-//! Golden.
+//! The golden cases of the specification, one row each, and what differs from them on purpose.
+
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time};
+
+use super::*;
+
+fn object(version: u64) -> Arc<ConfigMap> {
+    let mut object = ConfigMap::default();
+    object.metadata.name = Some("a".to_owned());
+    object.metadata.namespace = Some("shop".to_owned());
+    object.metadata.uid = Some("uid-1".to_owned());
+    object.metadata.resource_version = Some(version.to_string());
+    Arc::new(object)
+}
+
+fn update(version: u64) -> Observed<ConfigMap> {
+    Observed { old: Some(object(version - 1)), new: object(version), initial: false, listed: false }
+}
+
+fn listed(version: u64) -> Observed<ConfigMap> {
+    Observed { listed: true, ..update(version) }
+}
+
+fn added(version: u64) -> Observed<ConfigMap> {
+    Observed { old: None, ..update(version) }
+}
+
+/// A window with these events waiting, these own versions and so many writes under way.
+fn window(
+    events: impl IntoIterator<Item = Observed<ConfigMap>>,
+    own: &[u64],
+    active: usize,
+) -> Window<ConfigMap> {
+    let mut window = Window::default();
+    window.active = active;
+    for event in events {
+        let version = ResourceVersion::of(&*event.new).unwrap();
+        window.buffer(version, event);
+    }
+    for version in own {
+        window.own(ResourceVersion::new(*version), Some("uid-1".to_owned()));
+    }
+    window
+}
+
+/// A change in short: `+5`, `4>5` or `-5`.
+fn short(change: &Change<ConfigMap>) -> String {
+    let version = |object: &Arc<ConfigMap>| object.metadata.resource_version.clone().unwrap_or_default();
+    match change {
+        Change::Added { new, .. } => format!("+{}", version(new)),
+        Change::Updated { old, new } => format!("{}>{}", version(old), version(new)),
+        Change::Deleted { last, .. } => format!("-{}", version(last)),
+    }
+}
+
+#[test]
+fn golden_cases() {
+    let updates = |versions: &[u64]| versions.iter().copied().map(update).collect::<Vec<_>>();
+    // The state at the check, the change that is handed over, and whether the window is gone.
+    let cases: [(&str, Window<ConfigMap>, Option<&str>, bool); 10] = [
+        ("E{5} O{5} A0", window(updates(&[5]), &[5], 0), None, true),
+        ("E{4,5} O{5} A0", window(updates(&[4, 5]), &[5], 0), Some("3>5"), true),
+        ("E{4} O{5} A0", window(updates(&[4]), &[5], 0), None, false),
+        ("E{4} O{} A1", window(updates(&[4]), &[], 1), None, false),
+        ("E{4} O{} A0", window(updates(&[4]), &[], 0), Some("3>4"), true),
+        ("E{1,2,3,4} O{1,3} A1", window(updates(&[1, 2, 3, 4]), &[1, 3], 1), Some("0>3"), false),
+        ("E{1,2,3,4} O{1,3,5} A0", window(updates(&[1, 2, 3, 4]), &[1, 3, 5], 0), Some("0>4"), false),
+        ("E{5 listed} O{5} A0", window([listed(5)], &[5], 0), Some("4>5"), true),
+        ("E{5 added} O{5} A0", window([added(5)], &[5], 0), None, true),
+        // JOSDK says "updated from 4 to 5", which an update filter could drop though nobody has heard of the object.
+        ("E{4 added,5} O{5} A0", window([added(4), update(5)], &[5], 0), Some("+5"), true),
+    ];
+    for (case, mut window, expected, over) in cases {
+        let change = window.check();
+        assert_eq!(change.as_ref().map(short).as_deref(), expected, "{case}");
+        assert_eq!(window.is_over(), over, "{case}");
+    }
+}
+
+#[test]
+fn what_stays_after_a_partial_flush_is_decided_later() {
+    let mut window = window([update(1), update(2), update(3), update(4)], &[1, 3], 1);
+    assert_eq!(window.check().as_ref().map(short).as_deref(), Some("0>3"));
+    window.active = 0;
+    assert_eq!(window.check().as_ref().map(short).as_deref(), Some("3>4"), "4 was foreign");
+
+    let mut window = self::window([update(1)], &[1, 3], 1);
+    assert!(window.check().is_none());
+    window.buffer(ResourceVersion::new(3), update(3));
+    window.active = 0;
+    assert!(window.check().is_none());
+    assert!(window.is_over());
+}
+
+fn overlay() -> Overlay<ConfigMap> {
+    use crate::{cache::WatchScope, resource::ResourceType};
+    Overlay::new(Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>()))
+}
+
+const SCOPE: ScopeIndex = ScopeIndex(0);
+
+/// An event of the watch, as the engine passes it on.
+fn watched(overlay: &mut Overlay<ConfigMap>, event: Observed<ConfigMap>) -> Vec<String> {
+    let key = ObjectKey::of(&*event.new);
+    let version = ResourceVersion::of(&*event.new).unwrap();
+    let mut changes: Vec<_> = overlay.observed(&key, event).into_iter().collect();
+    changes.extend(overlay.advance(SCOPE, version));
+    changes.iter().map(short).collect()
+}
+
+fn key() -> ObjectKey {
+    ObjectKey::namespaced("shop", "a")
+}
+
+fn version(number: u64) -> Option<ResourceVersion> {
+    Some(ResourceVersion::new(number))
+}
+
+#[test]
+fn a_deletion_goes_out_at_once_and_a_re_creation_it_has_overtaken_is_not_swallowed() {
+    // JOSDK's cases E{6 DELETED, 7 ADDED} O{7}, E{5, 9 DELETED} O{5} and E{3 DELETED} O{} A1 in one.
+    let mut overlay = overlay();
+    overlay.begin(&key());
+    assert!(watched(&mut overlay, update(5)).is_empty());
+    overlay.deleted(&key(), version(6));
+    assert!(overlay.wrote(&key(), None, &object(7), None).is_none());
+    assert!(overlay.finish(&key()).is_none());
+    assert_eq!(watched(&mut overlay, added(7)), Vec::<String>::new(), "created after the deletion was known");
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+
+    // The answer to our creation overtakes the events of an earlier object.
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), None, &object(12), None).is_none());
+    assert!(overlay.finish(&key()).is_none());
+    assert!(watched(&mut overlay, added(10)).is_empty());
+    overlay.deleted(&key(), version(11));
+    assert_eq!(overlay.recent.len(), 1, "ours is newer than the deletion");
+    assert_eq!(watched(&mut overlay, added(12)), ["+12"], "whoever heard of the deletion hears of ours");
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}
+
+#[test]
+fn a_mark_for_deletion_is_handed_over_even_if_it_is_ours() {
+    let mut overlay = overlay();
+    let mut marked = (*object(6)).clone();
+    marked.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
+    let marked = Arc::new(marked);
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), version(5), &marked, Some(&object(5))).is_none());
+    assert!(overlay.finish(&key()).is_none());
+    let event = Observed { old: Some(object(5)), new: marked, initial: false, listed: false };
+    assert_eq!(watched(&mut overlay, event), ["5>6"]);
+}
+
+#[test]
+fn a_write_that_changed_nothing_swallows_no_foreign_event() {
+    let mut overlay = overlay();
+    overlay.begin(&key());
+    assert!(watched(&mut overlay, update(4)).is_empty());
+    // The write started from 4, which a foreign writer made; the server found nothing to change.
+    assert!(overlay.wrote(&key(), version(4), &object(4), Some(&object(4))).is_none());
+    assert_eq!(overlay.finish(&key()).as_ref().map(short).as_deref(), Some("3>4"));
+    assert_eq!(overlay.windows(), 0);
+}
+
+#[test]
+fn an_echo_belongs_to_the_same_uid() {
+    let mut window = window([update(5)], &[], 0);
+    window.own(ResourceVersion::new(5), Some("uid-2".to_owned()));
+    assert_eq!(window.check().as_ref().map(short).as_deref(), Some("4>5"));
+}
+
+#[test]
+fn what_the_collection_has_passed_is_dropped() {
+    let mut overlay = overlay();
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), version(3), &object(5), Some(&object(3))).is_none());
+    assert!(overlay.finish(&key()).is_none());
+    assert!(watched(&mut overlay, update(4)).is_empty(), "an own version is still awaited");
+    // Version 5 doesn't match our selectors, say. What waited for it was foreign.
+    assert_eq!(
+        overlay.advance(SCOPE, ResourceVersion::new(9)).iter().map(short).collect::<Vec<_>>(),
+        ["3>4"]
+    );
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}
+
+#[test]
+fn a_late_answer_does_not_bring_a_deleted_object_back() {
+    let mut overlay = overlay();
+    overlay.begin(&key());
+    overlay.deleted(&key(), version(6));
+    assert!(overlay.advance(SCOPE, ResourceVersion::new(6)).is_empty());
+    assert!(overlay.wrote(&key(), version(4), &object(5), None).is_none());
+    assert!(overlay.finish(&key()).is_none());
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}
+
+#[test]
+fn a_ghost_is_found_by_the_next_list() {
+    let mut overlay = overlay();
+    overlay.put(&key(), &object(5), None);
+    assert!(overlay.take_ghosts(SCOPE, ResourceVersion::new(4), |_| false).is_empty(), "newer than the list");
+    let ghosts = overlay.take_ghosts(SCOPE, ResourceVersion::new(8), |_| false);
+    assert_eq!(ghosts.len(), 1);
+    assert_eq!(overlay.recent.len(), 0);
+}
+
+#[test]
+fn versions_that_cannot_be_compared_go_past_the_overlay() {
+    let mut overlay = overlay();
+    let mut opaque = (*object(5)).clone();
+    opaque.metadata.resource_version = Some("abc".to_owned());
+    let opaque = Arc::new(opaque);
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), None, &opaque, None).is_none());
+    let event = Observed { old: None, new: opaque, initial: false, listed: false };
+    assert!(overlay.observed(&key(), event).is_some(), "told at once, though a write is under way");
+    assert!(overlay.finish(&key()).is_none());
+    assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}

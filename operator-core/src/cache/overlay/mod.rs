@@ -12,9 +12,10 @@
 //! `TemporaryResourceCache` and `EventFilterSupport`.
 //!
 //! # Differences from JOSDK, and why
-//! - A deletion is handed over at once and stands for all that waited before it; what follows it is never swallowed, not
-//!   even our own re-creation. JOSDK drops a deletion that is followed by an own creation: a consumer that has heard of
-//!   neither, or of the deletion only, would lose the object.
+//! - A deletion is handed over at once and stands for all that waited before it. Own versions known by then are forgotten:
+//!   if one of them is our re-creation, its echo is handed over, as whoever was told of the deletion must also be told
+//!   that the object is there again. JOSDK drops a deletion that is followed by an own creation, so that nobody hears of
+//!   either.
 //! - A change that marks an object for deletion is never swallowed.
 //! - A merged change whose first part was an appearance is handed over as an appearance.
 //! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so

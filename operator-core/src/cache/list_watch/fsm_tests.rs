@@ -1,0 +1,119 @@
+//! The state machine of the list-watch, without a server and without time.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+
+use crate::{environment::Now, observe::SourceHealth, resource::ResourceType};
+
+use super::{
+    failure::{Failure, Subject},
+    fsm::*,
+};
+
+const NOW: Now = Now::START;
+
+fn fsm() -> Fsm {
+    Fsm::new(Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None })
+}
+
+fn page(version: &str, continue_token: Option<&str>) -> Input {
+    Input::Page {
+        continue_token: continue_token.map(str::to_owned),
+        version: (!version.is_empty()).then(|| version.to_owned()),
+    }
+}
+
+fn refused(status: u16, reason: &str) -> Input {
+    Input::Failed(Failure { status: Some(status), ..Failure::new(reason) })
+}
+
+fn watch(version: &str) -> Command {
+    Command::Watch { version: version.to_owned() }
+}
+
+fn first_page(paged: bool) -> Command {
+    Command::List { continue_token: None, paged }
+}
+
+/// Feeds an input and, if the answer is to wait, the end of the wait; returns what is requested then.
+fn after(fsm: &mut Fsm, input: Input) -> Command {
+    match fsm.on(input, NOW).next {
+        Command::Wait(_) => fsm.on(Input::Waited, NOW).next,
+        next @ (Command::List { .. } | Command::Watch { .. } | Command::Read) => next,
+    }
+}
+
+#[test]
+fn all_pages_have_the_version_of_the_first() {
+    let mut fsm = fsm();
+    assert_eq!(fsm.start(), first_page(true));
+    let turn = fsm.on(page("10", Some("more")), NOW);
+    assert_eq!(turn.publish, Publish::Page { first: true, complete: None });
+    let turn = fsm.on(page("12", None), NOW);
+    assert_eq!(turn.publish, Publish::Page { first: false, complete: Some("10".to_owned()) });
+    assert_eq!((turn.health, turn.next), (Some(SourceHealth::Healthy), watch("10")));
+}
+
+#[test]
+fn an_error_inside_the_watch_is_followed_by_a_watch_from_the_last_event() {
+    let mut fsm = fsm();
+    fsm.on(page("10", None), NOW);
+    assert_eq!(after(&mut fsm, Input::Opened), Command::Read);
+    fsm.on(Input::Event { version: Some("15".to_owned()) }, NOW);
+    assert_eq!(after(&mut fsm, refused(500, "etcd is away")), watch("15"));
+    after(&mut fsm, Input::Opened);
+    assert_eq!(after(&mut fsm, Input::Broken(Failure::new("not JSON"))), watch("15"));
+}
+
+#[test]
+fn versions_that_expire_again_and_again_are_not_a_hot_loop() {
+    let mut fsm = fsm();
+    let mut waits = Vec::new();
+    for _ in 0..4 {
+        fsm.on(page("10", None), NOW);
+        fsm.on(Input::Opened, NOW);
+        waits.push(match fsm.on(refused(410, "too old"), NOW).next {
+            Command::Wait(wait) => wait.as_millis(),
+            _ => 0,
+        });
+        fsm.on(Input::Waited, NOW);
+    }
+    assert_eq!(waits, [0, 800, 1600, 3200]);
+}
+
+#[test]
+fn a_version_that_the_server_does_not_know_is_given_up_and_an_overloaded_server_is_not_listed_anew() {
+    for (status, reason, expected) in [
+        (504, "Too large resource version: 900, current: 10", first_page(true)),
+        (400, "invalid resource version", first_page(true)),
+        (503, "overloaded", watch("900")),
+        (403, "forbidden", watch("900")),
+        (404, "page not found", first_page(true)),
+    ] {
+        let mut fsm = fsm();
+        fsm.on(page("900", None), NOW);
+        for _ in 0..FAILURES_UNTIL_RELIST - 1 {
+            fsm.on(refused(status, reason), NOW);
+        }
+        assert_eq!(after(&mut fsm, refused(status, reason)), expected, "{status}");
+    }
+}
+
+#[test]
+fn a_page_that_the_server_refuses_for_good_leads_to_a_new_list() {
+    let mut fsm = fsm();
+    fsm.on(page("10", Some("more")), NOW);
+    let again = Command::List { continue_token: Some("more".to_owned()), paged: true };
+    assert_eq!(after(&mut fsm, refused(500, "etcd is away")), again);
+    assert_eq!(after(&mut fsm, refused(400, "invalid token")), first_page(true));
+    assert_eq!(after(&mut fsm, page("", None)), first_page(true), "a list without a version is none");
+}
+
+#[test]
+fn health_is_told_only_when_it_changes() {
+    let mut fsm = fsm();
+    assert!(fsm.on(refused(500, "etcd is away"), NOW).health.is_some());
+    assert_eq!(fsm.on(refused(500, "etcd is away"), NOW).health, None);
+    assert_eq!(fsm.on(page("10", Some("more")), NOW).health, Some(SourceHealth::Syncing));
+    assert_eq!(fsm.on(page("10", None), NOW).health, Some(SourceHealth::Healthy));
+    assert_eq!(fsm.on(Input::Opened, NOW).health, None);
+}

@@ -1,0 +1,117 @@
+//! What must hold.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use proptest::prelude::*;
+
+use crate::cache::{
+    Change,
+    tests::recorder::{key, short, version},
+};
+
+use super::{
+    Step,
+    world::{NAMES, Told, World},
+};
+
+impl World {
+    /// What holds at any time: reads are at least as new as our answers, and what was deleted doesn't come back.
+    pub(super) fn check_reads(&self) -> Result<(), TestCaseError> {
+        for (name, text) in NAMES.into_iter().enumerate() {
+            let deletions = self.log.iter().filter(|event| event.name == name && event.deleted);
+            let last_deletion = deletions.map(|event| version(&event.object)).max().unwrap_or(0);
+            let read = self.engine.get(&key(text)).map(|object| version(&object));
+            match read {
+                Some(read) => {
+                    prop_assert!(read >= self.own[name], "read {read}, wrote {}", self.own[name]);
+                    prop_assert!(read > self.gone[name], "read {read}, gone since {}", self.gone[name]);
+                }
+                None => {
+                    prop_assert!(self.own[name] <= last_deletion, "wrote {}, read nothing", self.own[name])
+                }
+            }
+            let listed = self.engine.entries().into_iter().find(|(held, _)| *held == key(text));
+            prop_assert_eq!(listed.map(|(_, object)| version(&object)), read);
+        }
+        Ok(())
+    }
+
+    /// What holds in the end, when all writes have ended and everything has been shown.
+    pub(super) fn check_end(&mut self) -> Result<(), TestCaseError> {
+        self.step(Step::ListEnd);
+        for name in 0..NAMES.len() {
+            while !self.guards[name].is_empty() {
+                self.step(Step::Finish(name));
+            }
+        }
+        while self.shown < self.log.len() {
+            self.step(Step::Deliver);
+            self.check_reads()?;
+        }
+        self.step(Step::Bookmark);
+        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
+        prop_assert_eq!(sizes, (0, 0, self.objects.len()));
+        for (name, object) in &self.objects {
+            let read = self.engine.get(&key(NAMES[*name]));
+            prop_assert_eq!(read.as_deref(), Some(object));
+        }
+        for name in 0..NAMES.len() {
+            self.check_told(name)?;
+        }
+        for name in 0..NAMES.len() {
+            self.step(Step::ForeignDelete(name));
+            self.step(Step::Deliver);
+            self.step(Step::Deliver);
+        }
+        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
+        prop_assert_eq!(sizes, (0, 0, 0));
+        Ok(())
+    }
+
+    fn check_told(&self, name: usize) -> Result<(), TestCaseError> {
+        // When a change was told, as a version: of its object, or of the list that missed the object.
+        let changes: Vec<(&Change<ConfigMap>, u64)> = self
+            .told
+            .iter()
+            .filter_map(|told| match told {
+                Told::Change(change, seen) if change.key() == key(NAMES[name]) => match change {
+                    Change::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
+                    Change::Added { .. } | Change::Updated { .. } | Change::Deleted { .. } => {
+                        Some((change, version(change.object())))
+                    }
+                },
+                Told::Change(..) | Told::Wrote(..) => None,
+            })
+            .collect();
+        let words = || changes.iter().map(|(change, _)| short(change)).collect::<Vec<_>>();
+        for (changed, at, events) in &self.must_tell {
+            let foreign = events.is_empty() || events.iter().any(|event| self.log[*event].foreign);
+            if *changed == name && foreign {
+                let told = changes.iter().any(|(_, told)| told >= at);
+                prop_assert!(told, "the change of {} at {at} was lost: {:?}", NAMES[name], words());
+            }
+        }
+        if !self.disturbed[name] {
+            prop_assert!(changes.is_empty(), "only we wrote {}, and yet: {:?}", NAMES[name], words());
+        }
+        // Whoever acts on what he was told, and on his own writes, ends up knowing whether the object exists.
+        let mut exists = false;
+        for told in &self.told {
+            match told {
+                Told::Change(change, _) if change.key() == key(NAMES[name]) => {
+                    exists = !matches!(change, Change::Deleted { .. });
+                }
+                Told::Wrote(wrote) if *wrote == name => exists = true,
+                Told::Change(..) | Told::Wrote(..) => {}
+            }
+        }
+        if self.objects.contains_key(&name) {
+            prop_assert!(
+                exists,
+                "{} exists, and the last word was its deletion: {:?}",
+                NAMES[name],
+                self.told
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! The cache against a small model of the API server, with writes of ours and of others in any order, and events that come
+//! late, or merged by a list after a gap.
+
+mod checks;
+mod world;
+
+use proptest::prelude::*;
+
+use crate::cache::Change;
+
+use world::{NAMES, Told, World};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Others create, change, mark for deletion, or delete.
+    ForeignCreate(usize),
+    ForeignUpdate(usize),
+    ForeignMark(usize),
+    ForeignDelete(usize),
+    /// A change of another collection, which only moves the version.
+    Elsewhere,
+    /// An own write starts; its request reaches the server and changes the object, or changes nothing; its answer arrives;
+    /// it ends.
+    Begin(usize),
+    Request(usize),
+    RequestWithoutEffect(usize),
+    Answer(usize),
+    Finish(usize),
+    /// All of an own write.
+    Write(usize),
+    /// A write whose echo is to be told.
+    Remember(usize),
+    /// The watch shows its next event, or that there is none.
+    Deliver,
+    Bookmark,
+    /// A list is made by the server; one item of it arrives; its end arrives.
+    ListMade,
+    ListItem,
+    ListEnd,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let name = 0..NAMES.len();
+    let step = prop_oneof![
+        2 => name.clone().prop_map(Step::ForeignCreate),
+        4 => name.clone().prop_map(Step::ForeignUpdate),
+        1 => name.clone().prop_map(Step::ForeignMark),
+        2 => name.clone().prop_map(Step::ForeignDelete),
+        1 => Just(Step::Elsewhere),
+        5 => name.clone().prop_map(Step::Begin),
+        5 => name.clone().prop_map(Step::Request),
+        2 => name.clone().prop_map(Step::RequestWithoutEffect),
+        5 => name.clone().prop_map(Step::Answer),
+        5 => name.clone().prop_map(Step::Finish),
+        3 => name.clone().prop_map(Step::Write),
+        1 => name.prop_map(Step::Remember),
+        12 => Just(Step::Deliver),
+        2 => Just(Step::Bookmark),
+        1 => Just(Step::ListMade),
+        3 => Just(Step::ListItem),
+        1 => Just(Step::ListEnd),
+    ];
+    prop::collection::vec(step, 1..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_foreign_is_lost_and_nothing_own_is_told(steps in steps()) {
+        let mut world = World::new();
+        for step in steps {
+            world.step(step);
+            world.check_reads()?;
+        }
+        world.check_end()?;
+    }
+
+    #[test]
+    fn only_own_writes_are_never_told(
+        steps in prop::collection::vec((0..NAMES.len(), 0..3u8, any::<bool>()), 1..40),
+    ) {
+        let mut world = World::new();
+        for (name, deliveries, effect) in steps {
+            world.step(Step::Begin(name));
+            world.step(if effect { Step::Request(name) } else { Step::RequestWithoutEffect(name) });
+            // The echo may overtake the answer.
+            world.step(if deliveries == 1 { Step::Deliver } else { Step::Elsewhere });
+            world.step(Step::Answer(name));
+            world.step(Step::Finish(name));
+            for _ in 0..deliveries {
+                world.step(Step::Deliver);
+            }
+            world.check_reads()?;
+        }
+        world.check_end()?;
+        let told = world.told.iter().filter(|told| matches!(told, Told::Change(Change::Added { .. } | Change::Updated { .. }, _)));
+        prop_assert_eq!(told.count(), 0);
+    }
+}
