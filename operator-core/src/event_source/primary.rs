@@ -87,6 +87,7 @@ impl<P: KubeObject> fmt::Debug for PrimarySource<P> {
 
 impl<P: KubeObject> PrimarySource<P> {
     /// Builds the source; it does nothing until it runs.
+    #[must_use]
     pub fn new(declaration: PrimaryEventSource<P>, wiring: &Wiring) -> Self {
         let mut config = InformerConfig::new(NAME, wiring.primary_type.clone());
         config.scope = wiring.scope.clone();
