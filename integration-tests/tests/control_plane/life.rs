@@ -57,6 +57,14 @@ impl Up {
     }
 }
 
+impl Drop for Up {
+    /// A red test must not leave a process behind that holds the runner's output open.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Sends a signal. The standard library has no safe function for it.
 pub(crate) fn signal(name: &str, process: u32) {
     let status = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();

@@ -47,8 +47,6 @@ struct Reports {
     log: VecDeque<String>,
     /// The part that died, and how.
     died: Option<(String, String)>,
-    /// The supervisor says that it has cleaned up.
-    clean: bool,
     ended: bool,
 }
 
@@ -67,7 +65,6 @@ impl Reports {
             }
             "paused" => self.paused.push(name.to_owned()),
             "resumed" => self.paused.retain(|paused| paused != name),
-            "ended" => self.clean = true,
             "log" => self.log.push_back(rest.to_owned()),
             "died" => {
                 self.running.remove(name);
@@ -117,7 +114,7 @@ impl Supervisor {
         let owned = folder.to_owned();
         std::thread::Builder::new()
             .name("control-plane".to_owned())
-            .spawn(move || listen(child, &owned, &sender, guard))
+            .spawn(move || listen(child, owned, &sender, guard))
             .map_err(Error::io("start a thread"))?;
         Ok(Self { stdin: Mutex::new(stdin), pid, folder: folder.to_owned(), reports, end: Mutex::new(end) })
     }
@@ -209,7 +206,10 @@ impl Supervisor {
 
 /// The last resort, should the supervisor hang or be killed. There is no safe function for it in the standard library.
 fn kill_group(supervisor: u32, folder: &Path) {
-    let _ = Command::new("/bin/sh").args(["-c", &format!("kill -KILL -{supervisor}")]).status();
+    let _ = Command::new("/bin/sh")
+        .args(["-c", &format!("kill -KILL -{supervisor}")])
+        .stderr(Stdio::null())
+        .status();
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -222,18 +222,19 @@ impl Drop for Supervisor {
     }
 }
 
-/// Takes in reports until the supervisor closes its stdout, then waits for its end. `_guard` is dropped at the end.
-fn listen(mut child: Child, folder: &Path, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
-    for line in
-        child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok))
-    {
+/// Takes in reports until the supervisor has ended. `_guard` is dropped then.
+fn listen(mut child: Child, folder: PathBuf, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
+    let stdout = child.stdout.take();
+    // The end of its stdout doesn't tell: the children of a shell hold that, too.
+    let end = std::thread::spawn(move || {
+        let _ = child.wait();
+        // Does nothing after a supervisor that has cleaned up, and its work after one that was killed.
+        kill_group(child.id(), &folder);
+    });
+    for line in stdout.into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok)) {
         reports.send_modify(|reports| reports.take(&line));
     }
-    if !reports.borrow().clean {
-        // Someone has killed the supervisor. Its number is not given to anyone else before the wait below.
-        kill_group(child.id(), folder);
-    }
-    let _ = child.wait();
+    let _ = end.join();
     reports.send_modify(|reports| {
         reports.ended = true;
         reports.running.clear();
