@@ -149,7 +149,7 @@ impl TestCluster {
         let installations = crds.into_iter().map(|crd| {
             let cell = Arc::clone(self.installed.lock().entry(crd.name_any()).or_default());
             let client = client.clone();
-            async move { cell.get_or_try_init(|| install(&client, &crd)).await.map(|()| ()) }
+            async move { cell.get_or_try_init(|| install(&client, &crd)).await.copied() }
         });
         futures::future::try_join_all(installations).await.map(|_| ())
     }
