@@ -9,6 +9,7 @@ mod random;
 use std::{future::Future, sync::Arc};
 
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub use random::Jitter;
@@ -19,13 +20,19 @@ pub struct Environment {
     clock: Clock,
     wall_clock: Arc<dyn WallClock>,
     jitter: Jitter,
+    tasks: TaskTracker,
 }
 
 impl Environment {
     /// Real time, real chance. Must be called inside a tokio runtime's context, whose clock it follows.
     #[must_use]
     pub fn real() -> Self {
-        Self { clock: Clock::start(), wall_clock: Arc::new(SystemClock), jitter: Jitter::from_entropy() }
+        Self {
+            clock: Clock::start(),
+            wall_clock: Arc::new(SystemClock),
+            jitter: Jitter::from_entropy(),
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// The same surroundings with another wall clock.
@@ -71,6 +78,13 @@ impl Environment {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        tokio::spawn(future)
+        self.tasks.spawn(future)
+    }
+
+    /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so one that
+    /// never awaits is waited for until it returns.
+    pub async fn idle(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 }

@@ -44,7 +44,7 @@ pub struct Operator {
     observers: Observers,
     wall_clock: Option<Arc<dyn WallClock>>,
     termination_timeout: Duration,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<Arc<Running>>>,
 }
 
 /// What exists between a start and a stop.
@@ -52,6 +52,9 @@ struct Running {
     controllers: Vec<RunningController>,
     environment: Environment,
 }
+
+/// How long a stop waits for runs that it has dropped to notice it.
+const DROPPED_RUNS_END: Duration = Duration::from_secs(1);
 
 /// How an operator came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,14 +112,14 @@ impl Operator {
         let observers = self.observers.clone();
         let surroundings = Surroundings { clients, environment: environment.clone(), observers };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
-        *running = Some(Running { controllers, environment });
+        *running = Some(Arc::new(Running { controllers, environment }));
         Ok(())
     }
 
     /// Resolves once every event source of every controller has seen everything that exists, so that runs may start;
     /// at once when the operator doesn't run.
     pub async fn synced(&self) {
-        if let Some(running) = &*self.running.lock().await {
+        if let Some(running) = self.running().await {
             join_all(running.controllers.iter().map(RunningController::synced)).await;
         }
     }
@@ -124,19 +127,19 @@ impl Operator {
     /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
-        let stops =
-            running.controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
-        if join_all(stops).await.into_iter().all(|drained| drained) {
-            Stopped::Drained
-        } else {
-            Stopped::TimedOut
+        let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
+        let drained = join_all(stops).await.into_iter().all(|drained| drained);
+        // What was dropped ends at its next await. User code that never awaits can't be stopped; it is left behind.
+        if tokio::time::timeout(DROPPED_RUNS_END, running.environment.idle()).await.is_err() {
+            tracing::error!("a run doesn't end although it was dropped: its code never awaits");
         }
+        if drained { Stopped::Drained } else { Stopped::TimedOut }
     }
 
     /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
     /// doesn't run.
     pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
-        let running = self.running.lock().await;
+        let running = self.running().await;
         let controllers = running.iter().flat_map(|running| &running.controllers);
         let unhealthy = controllers.flat_map(|controller| {
             let name = controller.name().to_owned();
@@ -147,6 +150,11 @@ impl Operator {
             })
         });
         unhealthy.collect()
+    }
+
+    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
+    async fn running(&self) -> Option<Arc<Running>> {
+        self.running.lock().await.clone()
     }
 }
 
