@@ -149,7 +149,7 @@ impl TestCluster {
         let installations = crds.into_iter().map(|crd| {
             let cell = Arc::clone(self.installed.lock().entry(crd.name_any()).or_default());
             let client = client.clone();
-            async move { cell.get_or_try_init(|| install(&client, &crd)).await.map(|()| ()) }
+            async move { cell.get_or_try_init(|| install(&client, &crd)).await.copied() }
         });
         futures::future::try_join_all(installations).await.map(|_| ())
     }
@@ -191,7 +191,8 @@ async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Sco
     let unknown = format!("find {} {}", types.api_version, types.kind);
     let kind = GroupVersionKind::try_from(types)
         .map_err(|error| Error::Yaml { what: unknown.clone(), message: error.to_string() })?;
-    let (resource, capabilities) = discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
+    let (resource, capabilities) =
+        discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
     Ok((resource, capabilities.scope))
 }
 
@@ -240,7 +241,8 @@ mod tests {
 
     #[test]
     fn every_profile_has_a_place_of_its_own() {
-        let places = [Profile::ApiServer, Profile::Controllers, Profile::Full].map(|profile| profile as usize);
+        let places =
+            [Profile::ApiServer, Profile::Controllers, Profile::Full].map(|profile| profile as usize);
         assert_eq!(places, [0, 1, 2]);
     }
 }

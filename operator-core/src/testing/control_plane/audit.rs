@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_path_without_an_object_and_an_unfinished_line() {
-        let log = "{\"verb\":\"get\",\"requestURI\":\"/readyz\",\"user\":{\"username\":\"admin\"}}\n{\"verb\":\"li";
+        let log =
+            "{\"verb\":\"get\",\"requestURI\":\"/readyz\",\"user\":{\"username\":\"admin\"}}\n{\"verb\":\"li";
         let events = parse(log).unwrap();
         assert_eq!(events.len(), 1);
         assert_eq!((events[0].uri.as_str(), events[0].resource.as_str(), events[0].code), ("/readyz", "", 0));

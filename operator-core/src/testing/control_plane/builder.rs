@@ -122,7 +122,9 @@ impl ControlPlaneBuilder {
         let mut attempt = 1;
         loop {
             match Box::pin(self.attempt(&assets, &parts, timeout)).await {
-                Err(Error::Died { log, .. }) if attempt < ATTEMPTS && log.contains("address already in use") => {
+                Err(Error::Died { log, .. })
+                    if attempt < ATTEMPTS && log.contains("address already in use") =>
+                {
                     attempt += 1;
                 }
                 result => return result,
@@ -141,7 +143,12 @@ impl ControlPlaneBuilder {
         [Part::Etcd, Part::ApiServer].into_iter().chain(optional).collect()
     }
 
-    async fn attempt(&self, assets: &Assets, parts: &[Part], timeout: Duration) -> Result<ControlPlane, Error> {
+    async fn attempt(
+        &self,
+        assets: &Assets,
+        parts: &[Part],
+        timeout: Duration,
+    ) -> Result<ControlPlane, Error> {
         let temporary = temporary_folder()?;
         let folder = temporary.path().to_owned();
         let config = config(&self.prepare(assets, parts, &folder)?).await?;
@@ -233,7 +240,8 @@ async fn config(kubeconfig: &str) -> Result<kube::Config, Error> {
 }
 
 async fn version(client: &Client) -> Result<String, Error> {
-    let version = client.apiserver_version().await.map_err(Error::kube("ask for the API server's version"))?;
+    let version =
+        client.apiserver_version().await.map_err(Error::kube("ask for the API server's version"))?;
     Ok(version.git_version)
 }
 
@@ -248,7 +256,8 @@ async fn make_node(client: &Client) -> Result<String, Error> {
 /// A folder that only this user may enter.
 fn temporary_folder() -> Result<tempfile::TempDir, Error> {
     let usual = std::env::temp_dir();
-    let place = if usual.as_os_str().len() > LONGEST_TEMPORARY_FOLDER { PathBuf::from("/tmp") } else { usual };
+    let place =
+        if usual.as_os_str().len() > LONGEST_TEMPORARY_FOLDER { PathBuf::from("/tmp") } else { usual };
     tempfile::Builder::new()
         .prefix("control-plane-")
         .tempdir_in(&place)
@@ -293,7 +302,11 @@ mod tests {
     #[test]
     fn the_timeout_is_written_as_in_go() {
         for (value, seconds) in [("90s", 90), ("2m", 120), ("1m30s", 90), ("", 60)] {
-            assert_eq!(start_timeout(Some(value.to_owned())).unwrap(), Duration::from_secs(seconds), "{value}");
+            assert_eq!(
+                start_timeout(Some(value.to_owned())).unwrap(),
+                Duration::from_secs(seconds),
+                "{value}"
+            );
         }
         for value in ["90", "soon", "m", "1h"] {
             assert!(start_timeout(Some(value.to_owned())).is_err(), "{value}");

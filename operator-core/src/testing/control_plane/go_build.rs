@@ -35,8 +35,9 @@ pub(super) fn build(module: &Module, folder: &Path, path: Option<&OsString>) -> 
     }
     let mut go = go(path);
     go.current_dir(&sources)
-        .args(["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o"])
+        .args(["build", "-trimpath", "-buildvcs=false", "-o"])
         .arg(folder.join(module.binary))
+        .arg(format!("-ldflags={}", module.linker_flags()))
         .arg(module.package)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -91,7 +92,10 @@ fn is_at_least(found: &str, wanted: &str) -> bool {
 }
 
 /// Waits for the build and says every now and then how long it has taken.
-#[expect(clippy::disallowed_methods, reason = "no test can pause a compiler, and there may be no runtime here")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no test can pause a compiler, and there may be no runtime here"
+)]
 fn watch(mut child: Child, module: &Module) -> Result<(), Error> {
     let started = Instant::now();
     let (what, version) = (module.what, module.version());
@@ -109,7 +113,10 @@ fn watch(mut child: Child, module: &Module) -> Result<(), Error> {
             }
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed = started.elapsed().as_secs();
-                progress::say(&format!("building {}… {elapsed} s, {downloads} modules downloaded", module.binary));
+                progress::say(&format!(
+                    "building {}… {elapsed} s, {downloads} modules downloaded",
+                    module.binary
+                ));
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }

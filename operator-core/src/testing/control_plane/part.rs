@@ -111,9 +111,10 @@ impl Layout<'_> {
             // It refuses Pods until a controller has made the namespace's service account: without controllers
             // for ever, and with them for a moment in which tests would have to wait.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
-            // The default asks the outside for the Service's address and waits for it.
+            // Without it a machine that is not on any network cannot start.
+            "--advertise-address=127.0.0.1".to_owned(),
+            // Endpoints must not be loopback addresses, so the Service `kubernetes` has none.
             "--endpoint-reconciler-type=none".to_owned(),
-            "--shutdown-delay-duration=0s".to_owned(),
         ];
         if self.audit {
             flags.extend([
@@ -132,6 +133,8 @@ impl Layout<'_> {
         flags.extend([
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
+            // RBAC gives each controller a role of its own, and the process as a whole next to nothing.
+            "--use-service-account-credentials=true".to_owned(),
             format!("--root-ca-file={}", self.file("ca.crt")),
             format!("--service-account-private-key-file={}", self.file("tokens.key")),
             // The defaults are meant to spare a shared API server.
@@ -185,7 +188,10 @@ mod tests {
     #[test]
     fn what_each_part_must_be_told() {
         let table: &[(Part, &[&str])] = &[
-            (Part::Etcd, &["--unsafe-no-fsync", "--listen-client-urls=unix:///f/etcd.sock", "--data-dir=/f/etcd"]),
+            (
+                Part::Etcd,
+                &["--unsafe-no-fsync", "--listen-client-urls=unix:///f/etcd.sock", "--data-dir=/f/etcd"],
+            ),
             (
                 Part::ApiServer,
                 &[
@@ -201,12 +207,19 @@ mod tests {
                 &[
                     "--leader-elect=false",
                     "--secure-port=0",
+                    "--use-service-account-credentials=true",
                     "--kubeconfig=/f/kube-controller-manager.kubeconfig",
                     "--service-account-private-key-file=/f/tokens.key",
                 ],
             ),
-            (Part::Scheduler, &["--leader-elect=false", "--secure-port=0", "--kubeconfig=/f/kube-scheduler.kubeconfig"]),
-            (Part::Kwok, &["--manage-all-nodes=true", "--config=/f/stages.yaml", "--kubeconfig=/f/kwok.kubeconfig"]),
+            (
+                Part::Scheduler,
+                &["--leader-elect=false", "--secure-port=0", "--kubeconfig=/f/kube-scheduler.kubeconfig"],
+            ),
+            (
+                Part::Kwok,
+                &["--manage-all-nodes=true", "--config=/f/stages.yaml", "--kubeconfig=/f/kwok.kubeconfig"],
+            ),
         ];
         for (part, wanted) in table {
             let flags = flags(*part, false);

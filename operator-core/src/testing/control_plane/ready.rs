@@ -67,7 +67,8 @@ pub(super) async fn node(client: &Client, name: &str) {
 
 fn takes_pods(node: &Node) -> bool {
     let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let ready = conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
+    let ready =
+        conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
     let tainted = node.spec.iter().any(|spec| spec.taints.iter().flatten().next().is_some());
     ready && !tainted
 }
