@@ -1,0 +1,118 @@
+//! What the operator does, as lines.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::feed::{Feed, human};
+use crate::{
+    cli::output::Mark,
+    observe::{Observation, Observer, RunEnd, SourceHealth, WriteEffect},
+    resource::ObjectKey,
+};
+
+/// Turns observations into lines, and remembers how the last run of each primary ended.
+#[derive(Debug)]
+pub(super) struct Lines {
+    feed: Feed,
+    runs: Mutex<BTreeMap<Id, Run>>,
+    /// Told whenever something has happened.
+    activity: Arc<Notify>,
+}
+
+/// A controller and one of its primaries.
+type Id = (String, ObjectKey);
+
+/// What is known of a primary's last run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Run {
+    /// Why it runs; taken when it is printed, which happens with the run's first change.
+    because: Option<String>,
+    /// Why it failed.
+    pub(super) failure: Option<String>,
+    /// Whether a failure is to be retried.
+    pub(super) retrying: bool,
+}
+
+impl Lines {
+    pub(super) fn new(feed: Feed, activity: Arc<Notify>) -> Self {
+        Self { feed, runs: Mutex::default(), activity }
+    }
+
+    /// The last run of a primary.
+    pub(super) fn last_run(&self, controller: &str, key: &ObjectKey) -> Run {
+        self.runs.lock().get(&(controller.to_owned(), key.clone())).cloned().unwrap_or_default()
+    }
+
+    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> R {
+        change(self.runs.lock().entry((controller.to_owned(), key.clone())).or_default())
+    }
+
+    /// A line about a primary, after the one that says why it runs.
+    fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
+        if let Some(because) = self.change(controller, key, |run| run.because.take()) {
+            self.feed.change(key, Mark::Start, format!("runs because {because}"));
+        }
+        self.feed.change(key, mark, text);
+    }
+
+    fn health(&self, controller: &str, source: &str, health: &SourceHealth) {
+        let SourceHealth::Unhealthy { reason, advice } = health else { return };
+        self.feed.change(controller, Mark::Warning, format!("{source} can't be watched: {reason}"));
+        if let Some(advice) = advice {
+            self.feed.change(controller, Mark::Warning, format!("next  {advice}"));
+        }
+    }
+}
+
+impl Observer for Lines {
+    fn observe(&self, observation: &Observation<'_>) {
+        match observation {
+            Observation::SourceHealth { controller, source, health } => {
+                self.health(controller, source, health);
+            }
+            Observation::RunStarted { controller, key, because, attempt } => {
+                let because =
+                    if *attempt == 0 { (*because).to_owned() } else { format!("{because} ({attempt})") };
+                self.change(controller, key, |run| {
+                    *run = Run { because: Some(because), ..Run::default() };
+                });
+            }
+            Observation::Wrote { controller, primary, target_type, target, subresource, effect, took } => {
+                let (mark, verb) = match effect {
+                    WriteEffect::Created => (Mark::Created, "created"),
+                    WriteEffect::Updated => (Mark::Updated, "updated"),
+                    WriteEffect::Deleted => (Mark::Deleted, "deleted"),
+                    WriteEffect::Failed { .. } => (Mark::Error, "not written"),
+                    WriteEffect::Unchanged | WriteEffect::Matched => return,
+                };
+                let subresource = subresource.map(|name| format!(" {name}")).unwrap_or_default();
+                let error = match effect {
+                    WriteEffect::Failed { error } => format!(": {error}"),
+                    _ => String::new(),
+                };
+                let text = format!(
+                    "{:<40} {verb:<12} {}{error}",
+                    format!("{target_type}/{}{subresource}", target.name()),
+                    human(*took)
+                );
+                self.say(controller, primary, mark, text);
+            }
+            Observation::RunFinished { controller, key, end: RunEnd::Failed { error, panicked }, .. } => {
+                let word = if *panicked { "panic" } else { "error" };
+                self.say(controller, key, Mark::Error, format!("{word}: {error}"));
+                self.change(controller, key, |run| run.failure = Some((*error).to_owned()));
+            }
+            Observation::RetryScheduled { controller, key, attempt, after } => {
+                self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
+                self.change(controller, key, |run| run.retrying = true);
+            }
+            Observation::PrimaryGone { controller, key } => {
+                self.runs.lock().remove(&((*controller).to_owned(), (*key).clone()));
+            }
+            _ => {}
+        }
+        self.activity.notify_waiters();
+    }
+}
