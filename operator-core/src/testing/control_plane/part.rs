@@ -132,6 +132,8 @@ impl Layout<'_> {
         flags.extend([
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
+            // RBAC gives each controller a role of its own, and the process as a whole next to nothing.
+            "--use-service-account-credentials=true".to_owned(),
             format!("--root-ca-file={}", self.file("ca.crt")),
             format!("--service-account-private-key-file={}", self.file("tokens.key")),
             // The defaults are meant to spare a shared API server.
@@ -204,6 +206,7 @@ mod tests {
                 &[
                     "--leader-elect=false",
                     "--secure-port=0",
+                    "--use-service-account-credentials=true",
                     "--kubeconfig=/f/kube-controller-manager.kubeconfig",
                     "--service-account-private-key-file=/f/tokens.key",
                 ],
