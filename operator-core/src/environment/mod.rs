@@ -5,6 +5,7 @@
 
 mod clock;
 mod random;
+mod tasks;
 
 use std::{future::Future, sync::Arc};
 
@@ -12,6 +13,7 @@ use tokio::task::JoinHandle;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub use random::Jitter;
+use tasks::Tasks;
 
 /// The injected surroundings of one operator. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -19,13 +21,19 @@ pub struct Environment {
     clock: Clock,
     wall_clock: Arc<dyn WallClock>,
     jitter: Jitter,
+    tasks: Tasks,
 }
 
 impl Environment {
     /// Real time, real chance. Must be called inside a tokio runtime's context, whose clock it follows.
     #[must_use]
     pub fn real() -> Self {
-        Self { clock: Clock::start(), wall_clock: Arc::new(SystemClock), jitter: Jitter::from_entropy() }
+        Self {
+            clock: Clock::start(),
+            wall_clock: Arc::new(SystemClock),
+            jitter: Jitter::from_entropy(),
+            tasks: Tasks::default(),
+        }
     }
 
     /// The same surroundings with another wall clock.
@@ -71,6 +79,12 @@ impl Environment {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        tokio::spawn(future)
+        tokio::spawn(self.tasks.track(future))
+    }
+
+    /// Resolves once all tasks that were started here have ended. One that is aborted ends only when it comes to its next
+    /// await, which is after the call of `abort` has returned.
+    pub async fn all_ended(&self) {
+        self.tasks.all_ended().await;
     }
 }

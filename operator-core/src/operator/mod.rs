@@ -47,9 +47,13 @@ pub struct Operator {
     running: Mutex<Option<Running>>,
 }
 
+/// How long a stop waits for tasks that it has dropped to come to their next await.
+const LAST_AWAIT: Duration = Duration::from_secs(1);
+
 /// What exists between a start and a stop.
 struct Running {
     controllers: Vec<RunningController>,
+    clients: Clients,
     environment: Environment,
 }
 
@@ -107,9 +111,10 @@ impl Operator {
         }
         let clients = Clients::new(&config, &self.hooks)?;
         let observers = self.observers.clone();
-        let surroundings = Surroundings { clients, environment: environment.clone(), observers };
+        let surroundings =
+            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
-        *running = Some(Running { controllers, environment });
+        *running = Some(Running { controllers, clients, environment });
         Ok(())
     }
 
@@ -122,15 +127,21 @@ impl Operator {
     }
 
     /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
+    ///
+    /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
+    /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
         let stops =
             running.controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
-        if join_all(stops).await.into_iter().all(|drained| drained) {
-            Stopped::Drained
-        } else {
-            Stopped::TimedOut
+        let drained = join_all(stops).await.into_iter().all(|drained| drained);
+        running.clients.close();
+        if tokio::time::timeout(LAST_AWAIT, running.environment.all_ended()).await.is_err() {
+            tracing::warn!(
+                "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
+            );
         }
+        if drained { Stopped::Drained } else { Stopped::TimedOut }
     }
 
     /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
