@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::{
     Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -28,8 +28,20 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// When it gives none within [`DEADLINE`]; the message says what was waited for.
-pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
-    let answer = tokio::time::timeout(DEADLINE, async {
+pub async fn eventually<T>(what: &str, probe: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
+    eventually_within(DEADLINE, what, probe).await
+}
+
+/// The same with another deadline, for what is not the operator's doing.
+///
+/// # Errors
+/// When there is no answer within `deadline`; the message says what was waited for.
+pub async fn eventually_within<T>(
+    deadline: Duration,
+    what: &str,
+    mut probe: impl AsyncFnMut() -> Result<Option<T>>,
+) -> Result<T> {
+    let answer = tokio::time::timeout(deadline, async {
         loop {
             if let Some(answer) = probe().await? {
                 return Ok(answer);
@@ -65,16 +77,49 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     /// # Errors
     /// When the control plane can't be started, or refuses the custom resource.
     pub async fn new(name: &str) -> Result<Self> {
-        let cluster = TestCluster::shared().await?;
-        cluster.install_crds([K::crd()]).await?;
-        let namespace = cluster.namespace(name).await?;
-        let client = cluster.client()?;
-        let resources = Api::namespaced(client.clone(), &namespace);
-        Ok(Self { cluster, namespace, client, resources })
+        let scene = Self::without_crd(name).await?;
+        scene.install_crd().await?;
+        Ok(scene)
+    }
+
+    /// The same before the custom resource is installed.
+    ///
+    /// # Errors
+    /// When the control plane can't be started.
+    pub async fn without_crd(name: &str) -> Result<Self> {
+        Self::with(name, Api::namespaced).await
+    }
+}
+
+impl<K: TestObject + Resource<Scope = ClusterResourceScope>> Scene<K> {
+    /// Sets the scene for the test called `name`, whose custom resource has no namespace.
+    ///
+    /// # Errors
+    /// When the control plane can't be started, or refuses the custom resource.
+    pub async fn cluster_scoped(name: &str) -> Result<Self> {
+        let scene = Self::with(name, |client, _| Api::all(client)).await?;
+        scene.install_crd().await?;
+        Ok(scene)
     }
 }
 
 impl<K: TestObject> Scene<K> {
+    async fn with(name: &str, resources: impl FnOnce(Client, &str) -> Api<K>) -> Result<Self> {
+        let cluster = TestCluster::shared().await?;
+        let namespace = cluster.namespace(name).await?;
+        let client = cluster.client()?;
+        let resources = resources(client.clone(), &namespace);
+        Ok(Self { cluster, namespace, client, resources })
+    }
+
+    /// Installs the custom resource; needed only where the scene was set without it.
+    ///
+    /// # Errors
+    /// When the control plane refuses it.
+    pub async fn install_crd(&self) -> Result<()> {
+        Ok(self.cluster.install_crds([K::crd()]).await?)
+    }
+
     /// The objects of type `O` in this test's namespace.
     #[must_use]
     pub fn api<O>(&self) -> Api<O>

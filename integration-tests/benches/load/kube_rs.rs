@@ -14,7 +14,9 @@ use kube::{
         Controller, WatchStreamExt,
         controller::{Action, Config as ControllerConfig},
         finalizer::{self, Event},
-        predicates, reflector, utils::Predicate as _, watcher,
+        predicates, reflector,
+        utils::Predicate as _,
+        watcher,
     },
 };
 use serde_json::json;

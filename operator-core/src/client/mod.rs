@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off)
-//!   └─ the user's transport hook: faults, request logs, budgets
-//!        └─ retry                  only in `reads`
-//!             └─ deadline          every request but a watch
+//!   └─ fence                      closed when the operator has stopped
+//!        └─ the user's transport hook: faults, request logs, budgets
+//!             └─ retry             only in `reads`
+//!                  └─ deadline     every request but a watch
 //! ```
 //!
 //! # Guarantees
@@ -12,9 +13,11 @@
 //!   answered with 504 but took effect, such a repetition is a second write.
 //! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error.
 //! - The transport hook sees each attempt of a request, below any retry.
+//! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
 
 mod deadline;
 mod error;
+mod fence;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -31,6 +34,7 @@ use tower::{
 
 use deadline::DeadlineLayer;
 pub use error::Error;
+use fence::Fence;
 
 /// How long any request but a watch may take, the reading of its answer included.
 pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
@@ -65,6 +69,7 @@ pub struct Clients {
     pub reads: Client,
     /// For writes, lists and watches: each request is sent once, and whoever sent it decides what to do next.
     pub direct: Client,
+    fence: Fence,
 }
 
 impl fmt::Debug for Clients {
@@ -81,22 +86,31 @@ impl Clients {
     /// # Errors
     /// When the configuration's certificates or credentials can't be used.
     pub fn new(config: &Config, hooks: &[TransportHook]) -> Result<Self, Error> {
-        let deadline = DeadlineLayer::new(REQUEST_DEADLINE);
-        let direct = transport(config, hooks)?.with_layer(&deadline).build();
-        let reads = transport(config, hooks)?
+        let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::default());
+        let direct = transport(config, hooks, &fence)?.with_layer(&deadline).build();
+        let reads = transport(config, hooks, &fence)?
             // A retry calls its service again, and a boxed one can't be cloned: hence the buffer.
             .with_layer(&BufferLayer::new(READS_IN_FLIGHT))
             .with_layer(&RetryLayer::new(RetryPolicy::server_retry()))
             .with_layer(&deadline)
             .build();
-        Ok(Self { reads, direct })
+        Ok(Self { reads, direct, fence })
+    }
+
+    /// Sends nothing any more. What was sent before may still be answered.
+    pub fn close(&self) {
+        self.fence.close();
     }
 }
 
 /// Reads beyond this number wait until one of them is answered.
 const READS_IN_FLIGHT: usize = 1024;
 
-fn transport(config: &Config, hooks: &[TransportHook]) -> Result<ClientBuilder<Transport>, Error> {
+fn transport(
+    config: &Config,
+    hooks: &[TransportHook],
+    fence: &Fence,
+) -> Result<ClientBuilder<Transport>, Error> {
     let mut config = config.clone();
     config.default_retry = false;
     let builder = ClientBuilder::try_from(config).map_err(|source| Error::Configuration(Box::new(source)))?;
@@ -104,6 +118,6 @@ fn transport(config: &Config, hooks: &[TransportHook]) -> Result<ClientBuilder<T
         let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
             response.map(BodyExt::boxed_unsync)
         });
-        hooks.iter().fold(BoxService::new(boxed), |transport, hook| hook.0(transport))
+        hooks.iter().fold(fence.wrap(BoxService::new(boxed)), |transport, hook| hook.0(transport))
     })))
 }

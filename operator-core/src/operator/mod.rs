@@ -47,14 +47,15 @@ pub struct Operator {
     running: Mutex<Option<Arc<Running>>>,
 }
 
+/// How long a stop waits for tasks that it has dropped to come to their next await.
+const LAST_AWAIT: Duration = Duration::from_secs(1);
+
 /// What exists between a start and a stop.
 struct Running {
     controllers: Vec<RunningController>,
+    clients: Clients,
     environment: Environment,
 }
-
-/// How long a stop waits for runs that it has dropped to notice it.
-const DROPPED_RUNS_END: Duration = Duration::from_secs(1);
 
 /// How an operator came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +111,10 @@ impl Operator {
         }
         let clients = Clients::new(&config, &self.hooks)?;
         let observers = self.observers.clone();
-        let surroundings = Surroundings { clients, environment: environment.clone(), observers };
+        let surroundings =
+            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
-        *running = Some(Arc::new(Running { controllers, environment }));
+        *running = Some(Arc::new(Running { controllers, clients, environment }));
         Ok(())
     }
 
@@ -125,13 +127,18 @@ impl Operator {
     }
 
     /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
+    ///
+    /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
+    /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
         let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
-        // What was dropped ends at its next await. User code that never awaits can't be stopped; it is left behind.
-        if tokio::time::timeout(DROPPED_RUNS_END, running.environment.idle()).await.is_err() {
-            tracing::error!("a run doesn't end although it was dropped: its code never awaits");
+        running.clients.close();
+        if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
+            tracing::warn!(
+                "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
+            );
         }
         if drained { Stopped::Drained } else { Stopped::TimedOut }
     }
