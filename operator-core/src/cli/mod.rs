@@ -84,7 +84,7 @@ impl CommandLine {
                 self.execute(OperatorCommand::Run(RunArgs::default()), look).await
             }
             Ok(Cli { look, command: None }) => {
-                Output::new(look).note(&Cli::command().render_help().ansi().to_string());
+                Output::new(look).note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
                 ExitStatus::Usage.into()
             }
             Err(error) => {

@@ -50,11 +50,16 @@ impl Lines {
     }
 
     /// A line about a primary, after the one that says why it runs.
-    fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
+    pub(super) fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
+        self.say_because(controller, key);
+        self.feed.change(key, mark, text);
+    }
+
+    /// Says why a primary runs, if that has not been said yet.
+    fn say_because(&self, controller: &str, key: &ObjectKey) {
         if let Some(because) = self.change(controller, key, |run| run.because.take()) {
             self.feed.change(key, Mark::Start, format!("runs because {because}"));
         }
-        self.feed.change(key, mark, text);
     }
 
     fn health(&self, controller: &str, source: &str, health: &SourceHealth) {
@@ -80,29 +85,33 @@ impl Observer for Lines {
                 });
             }
             Observation::Wrote { controller, primary, target_type, target, subresource, effect, took } => {
-                let (mark, verb) = match effect {
-                    WriteEffect::Created => (Mark::Created, "created"),
-                    WriteEffect::Updated => (Mark::Updated, "updated"),
-                    WriteEffect::Deleted => (Mark::Deleted, "deleted"),
-                    WriteEffect::Failed { .. } => (Mark::Error, "not written"),
+                let (mark, text) = match effect {
+                    WriteEffect::Created => (Mark::Created, "created".to_owned()),
+                    // What of the status has changed is said by whoever watches the primary.
+                    WriteEffect::Updated if *subresource == Some("status") && target == primary => {
+                        return self.say_because(controller, primary);
+                    }
+                    WriteEffect::Updated => (Mark::Updated, "updated".to_owned()),
+                    WriteEffect::Deleted => (Mark::Deleted, "deleted".to_owned()),
+                    // The run goes on with the newer state, so this is no error yet.
+                    WriteEffect::Failed { error } if error.contains("(409") => {
+                        (Mark::Warning, "has been changed by somebody else meanwhile".to_owned())
+                    }
+                    WriteEffect::Failed { error } => (Mark::Error, format!("not written: {error}")),
                     WriteEffect::Unchanged | WriteEffect::Matched => return,
                 };
                 let subresource = subresource.map(|name| format!(" {name}")).unwrap_or_default();
-                let error = match effect {
-                    WriteEffect::Failed { error } => format!(": {error}"),
-                    _ => String::new(),
-                };
-                let text = format!(
-                    "{:<40} {verb:<12} {}{error}",
-                    format!("{target_type}/{}{subresource}", target.name()),
-                    human(*took)
-                );
-                self.say(controller, primary, mark, text);
+                let target = format!("{target_type}/{}{subresource}", target.name());
+                self.say(controller, primary, mark, format!("{target:<28} {text}  ({})", human(*took)));
             }
-            Observation::RunFinished { controller, key, end: RunEnd::Failed { error, panicked }, .. } => {
-                let word = if *panicked { "panic" } else { "error" };
-                self.say(controller, key, Mark::Error, format!("{word}: {error}"));
-                self.change(controller, key, |run| run.failure = Some((*error).to_owned()));
+            Observation::RunFinished { controller, key, end, .. } => {
+                if let RunEnd::Failed { error, panicked } = end {
+                    let word = if *panicked { "panic" } else { "error" };
+                    self.say(controller, key, Mark::Error, format!("{word}: {error}"));
+                    self.change(controller, key, |run| run.failure = Some((*error).to_owned()));
+                }
+                // What comes from here on is not this run's doing.
+                self.change(controller, key, |run| run.because = None);
             }
             Observation::RetryScheduled { controller, key, attempt, after } => {
                 self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
