@@ -3,7 +3,7 @@
 //! Whoever reports must not wait for a terminal: observers are called in the middle of the event path. So lines are sent,
 //! and one task writes them.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -45,11 +45,11 @@ impl Feed {
                 }
             }
         });
-        Self { sender, clock: environment.clock().clone() }
+        Self { sender, clock: *environment.clock() }
     }
 
     /// One change of one object.
-    pub(super) fn change(&self, object: impl ToString, mark: Mark, text: impl Into<String>) {
+    pub(super) fn change(&self, object: &dyn fmt::Display, mark: Mark, text: impl Into<String>) {
         let (object, text) = (object.to_string(), text.into());
         self.send(Message::Change { after: self.clock.now().since_start(), object, mark, text });
     }

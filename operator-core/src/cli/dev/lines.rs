@@ -45,8 +45,9 @@ impl Lines {
         self.runs.lock().get(&(controller.to_owned(), key.clone())).cloned().unwrap_or_default()
     }
 
-    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> R {
-        change(self.runs.lock().entry((controller.to_owned(), key.clone())).or_default())
+    /// Changes what is known of a primary's last run; does nothing when the primary is gone.
+    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> Option<R> {
+        self.runs.lock().get_mut(&(controller.to_owned(), key.clone())).map(change)
     }
 
     /// A line about a primary, after the one that says why it runs.
@@ -57,16 +58,16 @@ impl Lines {
 
     /// Says why a primary runs, if that has not been said yet.
     fn say_because(&self, controller: &str, key: &ObjectKey) {
-        if let Some(because) = self.change(controller, key, |run| run.because.take()) {
+        if let Some(because) = self.change(controller, key, |run| run.because.take()).flatten() {
             self.feed.change(key, Mark::Start, format!("runs because {because}"));
         }
     }
 
     fn health(&self, controller: &str, source: &str, health: &SourceHealth) {
         let SourceHealth::Unhealthy { reason, advice } = health else { return };
-        self.feed.change(controller, Mark::Warning, format!("{source} can't be watched: {reason}"));
+        self.feed.change(&controller, Mark::Warning, format!("{source} can't be watched: {reason}"));
         if let Some(advice) = advice {
-            self.feed.change(controller, Mark::Warning, format!("next  {advice}"));
+            self.feed.change(&controller, Mark::Warning, format!("next  {advice}"));
         }
     }
 }
@@ -80,9 +81,8 @@ impl Observer for Lines {
             Observation::RunStarted { controller, key, because, attempt } => {
                 let because =
                     if *attempt == 0 { (*because).to_owned() } else { format!("{because} ({attempt})") };
-                self.change(controller, key, |run| {
-                    *run = Run { because: Some(because), ..Run::default() };
-                });
+                let run = Run { because: Some(because), ..Run::default() };
+                self.runs.lock().insert(((*controller).to_owned(), (*key).clone()), run);
             }
             Observation::Wrote { controller, primary, target_type, target, subresource, effect, took } => {
                 let (mark, text) = match effect {

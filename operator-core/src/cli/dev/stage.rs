@@ -7,12 +7,13 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench, failed,
+    Error, ExitStatus, Workbench,
+    actor::Actor,
+    failed,
     feed::{Feed, human},
     lines::Lines,
     objects::{Narrator, Objects},
     once, rights,
-    scenario::Actor,
 };
 use crate::{
     cli::{DevArgs, output::Output, run},
@@ -97,7 +98,7 @@ impl Stage {
                 controller: controller.name().to_owned(),
                 lines: Arc::clone(&lines),
                 feed: feed.clone(),
-                clock: environment.clock().clone(),
+                clock: *environment.clock(),
                 judge: workbench.judge.clone(),
                 activity: Arc::clone(&activity),
                 unready: Mutex::default(),

@@ -100,7 +100,10 @@ async fn a_page_lives_and_dies_under_the_rights_of_deploy() -> anyhow::Result<()
     let pages: Api<WebPage> = Api::all(cluster.client_as(ACCOUNT)?);
     let effective = until("the role to be effective", async || pages.list(&ListParams::default()).await.ok());
     effective.await?;
-    let before = plane.audit()?.len();
+    // The log is a moment behind.
+    let listed =
+        async || plane.audit().ok()?.iter().rposition(|call| call.user == ACCOUNT && call.code == 200);
+    let before = until("the list in the audit log", listed).await?;
     let operator = TestOperator::start(webpage::operator()?.config(plane.config_as(ACCOUNT, &[]))).await?;
 
     create(&user, &operator).await?;
