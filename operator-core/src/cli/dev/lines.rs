@@ -125,3 +125,97 @@ impl Observer for Lines {
         self.activity.notify_waiters();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+
+    use super::*;
+    use crate::{observe::RunKind, resource::ResourceType};
+
+    const CONTROLLER: &str = "maps";
+
+    fn started<'a>(key: &'a ObjectKey, because: &'a str) -> Observation<'a> {
+        Observation::RunStarted { controller: CONTROLLER, key, because, attempt: 0 }
+    }
+
+    fn finished<'a>(key: &'a ObjectKey, end: RunEnd<'a>) -> Observation<'a> {
+        let (kind, took) = (RunKind::Reconcile, Duration::from_millis(3));
+        Observation::RunFinished { controller: CONTROLLER, key, kind, end, took }
+    }
+
+    /// A write of the object's Deployment, or of its own status.
+    fn write(lines: &Lines, key: &ObjectKey, subresource: Option<&str>, effect: WriteEffect<'_>) {
+        let kind = match subresource {
+            Some(_) => ResourceType::of::<ConfigMap>(),
+            None => ResourceType::of::<Deployment>(),
+        };
+        lines.observe(&Observation::Wrote {
+            controller: CONTROLLER,
+            primary: key,
+            target_type: &kind,
+            target: key,
+            subresource,
+            effect,
+            took: Duration::from_millis(7),
+        });
+    }
+
+    #[tokio::test]
+    async fn a_run_is_told_by_its_changes() {
+        let (feed, mut read) = Feed::collected();
+        let lines = Lines::new(feed, Arc::default());
+        let key = ObjectKey::namespaced("shop", "web");
+
+        lines.observe(&started(&key, "created"));
+        write(&lines, &key, None, WriteEffect::Created);
+        write(&lines, &key, Some("status"), WriteEffect::Updated);
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        assert_eq!(
+            read(),
+            [
+                "shop/web Start runs because created",
+                "shop/web Created Deployment/web               created  (7 ms)"
+            ]
+        );
+
+        lines.observe(&started(&key, "Deployment changed"));
+        write(&lines, &key, None, WriteEffect::Matched);
+        write(&lines, &key, Some("status"), WriteEffect::Matched);
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        lines.say(CONTROLLER, &key, Mark::Working, "status  by somebody else".to_owned());
+        assert_eq!(
+            read(),
+            ["shop/web Working status  by somebody else"],
+            "a run that changes nothing is not told"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_told_with_its_retry_and_forgotten_with_its_object() {
+        let (feed, mut read) = Feed::collected();
+        let lines = Lines::new(feed, Arc::default());
+        let key = ObjectKey::namespaced("shop", "web");
+
+        lines.observe(&started(&key, "created"));
+        lines.observe(&finished(&key, RunEnd::Failed { error: "no disk", panicked: false }));
+        let (attempt, after) = (1, Duration::from_secs(2));
+        lines.observe(&Observation::RetryScheduled { controller: CONTROLLER, key: &key, attempt, after });
+        assert_eq!(
+            read(),
+            [
+                "shop/web Start runs because created",
+                "shop/web Error error: no disk",
+                "shop/web Waiting retry 1 in 2.00 s"
+            ]
+        );
+        let run = lines.last_run(CONTROLLER, &key);
+        assert!(run.retrying && run.failure.as_deref() == Some("no disk"));
+
+        lines.observe(&Observation::PrimaryGone { controller: CONTROLLER, key: &key });
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        assert!(lines.runs.lock().is_empty());
+    }
+}
