@@ -13,6 +13,7 @@
 //! - One line is one change. A run that changes nothing prints nothing.
 //! - Nothing is written to a cluster that the command has not started itself.
 
+mod actor;
 mod feed;
 mod lines;
 mod objects;

@@ -7,19 +7,21 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench, failed,
+    Error, ExitStatus, Workbench,
+    actor::Actor,
+    failed,
     feed::{Feed, human},
     lines::Lines,
     objects::{Narrator, Objects},
     once, rights,
-    scenario::Actor,
 };
 use crate::{
     cli::{DevArgs, output::Output, run},
+    controller::Controller,
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::TestCluster,
+    testing::{Part, TestCluster},
 };
 
 /// A running operator with everything around it.
@@ -54,6 +56,10 @@ impl Stage {
         // The definitions before the manifests: those may hold objects of the operator's own kinds.
         let manifests = async {
             cluster.install_crds(builder.crds().to_vec()).await.map_err(failed("install the definitions"))?;
+            // The garbage collector looks for new kinds when it starts, and then every 30 s only: until then the
+            // children of a deleted object would stay.
+            plane.kill_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
+            plane.start_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
             let mut applied: Vec<DynamicObject> = Vec::new();
             for yaml in &workbench.manifests {
                 let objects = cluster.apply_yaml(&args.namespace, yaml).await;
@@ -89,8 +95,10 @@ impl Stage {
         let operator = builder.config(config).observer(observer).build().map_err(Error::Declaration)?;
         let objects = operator.controllers().iter().map(|controller| {
             let narrator = Narrator {
+                controller: controller.name().to_owned(),
+                lines: Arc::clone(&lines),
                 feed: feed.clone(),
-                clock: environment.clock().clone(),
+                clock: *environment.clock(),
                 judge: workbench.judge.clone(),
                 activity: Arc::clone(&activity),
                 unready: Mutex::default(),
@@ -145,7 +153,9 @@ impl Stage {
     /// The rest of the banner: what can be done now.
     fn ready(&self, workbench: &Workbench) {
         let banner = Banner { output: self.output };
-        let kinds: Vec<&str> = self.objects.iter().map(|objects| objects.kind.kind()).collect();
+        let access = self.operator.controllers().iter().flat_map(Controller::access);
+        let mut kinds: Vec<String> = access.map(|access| access.resource_type.kind().to_owned()).collect();
+        kinds.dedup();
         banner.line("watching", &kinds.join(", "));
         if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
             let kubeconfig = kubeconfig.display();
