@@ -21,7 +21,7 @@ use crate::{
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::{Part, TestCluster},
+    testing::TestCluster,
 };
 
 /// A running operator with everything around it.
@@ -53,13 +53,7 @@ impl Stage {
         let plane = cluster.control_plane();
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
-        // The definitions before the manifests: those may hold objects of the operator's own kinds.
         let manifests = async {
-            cluster.install_crds(builder.crds().to_vec()).await.map_err(failed("install the definitions"))?;
-            // The garbage collector looks for new kinds when it starts, and then every 30 s only: until then the
-            // children of a deleted object would stay.
-            plane.kill_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
-            plane.start_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
             let mut applied: Vec<DynamicObject> = Vec::new();
             for yaml in &workbench.manifests {
                 let objects = cluster.apply_yaml(&args.namespace, yaml).await;
