@@ -57,6 +57,13 @@ struct Running {
     environment: Environment,
 }
 
+impl Drop for Running {
+    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    fn drop(&mut self) {
+        self.clients.close();
+    }
+}
+
 /// How an operator came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
@@ -131,9 +138,9 @@ impl Operator {
     /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
     /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
-        let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
-        let stops =
-            running.controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
+        let Some(mut running) = self.running.lock().await.take() else { return Stopped::NotRunning };
+        let controllers = std::mem::take(&mut running.controllers);
+        let stops = controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
         running.clients.close();
         if tokio::time::timeout(LAST_AWAIT, running.environment.all_ended()).await.is_err() {
