@@ -15,6 +15,7 @@
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
 //! - `testing` (feature): a real control plane on demand, and an operator inside a test.
+//! - `cli` (feature): the commands of every operator's binary.
 
 pub mod resource;
 
@@ -40,6 +41,9 @@ pub mod operator;
 
 #[cfg(feature = "testing")]
 pub mod testing;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 
 pub use controller::{Controller, ControllerBuilder};
 pub use event_source::{InformerEventSource, WatchScope};

@@ -39,8 +39,15 @@ const IMPURE: &[&str] = &[
 ];
 
 /// What starts a task or a thread.
-const SPAWNS: &[&str] =
-    &["tokio::spawn", "task::spawn", "spawn_blocking", "spawn_local", "thread::spawn", "JoinSet"];
+const SPAWNS: &[&str] = &[
+    "tokio::spawn",
+    "TaskTracker",
+    "task::spawn",
+    "spawn_blocking",
+    "spawn_local",
+    "thread::spawn",
+    "JoinSet",
+];
 
 /// What reads the time of day, or a clock that a test can't pause.
 const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime", "std::time::Instant", "Utc::now", "Zoned::now"];

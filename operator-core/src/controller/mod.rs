@@ -162,8 +162,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
             subresource,
             verbs: verbs.to_vec(),
         };
-        let mut access =
-            vec![right(None, &["get", "list", "watch", "patch"]), right(Some("status"), &["patch"])];
+        let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
+        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
+        if self.finalizer.is_some() {
+            access.push(right(None, &["patch"]));
+        }
         access.extend(self.sources.iter().flat_map(|source| source.access()));
         access
     }
@@ -192,7 +195,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for (index, declaration) in (0..).zip(&self.sources) {
             declaration.build(SourceIndex(index), &wiring, &mut sources);
         }
-        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
         let shared = Arc::new(ControllerContext {

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -32,7 +33,7 @@ pub(crate) struct RunningController {
     name: Arc<str>,
     sources: Vec<Arc<dyn EventSource>>,
     processor: Processor,
-    tasks: Tasks,
+    tasks: Mutex<Tasks>,
 }
 
 impl RunningController {
@@ -60,7 +61,7 @@ impl RunningController {
                 processor.start().await;
             }
         }));
-        Self { name, sources, processor, tasks }
+        Self { name, sources, processor, tasks: Mutex::new(tasks) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -95,9 +96,9 @@ impl RunningController {
 
     /// Hands out no more runs, waits up to `timeout` for those under way, and stops everything. Says whether all of
     /// them ended by themselves.
-    pub(crate) async fn stop(self, timeout: Duration) -> bool {
+    pub(crate) async fn stop(&self, timeout: Duration) -> bool {
         let drained = self.processor.drain(timeout).await;
-        drop(self.tasks);
+        drop(std::mem::take(&mut *self.tasks.lock()));
         drained
     }
 }

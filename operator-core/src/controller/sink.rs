@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use crate::{
     event_source::{EventSink, PrimaryChange},
     observe::Cause,
-    processor::{Input, Processor, Uid},
-    resource::ObjectKey,
+    processor::{Input, Processor},
+    resource::{ObjectKey, Uid},
 };
 
 /// The way from event sources to a processor. The processor runs what a dispatcher does, the dispatcher reads what the

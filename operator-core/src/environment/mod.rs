@@ -5,15 +5,14 @@
 
 mod clock;
 mod random;
-mod tasks;
 
 use std::{future::Future, sync::Arc};
 
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub use random::Jitter;
-use tasks::Tasks;
 
 /// The injected surroundings of one operator. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub struct Environment {
     clock: Clock,
     wall_clock: Arc<dyn WallClock>,
     jitter: Jitter,
-    tasks: Tasks,
+    tasks: TaskTracker,
 }
 
 impl Environment {
@@ -32,7 +31,7 @@ impl Environment {
             clock: Clock::start(),
             wall_clock: Arc::new(SystemClock),
             jitter: Jitter::from_entropy(),
-            tasks: Tasks::default(),
+            tasks: TaskTracker::new(),
         }
     }
 
@@ -79,12 +78,13 @@ impl Environment {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        tokio::spawn(self.tasks.track(future))
+        self.tasks.spawn(future)
     }
 
-    /// Resolves once all tasks that were started here have ended. One that is aborted ends only when it comes to its next
-    /// await, which is after the call of `abort` has returned.
-    pub async fn all_ended(&self) {
-        self.tasks.all_ended().await;
+    /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so one that
+    /// never awaits is waited for until it returns.
+    pub async fn idle(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 }

@@ -62,6 +62,9 @@ impl Observer for MetricsObserver {
                 }
                 metrics.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", controller)], 1.0);
             }
+            Observation::RunWithdrawn { controller, .. } => {
+                metrics.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", controller)], -1.0);
+            }
             Observation::RunStarted { controller, .. } => {
                 metrics.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", controller)], -1.0);
                 metrics.add(&table::RECONCILIATIONS_ACTIVE, &[("controller_name", controller)], 1.0);

@@ -82,6 +82,13 @@ pub enum Observation<'a> {
         /// Which retry this is; zero for a first attempt.
         attempt: u32,
     },
+    /// A run that was submitted is not needed any more: its primary went, or was replaced, while it waited.
+    RunWithdrawn {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+    },
     /// A run has started.
     RunStarted {
         /// The controller's name.

@@ -166,6 +166,12 @@ impl<P: KubeObject> PrimaryWriter<'_, P> {
         body::lock(&mut locked, body::version_of(Some(&**known)));
         let mut window = self.source.informer().begin_write(self.key);
         match self.send(Verb::Apply, part.subresource(), &locked, known).await {
+            // Nothing changed, so the version in the answer is that of the state we built upon. After a conflict that state
+            // is somebody else's, and the watch may still owe us its event, which must not be taken for our own.
+            Ok(answer) if answer.meta().resource_version == known.meta().resource_version => {
+                drop(window);
+                Ok(Some(self.source.informer().remember(answer)))
+            }
             Ok(answer) => Ok(Some(window.wrote(answer))),
             Err(error) if error.is_conflict() => Ok(None),
             // A status of an object that doesn't exist any more.

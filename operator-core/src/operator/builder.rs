@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
 use tokio::sync::Mutex;
 
@@ -25,6 +26,7 @@ pub struct OperatorBuilder {
     config: Option<Config>,
     hooks: Vec<TransportHook>,
     controllers: Vec<Controller>,
+    crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
     wall_clock: Option<Arc<dyn WallClock>>,
@@ -37,6 +39,7 @@ impl Default for OperatorBuilder {
             config: None,
             hooks: Vec::new(),
             controllers: Vec::new(),
+            crds: Vec::new(),
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
             wall_clock: None,
@@ -63,6 +66,13 @@ impl OperatorBuilder {
         }
         self.controllers.push(controller);
         Ok(self)
+    }
+
+    /// Names a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
+    /// operator never writes definitions.
+    pub fn crd(mut self, crd: CustomResourceDefinition) -> Self {
+        self.crds.push(crd);
+        self
     }
 
     /// Wraps the transport of all clients; a later hook is outside of an earlier one.
@@ -99,6 +109,18 @@ impl OperatorBuilder {
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
         &self.controllers
+    }
+
+    /// The definitions named so far.
+    #[must_use]
+    pub fn crds(&self) -> &[CustomResourceDefinition] {
+        &self.crds
+    }
+
+    /// The cluster that was given, if one was.
+    #[must_use]
+    pub fn configured(&self) -> Option<&Config> {
+        self.config.as_ref()
     }
 
     /// Finishes the declaration.

@@ -44,7 +44,7 @@ pub struct Operator {
     observers: Observers,
     wall_clock: Option<Arc<dyn WallClock>>,
     termination_timeout: Duration,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<Arc<Running>>>,
 }
 
 /// How long a stop waits for tasks that it has dropped to come to their next await.
@@ -121,14 +121,14 @@ impl Operator {
         let surroundings =
             Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
-        *running = Some(Running { controllers, clients, environment });
+        *running = Some(Arc::new(Running { controllers, clients, environment }));
         Ok(())
     }
 
     /// Resolves once every event source of every controller has seen everything that exists, so that runs may start;
     /// at once when the operator doesn't run.
     pub async fn synced(&self) {
-        if let Some(running) = &*self.running.lock().await {
+        if let Some(running) = self.running().await {
             join_all(running.controllers.iter().map(RunningController::synced)).await;
         }
     }
@@ -138,12 +138,11 @@ impl Operator {
     /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
     /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
-        let Some(mut running) = self.running.lock().await.take() else { return Stopped::NotRunning };
-        let controllers = std::mem::take(&mut running.controllers);
-        let stops = controllers.into_iter().map(|controller| controller.stop(self.termination_timeout));
+        let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
+        let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
         running.clients.close();
-        if tokio::time::timeout(LAST_AWAIT, running.environment.all_ended()).await.is_err() {
+        if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
             tracing::warn!(
                 "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
             );
@@ -154,7 +153,7 @@ impl Operator {
     /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
     /// doesn't run.
     pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
-        let running = self.running.lock().await;
+        let running = self.running().await;
         let controllers = running.iter().flat_map(|running| &running.controllers);
         let unhealthy = controllers.flat_map(|controller| {
             let name = controller.name().to_owned();
@@ -165,6 +164,11 @@ impl Operator {
             })
         });
         unhealthy.collect()
+    }
+
+    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
+    async fn running(&self) -> Option<Arc<Running>> {
+        self.running.lock().await.clone()
     }
 }
 

@@ -52,8 +52,7 @@ impl Operator {
     /// # Errors
     /// When the operator doesn't run, or is still busy after the timeout; the error says with what.
     pub async fn settled(&self, settling: Settling) -> Result<(), SettleError> {
-        let running = self.running.lock().await;
-        let running = running.as_ref().ok_or(SettleError::NotRunning)?;
+        let running = self.running().await.ok_or(SettleError::NotRunning)?;
         let mut reason = "event sources are not synced".to_owned();
         let wait = async {
             for controller in &running.controllers {

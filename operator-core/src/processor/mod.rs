@@ -27,7 +27,7 @@ mod retry;
 mod shell;
 
 pub use error::Error;
-pub use machine::{Due, Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot, Uid};
+pub use machine::{Due, Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub use retry::{GenericRetry, Retry, RetryInfo, RetryState};
 pub use shell::{Processor, ProcessorTask, RunExecutor};

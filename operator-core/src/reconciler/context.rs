@@ -12,8 +12,7 @@ use crate::{
     event_source::{PrimarySource, SecondarySource, Sources},
     observe::Causes,
     operations::{ResourceOperations, Writer},
-    processor::Uid,
-    resource::{KubeObject, ObjectKey, ResourceType, owner_reference},
+    resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
 /// What all runs of a controller share.

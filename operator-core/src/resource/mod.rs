@@ -6,10 +6,12 @@
 mod key;
 mod kind;
 mod owner;
+mod uid;
 mod version;
 
 pub use key::{Cluster, ObjectKey};
 pub use kind::{KubeObject, ResourceType};
 pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};
+pub use uid::Uid;
 pub use version::ResourceVersion;

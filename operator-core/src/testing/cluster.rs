@@ -16,30 +16,24 @@
 //!   disturb each other. CRDs are not deleted, which would cost every later test a wait.
 //! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client, ResourceExt,
-    api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
     core::{GroupVersionKind, TypeMeta},
     discovery::{self, Scope},
 };
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use super::{ControlPlane, ControlPlaneBuilder, Error};
-
-/// Whose fields these are, for server-side apply.
-const MANAGER: &str = "operator-core-testing";
-
-/// How long a CRD may take until it is served. Under load the API server needs several seconds.
-const SERVED: Duration = Duration::from_secs(60);
-
-/// Between two looks.
-const INTERVAL: Duration = Duration::from_millis(50);
+use super::{
+    ControlPlane, ControlPlaneBuilder, Error,
+    crds::{MANAGER, install},
+};
 
 /// What a shared control plane runs, beside etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -149,7 +143,7 @@ impl TestCluster {
         let installations = crds.into_iter().map(|crd| {
             let cell = Arc::clone(self.installed.lock().entry(crd.name_any()).or_default());
             let client = client.clone();
-            async move { cell.get_or_try_init(|| install(&client, &crd)).await.map(|()| ()) }
+            async move { cell.get_or_try_init(|| install(&client, &crd)).await.copied() }
         });
         futures::future::try_join_all(installations).await.map(|_| ())
     }
@@ -194,45 +188,6 @@ async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Sco
     let (resource, capabilities) =
         discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
     Ok((resource, capabilities.scope))
-}
-
-async fn install(client: &Client, crd: &CustomResourceDefinition) -> Result<(), Error> {
-    let name = crd.name_any();
-    let crds = Api::<CustomResourceDefinition>::all(client.clone());
-    crds.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(crd))
-        .await
-        .map_err(Error::kube(format!("apply the CRD {name}")))?;
-    for version in crd.spec.versions.iter().filter(|version| version.served) {
-        let names = &crd.spec.names;
-        let kind = GroupVersionKind::gvk(&crd.spec.group, &version.name, &names.kind);
-        let api = Api::all_with(client.clone(), &ApiResource::from_gvk_with_plural(&kind, &names.plural));
-        served(&api, &name).await?;
-    }
-    Ok(())
-}
-
-/// Waits until a list succeeds. That a CRD is `Established` isn't enough: its path is 404 for a moment longer, and then
-/// 429 as long as its storage is being initialized.
-async fn served(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
-    let mut last = None;
-    let wait = async {
-        loop {
-            match api.list(&ListParams::default().limit(1)).await {
-                Ok(_) => return Ok(()),
-                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 429 | 503) => {
-                    last = Some(status.message.clone());
-                }
-                Err(error) => return Err(Error::kube(format!("list the objects of the CRD {name}"))(error)),
-            }
-            tokio::time::sleep(INTERVAL).await;
-        }
-    };
-    match tokio::time::timeout(SERVED, wait).await {
-        Ok(result) => result,
-        Err(_) => {
-            Err(Error::NotReady { what: format!("the CRD {name} is"), seconds: SERVED.as_secs(), last })
-        }
-    }
 }
 
 #[cfg(test)]

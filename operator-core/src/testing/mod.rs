@@ -12,6 +12,7 @@
 
 mod cluster;
 mod control_plane;
+mod crds;
 mod error;
 mod operator;
 mod request_log;

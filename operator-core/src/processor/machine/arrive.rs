@@ -1,10 +1,14 @@
 //! Transitions caused by events: JOSDK's `handleEvent`, and its start.
 
 use super::{
-    Effect, Machine, Uid,
+    Effect, Machine,
     state::{InFlight, Phase, Place, Record},
 };
-use crate::{environment::Now, observe::Cause, resource::ObjectKey};
+use crate::{
+    environment::Now,
+    observe::Cause,
+    resource::{ObjectKey, Uid},
+};
 
 impl Machine {
     /// A primary was added or changed.

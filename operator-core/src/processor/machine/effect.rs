@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use super::{RunId, Uid};
-use crate::{observe::Causes, processor::RetryInfo, resource::ObjectKey};
+use super::RunId;
+use crate::{
+    observe::Causes,
+    processor::RetryInfo,
+    resource::{ObjectKey, Uid},
+};
 
 /// A run that shall start now.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,44 +1,11 @@
 //! What the machine is told.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
-use crate::{observe::Cause, resource::ObjectKey};
-
-/// The uid of an object: tells apart two that follow one another under one name. Cheap to clone.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Uid(Arc<str>);
-
-impl Uid {
-    /// A uid as the API server writes it.
-    #[must_use]
-    pub fn new(uid: &str) -> Self {
-        Self(Arc::from(uid))
-    }
-
-    /// The uid as the API server writes it.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for Uid {
-    fn from(uid: &str) -> Self {
-        Self::new(uid)
-    }
-}
-
-impl fmt::Display for Uid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for Uid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::{
+    observe::Cause,
+    resource::{ObjectKey, Uid},
+};
 
 /// Identifies one run within its machine; later runs have greater ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -64,7 +64,7 @@ use crate::{environment::Now, resource::ObjectKey};
 
 pub use config::MachineConfig;
 pub use effect::{Effect, Run};
-pub use input::{Input, Outcome, RunId, Uid};
+pub use input::{Input, Outcome, RunId};
 pub use snapshot::{Due, Snapshot};
 
 /// Decides which primary runs when. Stopped until its first [`Input::Start`].

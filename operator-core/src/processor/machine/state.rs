@@ -1,6 +1,7 @@
 //! What is kept about one primary.
 
-use super::{RunId, Uid, ready::Ticket};
+use super::{RunId, ready::Ticket};
+use crate::resource::Uid;
 use crate::{
     environment::Now,
     observe::{Cause, Causes},

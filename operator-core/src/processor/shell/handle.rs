@@ -9,8 +9,8 @@ use super::task::{ProcessorTask, RunExecutor};
 use crate::{
     environment::Environment,
     observe::{Cause, Observers},
-    processor::{Input, Machine, MachineConfig, Snapshot, Uid},
-    resource::ObjectKey,
+    processor::{Input, Machine, MachineConfig, Snapshot},
+    resource::{ObjectKey, Uid},
 };
 
 /// What travels through the one channel of a processor.

@@ -151,7 +151,7 @@ impl ProcessorTask {
                     self.observers.observe(&Observation::RunSubmitted { controller, key: &key, attempt });
                 }
                 Effect::Withdrawn { key } => {
-                    tracing::debug!(controller, %key, "a submitted run is not needed any more");
+                    self.observers.observe(&Observation::RunWithdrawn { controller, key: &key });
                 }
                 Effect::RetryScheduled { key, attempt, after } => {
                     self.observers.observe(&Observation::RetryScheduled {

@@ -27,7 +27,7 @@ pub(super) enum Source {
 impl Source {
     /// What this process's environment says.
     pub(super) fn from_env() -> Result<Self, Error> {
-        Self::choose(|name| env::var_os(name), dirs::cache_dir())
+        Self::choose(env::var_os::<&str>, dirs::cache_dir())
     }
 
     fn choose(

@@ -35,8 +35,9 @@ pub(super) fn build(module: &Module, folder: &Path, path: Option<&OsString>) -> 
     }
     let mut go = go(path);
     go.current_dir(&sources)
-        .args(["build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o"])
+        .args(["build", "-trimpath", "-buildvcs=false", "-o"])
         .arg(folder.join(module.binary))
+        .arg(format!("-ldflags={}", module.linker_flags()))
         .arg(module.package)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -12,6 +12,8 @@ pub(super) struct Module {
     pub(super) package: &'static str,
     /// The Go module whose version names the binary's version.
     pub(super) principal: &'static str,
+    /// The packages whose `gitVersion` a release's build sets; what is built without it calls itself v0.0.0.
+    pub(super) versioned: &'static [&'static str],
     /// Names that the binary is called by, too.
     pub(super) links: &'static [&'static str],
     /// Its files, the name and the content of each.
@@ -30,6 +32,7 @@ pub(super) const CLUSTER: Module = Module {
     binary: "control-plane",
     package: ".",
     principal: "k8s.io/kubernetes",
+    versioned: &["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"],
     links: &["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"],
     files: carried!("cluster": "main.go", "supervise.go", "lifeline.go", "go.mod", "go.sum"),
 };
@@ -40,6 +43,7 @@ pub(super) const KWOK: Module = Module {
     binary: "kwok",
     package: "sigs.k8s.io/kwok/cmd/kwok",
     principal: "sigs.k8s.io/kwok",
+    versioned: &[],
     links: &[],
     files: carried!("kwok": "go.mod", "go.sum"),
 };
@@ -77,12 +81,19 @@ impl Module {
         })
     }
 
-    /// FNV-1a over names and contents. The standard library's hasher may change with Rust's version, which would
+    /// What the linker is told: no debugging information, and the version.
+    pub(super) fn linker_flags(&self) -> String {
+        let set = |package: &&str| format!(" -X {package}.gitVersion={}", self.version());
+        format!("-s -w{}", self.versioned.iter().map(set).collect::<String>())
+    }
+
+    /// FNV-1a over names, contents and flags. The standard library's hasher may change with Rust's version, which would
     /// cost every user a build.
     fn fingerprint(&self) -> u64 {
-        let bytes =
+        let flags = self.linker_flags();
+        let files =
             self.files.iter().flat_map(|(name, content)| [name.as_bytes(), &[0], content.as_bytes(), &[0]]);
-        bytes.flatten().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        files.chain([flags.as_bytes()]).flatten().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
     }

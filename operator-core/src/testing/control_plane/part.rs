@@ -111,9 +111,10 @@ impl Layout<'_> {
             // It refuses Pods until a controller has made the namespace's service account: without controllers
             // for ever, and with them for a moment in which tests would have to wait.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
-            // The default asks the outside for the Service's address and waits for it.
+            // Without it a machine that is not on any network cannot start.
+            "--advertise-address=127.0.0.1".to_owned(),
+            // Endpoints must not be loopback addresses, so the Service `kubernetes` has none.
             "--endpoint-reconciler-type=none".to_owned(),
-            "--shutdown-delay-duration=0s".to_owned(),
         ];
         if self.audit {
             flags.extend([

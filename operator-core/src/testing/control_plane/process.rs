@@ -12,6 +12,7 @@
 //! - When this process ends, however it ends, its end of the pipe closes; the supervisor then kills the parts and
 //!   removes the folder. Nothing has to run in this process for that.
 //! - A part that dies by itself ends all of them, and its last lines are in the error of whoever waits.
+//! - When the supervisor itself is killed, the parts end: ours by a pipe of their own, the others by this process.
 //! - Ctrl-C in a terminal reaches this process only, which so can drain against a live API server.
 //!
 //! # Assumptions
@@ -110,9 +111,10 @@ impl Supervisor {
         let (sender, reports) = watch::channel(Reports::default());
         let (guard, end) = mpsc::channel();
         // A thread, not a task: the processes outlive the runtime of the test that started them.
+        let owned = folder.to_owned();
         std::thread::Builder::new()
             .name("control-plane".to_owned())
-            .spawn(move || listen(child, &sender, guard))
+            .spawn(move || listen(child, owned, &sender, guard))
             .map_err(Error::io("start a thread"))?;
         Ok(Self { stdin: Mutex::new(stdin), pid, folder: folder.to_owned(), reports, end: Mutex::new(end) })
     }
@@ -165,7 +167,7 @@ impl Supervisor {
         let mut reports = self.reports.clone();
         let ended = reports.wait_for(|reports| reports.ended);
         if tokio::time::timeout(END, ended).await.is_err() {
-            self.kill_group();
+            kill_group(self.pid, &self.folder);
         }
     }
 
@@ -200,31 +202,39 @@ impl Supervisor {
     fn close(&self) {
         *self.stdin.lock() = None;
     }
+}
 
-    /// The last resort, should the supervisor hang. There is no safe function for it in the standard library.
-    fn kill_group(&self) {
-        let _ = Command::new("/bin/sh").args(["-c", &format!("kill -KILL -- -{}", self.pid)]).status();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+/// The last resort, should the supervisor hang or be killed. There is no safe function for it in the standard library.
+fn kill_group(supervisor: u32, folder: &Path) {
+    let _ = Command::new("/bin/sh")
+        .args(["-c", &format!("kill -KILL -{supervisor}")])
+        .stderr(Stdio::null())
+        .status();
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
         self.close();
         if self.end.lock().recv_timeout(END) == Err(mpsc::RecvTimeoutError::Timeout) {
-            self.kill_group();
+            kill_group(self.pid, &self.folder);
         }
     }
 }
 
-/// Takes in reports until the supervisor closes its stdout, then waits for its end. `_guard` is dropped at the end.
-fn listen(mut child: Child, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
-    for line in
-        child.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok))
-    {
+/// Takes in reports until the supervisor has ended. `_guard` is dropped then.
+fn listen(mut child: Child, folder: PathBuf, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
+    let stdout = child.stdout.take();
+    // The end of its stdout doesn't tell: the children of a shell hold that, too.
+    let end = std::thread::spawn(move || {
+        let _ = child.wait();
+        // Does nothing after a supervisor that has cleaned up, and its work after one that was killed.
+        kill_group(child.id(), &folder);
+    });
+    for line in stdout.into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok)) {
         reports.send_modify(|reports| reports.take(&line));
     }
-    let _ = child.wait();
+    let _ = end.join();
     reports.send_modify(|reports| {
         reports.ended = true;
         reports.running.clear();

@@ -15,6 +15,7 @@ use super::*;
 use crate::{
     observe::{Cause, Causes, SourceIndex},
     processor::GenericRetry,
+    resource::Uid,
 };
 
 const SOURCE: Cause = Cause::Source(SourceIndex(0));

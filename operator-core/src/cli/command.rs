@@ -1,0 +1,112 @@
+//! The command line as clap sees it.
+
+use std::path::PathBuf;
+#[cfg(feature = "testing")]
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::output::Look;
+
+/// The whole command line of an operator without commands of its own.
+#[derive(Debug, Parser)]
+#[command(about = "A Kubernetes operator", long_about = None, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) look: Look,
+    #[command(subcommand)]
+    pub(super) command: Option<OperatorCommand>,
+}
+
+/// The commands of every operator. An operator with commands of its own flattens this enum into its own one, and hands
+/// what was given to [`CommandLine::execute`](super::CommandLine::execute).
+#[derive(Clone, Debug, Subcommand)]
+#[non_exhaustive]
+pub enum OperatorCommand {
+    /// Run the operator against the cluster of the current kubeconfig, or the one that the pod runs in
+    Run(RunArgs),
+    /// Print the custom resource definitions as YAML; talks to no cluster
+    Crd(CrdArgs),
+    /// Run the operator against a control plane of its own, which ends with the command, and show what it does
+    #[cfg(feature = "testing")]
+    Dev(DevArgs),
+}
+
+/// The arguments of `run`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// The context of the kubeconfig; the current one by default
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The form of the log; RUST_LOG says what is in it
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub log: LogForm,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogForm {
+    /// Lines for people.
+    #[default]
+    Human,
+    /// One JSON object on each line.
+    Json,
+}
+
+/// The arguments of `crd`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CrdArgs {
+    /// Print nothing, and exit with 2 if the file doesn't hold just this
+    #[arg(long, value_name = "FILE")]
+    pub check: Option<PathBuf>,
+}
+
+/// The arguments of `dev`.
+#[cfg(feature = "testing")]
+#[derive(Args, Clone, Debug)]
+pub struct DevArgs {
+    /// Stop when everything has settled, and tell by the exit code what came of it: 0 all ready, 3 waiting, 4 in error,
+    /// 5 not settled in time
+    #[arg(long)]
+    pub once: bool,
+    /// How long `--once` may take, without the start of the control plane
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration, requires = "once")]
+    pub timeout: Duration,
+    /// How long `--once` waits for objects that are not ready when nothing happens any more
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "once")]
+    pub patience: Duration,
+    /// Apply these files of YAML, instead of the operator's own examples and scenario
+    #[arg(long, value_name = "FILE")]
+    pub apply: Vec<PathBuf>,
+    /// The namespace for objects that name none
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub namespace: String,
+}
+
+/// A duration as people write it: `90s`, `2m`, `1m30s`.
+#[cfg(feature = "testing")]
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration: jiff::SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    Duration::try_from(duration).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[cfg(feature = "testing")]
+    #[test]
+    fn durations_are_written_as_people_do() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert!(duration("soon").is_err());
+        assert!(duration("-3s").is_err());
+    }
+}

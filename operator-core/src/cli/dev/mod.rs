@@ -1,0 +1,114 @@
+//! `dev`: the operator against a control plane of its own, shown at work.
+//!
+//! ```text
+//! control plane ─▶ definitions ─▶ manifests, rights ─▶ operator ─▶ examples or scenario ─▶ until Ctrl-C, or settled
+//!                                                       │ Observer        │ informers of the primaries
+//!                                                       └──▶ feed ◀───────┘
+//! ```
+//!
+//! # Guarantees
+//! - The control plane lives and dies with the command: nothing of it survives, not even the command's SIGKILL.
+//! - With manifests that hold a service account the operator runs as that account, so that a missing rule is met here
+//!   and not in production.
+//! - One line is one change. A run that changes nothing prints nothing.
+//! - Nothing is written to a cluster that the command has not started itself.
+
+mod actor;
+mod feed;
+mod lines;
+mod objects;
+mod once;
+mod ready;
+mod rights;
+mod scenario;
+mod stage;
+mod step;
+mod table;
+mod workbench;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+pub use ready::Readiness;
+pub use scenario::Scenario;
+pub use step::{Step, StepError, Target};
+pub use workbench::Workbench;
+
+use super::{DevArgs, Error, ExitStatus, LogForm, log, output::Output};
+use crate::{
+    environment::Environment,
+    operator::{OperatorBuilder, Stopped},
+    testing::{ControlPlane, TestCluster},
+};
+use stage::Stage;
+
+/// For `map_err`: what was tried in the development cluster.
+fn failed<E: std::error::Error + Send + Sync + 'static>(doing: &'static str) -> impl FnOnce(E) -> Error {
+    move |source| Error::Cluster { doing, source: Box::new(source) }
+}
+
+pub(super) async fn dev(
+    builder: OperatorBuilder,
+    workbench: Workbench,
+    args: &DevArgs,
+    output: Output,
+) -> Result<ExitStatus, Error> {
+    if std::env::var_os("USE_EXISTING_CLUSTER").is_some_and(|value| value == "true") {
+        return Err(Error::NotOurs);
+    }
+    // The lines say what the framework does; the user's own events are logged beside them.
+    log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
+    let environment = Environment::real();
+    let workbench = workbench.with_files(&args.apply)?;
+    // With the definitions, since the manifests may hold objects of these kinds.
+    let plane = ControlPlane::builder().kwok(true).crds(builder.crds().to_vec());
+    let plane = plane.start().await.map_err(failed("start the control plane"))?;
+    // Not before: until here a signal ends the process, and what it has started with it.
+    let mut signals = Signals::listen()?;
+    let cluster = TestCluster::new(plane);
+    let plane = cluster.control_plane();
+    let lost = |error| Err(failed("keep the control plane running")(error));
+
+    let stage = tokio::select! {
+        biased;
+        stage = Stage::set(builder, &workbench, &cluster, args, output, environment) => stage?,
+        error = plane.failed() => return lost(error),
+        () = signals.any() => return Ok(ExitStatus::Success),
+    };
+    let result = tokio::select! {
+        biased;
+        result = stage.play(&workbench) => result,
+        error = plane.failed() => lost(error),
+        () = signals.any() => Ok(ExitStatus::Success),
+    };
+    let stopped = tokio::select! {
+        biased;
+        stopped = stage.operator.stop() => stopped,
+        () = signals.any() => return Ok(ExitStatus::Interrupted),
+    };
+    stage.feed.flush().await;
+    match (result, stopped) {
+        (Ok(ExitStatus::Success), Stopped::TimedOut) => Ok(ExitStatus::Terminated),
+        (result, _) => result,
+    }
+}
+
+/// What asks the command to end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Error> {
+        let listen = |kind| signal(kind).map_err(Error::Signals);
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn any(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The primaries themselves, watched: how their status changes, and when they are ready.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use kube::{Client, api::DynamicObject};
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::{sync::Notify, task::JoinHandle};
+
+use super::{
+    feed::{Feed, human},
+    lines::Lines,
+    ready::{Judge, Readiness},
+};
+use crate::{
+    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cli::output::Mark,
+    environment::{Clock, Environment, Now},
+    resource::{ObjectKey, ResourceType},
+};
+
+/// An informer of objects whose type is known at run time only.
+pub(super) fn informer(
+    config: InformerConfig<DynamicObject>,
+    client: Client,
+    environment: &Environment,
+    handler: Arc<dyn ChangeHandler<DynamicObject>>,
+) -> (Informer<DynamicObject>, Task) {
+    let informer = Informer::new(config, client, environment.clone(), handler);
+    let running = informer.clone();
+    let task = environment.spawn(async move { running.run(std::future::pending()).await });
+    (informer, Task(task))
+}
+
+/// A task that ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Task(JoinHandle<()>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The primaries of one controller.
+#[derive(Debug)]
+pub(super) struct Objects {
+    pub(super) controller: String,
+    pub(super) kind: ResourceType,
+    informer: Informer<DynamicObject>,
+    judge: Judge,
+    _task: Task,
+}
+
+impl Objects {
+    pub(super) fn follow(
+        controller: &str,
+        kind: &ResourceType,
+        client: Client,
+        environment: &Environment,
+        narrator: Narrator,
+    ) -> Self {
+        let config = InformerConfig::new(format!("{controller}-dev"), kind.clone());
+        let judge = narrator.judge.clone();
+        let (informer, task) = informer(config, client, environment, Arc::new(narrator));
+        Self { controller: controller.to_owned(), kind: kind.clone(), informer, judge, _task: task }
+    }
+
+    /// The primaries that exist now, and what their status says.
+    pub(super) async fn now(&self) -> Vec<(ObjectKey, Readiness)> {
+        // A list that fails is as good as one that shows something new: the caller looks again later.
+        let caught_up = self.informer.caught_up().await.unwrap_or(false);
+        let objects = self.informer.list();
+        let read = |object: &Arc<DynamicObject>| {
+            let readiness = match (caught_up, value(object)) {
+                (true, value) => (self.judge.0)(&value),
+                (false, _) => Readiness::Waiting("its newest state is on its way".to_owned()),
+            };
+            (ObjectKey::of(&**object), readiness)
+        };
+        objects.iter().map(read).collect()
+    }
+}
+
+/// An object as JSON. One that can't be written as such has nothing to say.
+pub(super) fn value(object: &DynamicObject) -> Value {
+    serde_json::to_value(object).unwrap_or_default()
+}
+
+/// Tells how primaries change.
+pub(super) struct Narrator {
+    pub(super) controller: String,
+    pub(super) lines: Arc<Lines>,
+    pub(super) feed: Feed,
+    pub(super) clock: Clock,
+    pub(super) judge: Judge,
+    pub(super) activity: Arc<Notify>,
+    /// Since when each object that is not ready has not been.
+    pub(super) unready: Mutex<BTreeMap<ObjectKey, Now>>,
+}
+
+impl ChangeHandler<DynamicObject> for Narrator {
+    fn on_change(&self, change: Change<DynamicObject>) {
+        let key = change.key();
+        match &change {
+            Change::Added { new, .. } => self.tell(&key, &Value::Null, &value(new)),
+            Change::Updated { old, new } => self.tell(&key, &value(old), &value(new)),
+            Change::Deleted { .. } => {
+                self.unready.lock().remove(&key);
+                self.feed.change(&key, Mark::Deleted, "gone");
+            }
+        }
+        self.activity.notify_waiters();
+    }
+}
+
+impl Narrator {
+    fn tell(&self, key: &ObjectKey, old: &Value, new: &Value) {
+        let readiness = (self.judge.0)(new);
+        if let Some(text) = status_change(&old["status"], &new["status"]) {
+            let mark = if matches!(readiness, Readiness::Error(_)) { Mark::Error } else { Mark::Working };
+            self.lines.say(&self.controller, key, mark, format!("status  {text}"));
+        }
+        if new.pointer("/metadata/deletionTimestamp").is_some() {
+            if old.pointer("/metadata/deletionTimestamp").is_none() {
+                self.feed.change(key, Mark::Deleted, "marked for deletion");
+            }
+            return;
+        }
+        let now = self.clock.now();
+        let mut unready = self.unready.lock();
+        if old["metadata"]["generation"] != new["metadata"]["generation"] {
+            // A new spec: from here on it is on its way to another state.
+            unready.insert(key.clone(), now);
+        }
+        if readiness != Readiness::Ready {
+            unready.entry(key.clone()).or_insert(now);
+        } else if let Some(since) = unready.remove(key) {
+            self.feed.change(key, Mark::Ready, format!("ready after {}", human(now.since(since))));
+        }
+    }
+}
+
+/// What of a status has changed, compactly; `None` when nothing that is worth a line has.
+fn status_change(old: &Value, new: &Value) -> Option<String> {
+    let (empty, Value::Object(new)) = (serde_json::Map::new(), new) else { return None };
+    let old = old.as_object().unwrap_or(&empty);
+    let gone = old.keys().filter(|field| !new.contains_key(*field)).map(|field| format!("{field}: gone"));
+    let changed = new.iter().filter(|(field, value)| old.get(*field) != Some(value));
+    let changed = changed.map(|(field, value)| format!("{field}: {}", compact(value)));
+    let text: Vec<String> =
+        changed.chain(gone).filter(|text| !text.starts_with("observedGeneration")).collect();
+    (!text.is_empty()).then(|| text.join(" · "))
+}
+
+/// The longest value that is shown as a whole.
+const LONGEST: usize = 60;
+
+fn compact(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(|item| item["type"].is_string()) => {
+            let word = |item: &Value, field: &str| item[field].as_str().unwrap_or("?").to_owned();
+            let words: Vec<String> =
+                items.iter().map(|item| format!("{}={}", word(item, "type"), word(item, "status"))).collect();
+            words.join(" ")
+        }
+        other => other.to_string(),
+    };
+    if text.chars().count() <= LONGEST {
+        text
+    } else {
+        text.chars().take(LONGEST - 3).chain("...".chars()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_status_change_names_what_has_changed() {
+        let change = |old, new| status_change(&old, &new);
+        assert_eq!(
+            change(json!(null), json!({ "ready": false, "map": "m" })).as_deref(),
+            Some("map: m · ready: false")
+        );
+        assert_eq!(change(json!({ "ready": true }), json!({ "ready": true })), None);
+        assert_eq!(
+            change(json!({ "observedGeneration": 1 }), json!({ "observedGeneration": 2 })),
+            None,
+            "which generation was observed is in every line already"
+        );
+        assert_eq!(change(json!({ "a": 1, "b": 2 }), json!({ "a": 1 })).as_deref(), Some("b: gone"));
+        let conditions = json!({ "conditions": [{ "type": "Ready", "status": "True" }] });
+        assert_eq!(change(json!({}), conditions).as_deref(), Some("conditions: Ready=True"));
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        assert_eq!(compact(&json!("x".repeat(100))).len(), LONGEST);
+    }
+}

@@ -1,0 +1,53 @@
+//! A story that `dev --once` goes through, step by step.
+
+use tokio::time::Instant;
+
+use super::{
+    Error, Step,
+    actor::Actor,
+    feed::{Feed, human},
+};
+use crate::cli::output::{Mark, Output};
+
+/// Steps in their order. The first one that fails ends the scenario, and the command with an error.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a scenario does nothing until it is given to a workbench"]
+pub struct Scenario {
+    steps: Vec<Step>,
+}
+
+impl Scenario {
+    /// A scenario without steps.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a step.
+    pub fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    pub(super) async fn play(
+        &self,
+        actor: &Actor<'_>,
+        deadline: Instant,
+        feed: &Feed,
+        output: Output,
+    ) -> Result<(), Error> {
+        for step in &self.steps {
+            let started = actor.environment.now();
+            let result = step.play(actor, deadline).await;
+            let took = human(actor.environment.now().since(started));
+            let name = step.name();
+            match result {
+                Ok(()) => feed.text(format!("{} step {name}  ({took})", output.mark(Mark::Ready))),
+                Err(source) => {
+                    feed.text(format!("{} step {name}  ({took}): {source}", output.mark(Mark::Error)));
+                    return Err(Error::Step { step: name.to_owned(), source: Box::new(source) });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! Everything that `dev` sets up, and what happens on it.
+
+use std::{sync::Arc, time::Duration};
+
+use kube::{Client, api::DynamicObject};
+use parking_lot::Mutex;
+use tokio::{sync::Notify, time::Instant};
+
+use super::{
+    Error, ExitStatus, Workbench,
+    actor::Actor,
+    failed,
+    feed::{Feed, human},
+    lines::Lines,
+    objects::{Narrator, Objects},
+    once, rights,
+};
+use crate::{
+    cli::{DevArgs, output::Output, run},
+    controller::Controller,
+    environment::Environment,
+    observe::Observer,
+    operator::{Operator, OperatorBuilder},
+    testing::TestCluster,
+};
+
+/// A running operator with everything around it.
+pub(super) struct Stage {
+    pub(super) operator: Operator,
+    pub(super) feed: Feed,
+    pub(super) lines: Arc<Lines>,
+    pub(super) objects: Vec<Objects>,
+    pub(super) activity: Arc<Notify>,
+    pub(super) output: Output,
+    pub(super) patience: Duration,
+    args: DevArgs,
+    cluster: TestCluster,
+    client: Client,
+    environment: Environment,
+}
+
+impl Stage {
+    /// Installs what the operator needs and starts it.
+    pub(super) async fn set(
+        builder: OperatorBuilder,
+        workbench: &Workbench,
+        cluster: &TestCluster,
+        args: &DevArgs,
+        output: Output,
+        environment: Environment,
+    ) -> Result<Self, Error> {
+        let banner = Banner { output };
+        let plane = cluster.control_plane();
+        let client = cluster.client().map_err(failed("connect to the control plane"))?;
+
+        let manifests = async {
+            let mut applied: Vec<DynamicObject> = Vec::new();
+            for yaml in &workbench.manifests {
+                let objects = cluster.apply_yaml(&args.namespace, yaml).await;
+                applied.extend(objects.map_err(failed("apply the operator's manifests"))?);
+            }
+            Ok::<_, Error>(applied)
+        };
+        let started = environment.now().since_start();
+        let account = rights::account(&manifests.await?);
+        let config = account.as_ref().map_or_else(|| plane.config(), |user| plane.config_as(user, &[]));
+        let target = run::Target {
+            name: format!("embedded {}", plane.version()),
+            user: Some("admin".to_owned()),
+            config: config.clone(),
+        };
+        output.note(&target.to_string());
+        banner.line("cluster", &format!("started in {}; it ends with this command", human(started)));
+        for crd in builder.crds() {
+            banner.line("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
+        }
+        match &account {
+            Some(user) => {
+                let client = cluster.client_as(user).map_err(failed("connect as the operator's account"))?;
+                let count = rights::check(client, user, builder.controllers()).await?;
+                banner.line("rights", &format!("{count} of {count} are there for {user}"));
+            }
+            None => banner.line("rights", "all: no manifests with a service account were given"),
+        }
+
+        let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
+        let lines = Arc::new(Lines::new(feed.clone(), Arc::clone(&activity)));
+        let observer = Arc::clone(&lines) as Arc<dyn Observer>;
+        let operator = builder.config(config).observer(observer).build().map_err(Error::Declaration)?;
+        let objects = operator.controllers().iter().map(|controller| {
+            let narrator = Narrator {
+                controller: controller.name().to_owned(),
+                lines: Arc::clone(&lines),
+                feed: feed.clone(),
+                clock: *environment.clock(),
+                judge: workbench.judge.clone(),
+                activity: Arc::clone(&activity),
+                unready: Mutex::default(),
+            };
+            let (name, kind) = (controller.name(), controller.resource_type());
+            Objects::follow(name, kind, client.clone(), &environment, narrator)
+        });
+        let objects = objects.collect();
+        operator.start().await.map_err(Error::Operator)?;
+        Ok(Self {
+            operator,
+            feed,
+            lines,
+            objects,
+            activity,
+            output,
+            patience: args.patience,
+            args: args.clone(),
+            cluster: cluster.clone(),
+            client,
+            environment,
+        })
+    }
+
+    /// Lets things happen, until they have settled or for ever.
+    pub(super) async fn play(&self, workbench: &Workbench) -> Result<ExitStatus, Error> {
+        let deadline = Instant::now() + self.args.timeout;
+        if !self.args.once {
+            self.operator.synced().await;
+        } else if tokio::time::timeout_at(deadline, self.operator.synced()).await.is_err() {
+            return Ok(ExitStatus::TimedOut);
+        }
+        self.ready(workbench);
+        if let (true, Some(scenario)) = (self.args.once, &workbench.scenario) {
+            let actor = Actor {
+                cluster: &self.cluster,
+                client: &self.client,
+                environment: &self.environment,
+                namespace: &self.args.namespace,
+                judge: &workbench.judge,
+            };
+            scenario.play(&actor, deadline, &self.feed, self.output).await?;
+        } else {
+            for yaml in &workbench.examples {
+                let applied = self.cluster.apply_yaml(&self.args.namespace, yaml).await;
+                applied.map_err(failed("apply the examples"))?;
+            }
+        }
+        if self.args.once { once::settle(self, deadline).await } else { std::future::pending().await }
+    }
+
+    /// The rest of the banner: what can be done now.
+    fn ready(&self, workbench: &Workbench) {
+        let banner = Banner { output: self.output };
+        let access = self.operator.controllers().iter().flat_map(Controller::access);
+        let mut kinds: Vec<String> = access.map(|access| access.resource_type.kind().to_owned()).collect();
+        kinds.dedup();
+        banner.line("watching", &kinds.join(", "));
+        if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
+            let kubeconfig = kubeconfig.display();
+            banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
+            let look = plurals.map(|plural| format!("get {plural} -A"));
+            for hint in look.chain(workbench.hints.iter().cloned()) {
+                banner.line("try", &format!("KUBECONFIG={kubeconfig} kubectl {hint}"));
+            }
+        }
+        let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
+        banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
+    }
+}
+
+/// The lines before the changes.
+struct Banner {
+    output: Output,
+}
+
+impl Banner {
+    fn line(&self, name: &str, text: &str) {
+        self.output.note(&format!("  {} {text}", self.output.dim(&format!("{name:<9}"))));
+    }
+}

@@ -1,0 +1,101 @@
+//! The objects and what has become of them, at the end of `dev --once`.
+
+use super::{lines::Lines, objects::Objects, ready::Readiness};
+use crate::{
+    cli::{
+        ExitStatus,
+        output::{Mark, Output},
+    },
+    resource::ObjectKey,
+};
+
+/// One primary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    kind: String,
+    key: ObjectKey,
+    state: State,
+}
+
+/// What has become of a primary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    /// On its way, or waiting.
+    Waiting(String),
+    /// Failed, and to be tried again.
+    Retrying(String),
+    Error(String),
+}
+
+/// The state of all primaries.
+pub(super) async fn rows(all: &[Objects], lines: &Lines) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for objects in all {
+        for (key, readiness) in objects.now().await {
+            let run = lines.last_run(&objects.controller, &key);
+            let state = match (readiness, run.failure) {
+                (_, Some(failure)) if run.retrying => State::Retrying(failure),
+                (Readiness::Ready, _) | (Readiness::Unknown, None) => State::Ready,
+                (Readiness::Waiting(reason), None) => State::Waiting(reason),
+                (Readiness::Error(error), _) | (Readiness::Unknown | Readiness::Waiting(_), Some(error)) => {
+                    State::Error(error)
+                }
+            };
+            rows.push(Row { kind: objects.kind.kind().to_owned(), key, state });
+        }
+    }
+    rows
+}
+
+/// How `dev --once` is to end, if it is to end now: nothing is on its way any more.
+pub(super) fn verdict(rows: &[Row]) -> Option<ExitStatus> {
+    if rows.iter().any(|row| matches!(row.state, State::Waiting(_) | State::Retrying(_))) {
+        return None;
+    }
+    let in_error = rows.iter().any(|row| matches!(row.state, State::Error(_)));
+    Some(if in_error { ExitStatus::InError } else { ExitStatus::Success })
+}
+
+/// How it is to end when its patience has.
+pub(super) fn last_verdict(rows: &[Row]) -> ExitStatus {
+    let in_error = rows.iter().any(|row| matches!(row.state, State::Error(_) | State::Retrying(_)));
+    verdict(rows).unwrap_or(if in_error { ExitStatus::InError } else { ExitStatus::Waiting })
+}
+
+/// The lines of the table.
+pub(super) fn print(rows: &[Row], output: Output) -> Vec<String> {
+    let name = |row: &Row| format!("{} {}", row.kind, row.key);
+    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+    let line = |row: &Row| {
+        let (mark, text) = match &row.state {
+            State::Ready => (Mark::Ready, "ready".to_owned()),
+            State::Waiting(reason) => (Mark::Waiting, format!("waiting: {reason}")),
+            State::Retrying(error) => (Mark::Error, format!("retrying: {error}")),
+            State::Error(error) => (Mark::Error, format!("error: {error}")),
+        };
+        format!("{} {:<width$}  {text}", output.mark(mark), name(row))
+    };
+    if rows.is_empty() { vec!["no objects".to_owned()] } else { rows.iter().map(line).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(state: State) -> Row {
+        Row { kind: "WebPage".to_owned(), key: ObjectKey::namespaced("default", "hello"), state }
+    }
+
+    #[test]
+    fn the_table_decides_the_exit_code() {
+        let (waiting, retrying) = (State::Waiting("for pods".to_owned()), State::Retrying("503".to_owned()));
+        let error = || row(State::Error("no".to_owned()));
+        assert_eq!(verdict(&[]), Some(ExitStatus::Success));
+        assert_eq!(verdict(&[row(State::Ready)]), Some(ExitStatus::Success));
+        assert_eq!(verdict(&[row(State::Ready), error()]), Some(ExitStatus::InError));
+        assert_eq!(verdict(&[row(waiting.clone()), error()]), None, "one is still on its way");
+        assert_eq!(last_verdict(&[row(waiting)]), ExitStatus::Waiting);
+        assert_eq!(last_verdict(&[row(retrying)]), ExitStatus::InError);
+    }
+}

@@ -1,0 +1,147 @@
+//! The commands of every operator's binary: `run`, `crd` and, with the feature `testing`, `dev`.
+//!
+//! ```no_run
+//! use operator_core::{Error, Operator, OperatorBuilder, cli::CommandLine};
+//!
+//! fn operator() -> Result<OperatorBuilder, Error> {
+//!     let operator = Operator::builder();
+//!     // … .register(controller)?.crd(MyKind::crd())
+//!     Ok(operator)
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> std::process::ExitCode {
+//!     CommandLine::new(operator()).main().await
+//! }
+//! ```
+//!
+//! # Guarantees
+//! - The result of a command goes to stdout, everything else to stderr.
+//! - `crd` talks to nobody and prints the same text for the same declaration.
+//! - Commands that talk to a cluster say which one in their first line on stderr.
+//! - Every failure is three lines (what, why, what to type next) and an exit code of one table, [`ExitStatus`].
+
+mod command;
+mod crd;
+#[cfg(feature = "testing")]
+pub mod dev;
+mod error;
+mod exit;
+mod log;
+#[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "most marks and lines are those of `dev`"))]
+mod output;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::operator::{self, OperatorBuilder};
+
+#[cfg(feature = "testing")]
+pub use command::DevArgs;
+pub use command::{CrdArgs, LogForm, OperatorCommand, RunArgs};
+pub use error::Error;
+pub use exit::ExitStatus;
+pub use output::{ColorWhen, Look};
+
+use command::Cli;
+use output::Output;
+
+/// The command line of an operator: its declaration, and what `dev` may use beside it.
+#[derive(Debug)]
+#[must_use = "a command line does nothing until `main` is awaited"]
+pub struct CommandLine {
+    operator: Result<OperatorBuilder, operator::Error>,
+    #[cfg(feature = "testing")]
+    workbench: dev::Workbench,
+}
+
+impl CommandLine {
+    /// The command line of `operator`. An error in its declaration is reported by whichever command is given, and ends
+    /// it with [`ExitStatus::Configuration`].
+    pub fn new(operator: Result<OperatorBuilder, operator::Error>) -> Self {
+        Self {
+            operator,
+            #[cfg(feature = "testing")]
+            workbench: dev::Workbench::default(),
+        }
+    }
+
+    /// What `dev` uses beside the operator.
+    #[cfg(feature = "testing")]
+    pub fn dev(mut self, workbench: dev::Workbench) -> Self {
+        self.workbench = workbench;
+        self
+    }
+
+    /// Reads the arguments of the process and executes the command.
+    ///
+    /// Without a command the operator runs when it is in a pod, and help is shown otherwise.
+    pub async fn main(self) -> ExitCode {
+        match Cli::try_parse() {
+            Ok(Cli { look, command: Some(command) }) => self.execute(command, look).await,
+            Ok(Cli { look, command: None }) if in_pod() => {
+                self.execute(OperatorCommand::Run(RunArgs::default()), look).await
+            }
+            Ok(Cli { look, command: None }) => {
+                Output::new(look).note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
+                ExitStatus::Usage.into()
+            }
+            Err(error) => {
+                // What can't be printed can't be complained about either.
+                let _ = error.print();
+                if error.use_stderr() { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
+            }
+        }
+    }
+
+    /// Executes a command that an operator with a command line of its own has read.
+    pub async fn execute(self, command: OperatorCommand, look: Look) -> ExitCode {
+        let output = Output::new(look);
+        let result = match self.operator {
+            Err(error) => Err(Error::Declaration(error)),
+            Ok(builder) => match command {
+                OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output)).await,
+                OperatorCommand::Crd(args) => crd::crd(builder.crds(), &args, output),
+                #[cfg(feature = "testing")]
+                OperatorCommand::Dev(args) => {
+                    Box::pin(dev::dev(builder, self.workbench, &args, output)).await
+                }
+            },
+        };
+        match result {
+            Ok(status) => status.into(),
+            Err(error) => {
+                report(&error, output);
+                error.exit_status().into()
+            }
+        }
+    }
+}
+
+impl OperatorBuilder {
+    /// The command line of this operator: [`CommandLine::new`] and [`CommandLine::main`] in one.
+    pub async fn main(self) -> ExitCode {
+        CommandLine::new(Ok(self)).main().await
+    }
+}
+
+/// Three lines: what failed, why, what to type next.
+fn report(error: &Error, output: Output) {
+    output.note(&format!("{} {error}", output.mark(output::Mark::Error)));
+    if let Some(why) = error.why() {
+        output.note(&format!("  why   {why}"));
+    }
+    output.note(&format!("  next  {}", error.advice(&program())));
+}
+
+/// How this program was called.
+fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "operator".to_owned())
+}
+
+/// Whether this process is a container's first, or runs in a pod.
+fn in_pod() -> bool {
+    std::process::id() == 1 || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+}

@@ -1,0 +1,77 @@
+//! `run`: the operator against a real cluster, until it is told to stop.
+
+use kube::{
+    Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+
+use super::{Error, ExitStatus, RunArgs, log, output::Output};
+use crate::operator::OperatorBuilder;
+
+pub(super) async fn run(
+    builder: OperatorBuilder,
+    args: &RunArgs,
+    output: Output,
+) -> Result<ExitStatus, Error> {
+    let target = Target::find(&builder, args.context.as_deref()).await?;
+    output.note(&target.to_string());
+    log::start(args.log, "info", output);
+    let operator = builder.config(target.config).build().map_err(Error::Declaration)?;
+    Ok(operator.run().await.map_err(Error::Operator)?.into())
+}
+
+/// The cluster that a command is about to use.
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) user: Option<String>,
+    pub(super) config: Config,
+}
+
+impl Target {
+    async fn find(builder: &OperatorBuilder, context: Option<&str>) -> Result<Self, Error> {
+        if let Some(config) = builder.configured() {
+            return Ok(Self { name: "configured".to_owned(), user: None, config: config.clone() });
+        }
+        let options =
+            KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
+        let found = match Kubeconfig::read() {
+            Ok(kubeconfig) => Self::of_kubeconfig(kubeconfig, &options).await,
+            Err(error) => Err(Error::NoCluster(Box::new(error))),
+        };
+        match found {
+            Ok(target) => Ok(target),
+            // A context that was asked for by name must not turn into another cluster.
+            Err(error) if context.is_some() => Err(error),
+            Err(error) => match Config::incluster() {
+                Ok(config) => Ok(Self { name: "in-cluster".to_owned(), user: None, config }),
+                Err(_) => Err(error),
+            },
+        }
+    }
+
+    async fn of_kubeconfig(kubeconfig: Kubeconfig, options: &KubeConfigOptions) -> Result<Self, Error> {
+        let name = options.context.clone().or_else(|| kubeconfig.current_context.clone()).unwrap_or_default();
+        let user = kubeconfig
+            .contexts
+            .iter()
+            .find(|context| context.name == name)
+            .and_then(|context| context.context.as_ref()?.user.clone());
+        let config = Config::from_custom_kubeconfig(kubeconfig, options)
+            .await
+            .map_err(|error| Error::NoCluster(Box::new(error)))?;
+        Ok(Self { name, user, config })
+    }
+}
+
+/// The first line of every command that talks to a cluster: whoever runs it sees where it goes before it does anything.
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let url = self.config.cluster_url.to_string();
+        let url = url.trim_end_matches('/');
+        write!(f, "cluster: {} ({url})  namespace: {}", self.name, self.config.default_namespace)?;
+        match self.config.auth_info.impersonate.as_ref().or(self.user.as_ref()) {
+            Some(user) => write!(f, "  as: {user}"),
+            None => Ok(()),
+        }
+    }
+}
