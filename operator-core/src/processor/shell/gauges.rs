@@ -5,17 +5,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use proptest::prelude::*;
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
+use tokio::sync::{mpsc, oneshot};
 
 use super::*;
 use crate::{
     environment::Environment,
     metrics::{Metrics, MetricsObserver, Recorded},
     observe::{Cause, Observation, Observer, Observers, RunEnd, RunKind, SourceIndex},
-    processor::{MachineConfig, Outcome, Run},
+    processor::{Input, MachineConfig, Outcome, Run},
     resource::ObjectKey,
 };
 
@@ -58,7 +55,8 @@ impl RunExecutor for Reporting {
 
 struct Bench {
     processor: Processor,
-    task: JoinHandle<()>,
+    /// Polled by hand, so that it can be dropped between the moment when it hands out a run and the run's first poll.
+    task: BoxFuture<'static, ()>,
     started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
     running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,
     recorded: Arc<Recorded>,
@@ -82,6 +80,8 @@ enum Step {
     Stop,
     Start,
     TimePasses,
+    /// The processor takes in what was sent, and the runs that it hands out are not polled yet.
+    TakesIn,
     /// Everything that can happen without time passing has happened; without it, steps pile up.
     Settle,
 }
@@ -99,6 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Stop),
         2 => Just(Step::Start),
         1 => Just(Step::TimePasses),
+        2 => Just(Step::TakesIn),
         3 => Just(Step::Settle),
     ]
 }
@@ -112,10 +113,8 @@ impl Bench {
         let (sender, started) = mpsc::unbounded_channel();
         let executor = Arc::new(Reporting { observers: observers.clone(), started: sender });
         let config = MachineConfig { max_concurrent: 2, ..MachineConfig::default() };
-        let (processor, task) =
-            Processor::new(config, environment.clone(), observers, Arc::from("web"), executor);
-        let task = environment.spawn(task.run());
-        Self { processor, task, started, running: BTreeMap::new(), recorded }
+        let (processor, task) = Processor::new(config, environment, observers, Arc::from("web"), executor);
+        Self { processor, task: task.run().boxed(), started, running: BTreeMap::new(), recorded }
     }
 
     async fn step(&mut self, step: Step) {
@@ -129,9 +128,10 @@ impl Bench {
                 self.processor.primary_deleted(key(primary), uid.to_string().as_str().into());
             }
             Step::Ends { nth, how } => self.end(nth, how),
-            Step::Stop => self.processor.stop().await,
-            Step::Start => self.processor.start().await,
-            Step::TimePasses => tokio::time::sleep(Duration::from_secs(3)).await,
+            Step::Stop => self.processor.send(Input::Stop),
+            Step::Start => self.processor.send(Input::Start),
+            Step::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
+            Step::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
             Step::Settle => self.settle().await,
         }
     }
@@ -150,19 +150,33 @@ impl Bench {
         let _ = end.send(outcome);
     }
 
-    async fn settle(&mut self) {
-        for _ in 0..30 {
-            tokio::task::yield_now().await;
+    /// Drives the processor until `what` is done.
+    async fn beside<T>(&mut self, what: impl Future<Output = T>) -> T {
+        tokio::select! {
+            biased;
+            done = what => done,
+            () = &mut self.task => panic!("the processor has a handle and goes on"),
         }
+    }
+
+    async fn settle(&mut self) {
+        self.beside(others_run()).await;
         while let Ok((key, end)) = self.started.try_recv() {
             self.running.insert(key, end);
         }
     }
+}
 
-    fn gauges(&self) -> [f64; 3] {
-        ["reconciliations_queue", "reconciliations_active", "custom_resources"]
-            .map(|name| self.recorded.value(name, &[("controller_name", "web")]))
+/// Lets all other tasks do what they can without time passing.
+async fn others_run() {
+    for _ in 0..30 {
+        tokio::task::yield_now().await;
     }
+}
+
+fn gauges(recorded: &Recorded) -> [f64; 3] {
+    ["reconciliations_queue", "reconciliations_active", "custom_resources"]
+        .map(|name| recorded.value(name, &[("controller_name", "web")]))
 }
 
 proptest! {
@@ -171,22 +185,23 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
             let mut bench = Bench::new();
-            bench.processor.start().await;
+            bench.processor.send(Input::Start);
             for step in steps {
                 let settles = matches!(step, Step::Settle);
                 bench.step(step).await;
                 if settles {
-                    let snapshot = bench.processor.snapshot().await;
+                    let processor = bench.processor.clone();
+                    let snapshot = bench.beside(processor.snapshot()).await;
                     let expected = [snapshot.queued, snapshot.running, snapshot.keys];
-                    let gauges = bench.gauges();
-                    prop_assert_eq!(gauges.map(|gauge| gauge as usize), expected);
-                    prop_assert!(gauges.iter().all(|gauge| *gauge >= 0.0), "{:?}", gauges);
+                    prop_assert_eq!(gauges(&bench.recorded).map(|gauge| gauge as usize), expected);
+                    prop_assert!(gauges(&bench.recorded).iter().all(|gauge| *gauge >= 0.0));
                 }
             }
-            // Wherever it is: runs may have been handed out and not yet been polled.
-            bench.task.abort();
-            bench.settle().await;
-            prop_assert_eq!(bench.gauges(), [0.0; 3]);
+            // Wherever it is: with messages that were not taken in, with runs that were not polled.
+            let recorded = Arc::clone(&bench.recorded);
+            drop(bench);
+            others_run().await;
+            prop_assert_eq!(gauges(&recorded), [0.0; 3]);
             Ok(())
         })?;
     }
