@@ -5,3 +5,4 @@
 
 mod base_api;
 mod beyond;
+mod observability;
