@@ -56,7 +56,7 @@ mod shape;
 mod tests;
 
 pub use change::{Change, ChangeHandler};
-pub use config::{Indexer, InformerConfig, Transform};
+pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
 pub use own_write::OwnWrite;

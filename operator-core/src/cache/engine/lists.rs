@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
 
-use super::{Change, Decoded, Engine, Listing, ScopeIndex};
+use super::{Change, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
 
 impl<K: KubeObject> Engine<K> {
     /// A list starts from its first page, perhaps for the second time.
@@ -27,6 +27,21 @@ impl<K: KubeObject> Engine<K> {
                     None => mem::replace(&mut listing.blind, true),
                 };
                 self.not_decoded(state, key, version, error);
+            }
+        }
+    }
+
+    /// A streamed list showed an event. An object may come more than once, and may be gone again before the list's end.
+    pub(in crate::cache) fn streamed(&self, scope: ScopeIndex, event: WatchEvent<K>) {
+        match event {
+            WatchEvent::Applied(item) => self.listed(scope, item),
+            WatchEvent::Deleted(item) => {
+                let state = &mut *self.lock();
+                if let (Some(key), Some(listing)) = (item.key(), &mut state.collections[scope.0].listing) {
+                    listing.keys.remove(&key);
+                }
+                // The collection isn't there yet: objects with lower versions may still be shown.
+                self.vanished(state, item);
             }
         }
     }

@@ -90,6 +90,16 @@ pub(super) enum Decoded<K> {
     },
 }
 
+impl<K: KubeObject> Decoded<K> {
+    /// The object's key, where it could be read.
+    fn key(&self) -> Option<ObjectKey> {
+        match self {
+            Self::Object(object) => Some(ObjectKey::of(object)),
+            Self::Undecodable { key, .. } => key.clone(),
+        }
+    }
+}
+
 /// What a watch says of an object.
 #[derive(Debug)]
 pub(super) enum WatchEvent<K> {
@@ -137,7 +147,22 @@ impl<K: KubeObject> Engine<K> {
                 self.applied(state, scope, object, false);
                 version
             }
-            WatchEvent::Deleted(Decoded::Object(object)) => {
+            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
+                let parsed = version.as_deref().and_then(ResourceVersion::parse);
+                self.not_decoded(state, key, version, error);
+                parsed
+            }
+            WatchEvent::Deleted(item) => self.vanished(state, item),
+        };
+        if let Some(version) = version {
+            self.hand_over_all(state.overlay.advance(scope, version));
+        }
+    }
+
+    /// A watch said that an object is gone. Returns the version of that event.
+    fn vanished(&self, state: &mut State<K>, item: Decoded<K>) -> Option<ResourceVersion> {
+        match item {
+            Decoded::Object(object) => {
                 let version = ResourceVersion::of(&object);
                 let key = ObjectKey::of(&object);
                 let stored = self.store.get(&key);
@@ -150,12 +175,7 @@ impl<K: KubeObject> Engine<K> {
                 }
                 version
             }
-            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                self.not_decoded(state, key, version, error);
-                parsed
-            }
-            WatchEvent::Deleted(Decoded::Undecodable { key, version, error }) => {
+            Decoded::Undecodable { key, version, error } => {
                 let parsed = version.as_deref().and_then(ResourceVersion::parse);
                 match key.as_ref().and_then(|key| self.store.get(key).map(|stored| (key, stored))) {
                     Some((key, stored)) => self.removed(state, key, parsed, stored, true),
@@ -169,9 +189,6 @@ impl<K: KubeObject> Engine<K> {
                 }
                 parsed
             }
-        };
-        if let Some(version) = version {
-            self.hand_over_all(state.overlay.advance(scope, version));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Understanding what the server sent, item by item.
 
-use std::{any::Any, borrow::Cow};
+use std::{any::Any, borrow::Cow, collections::BTreeMap};
 
 use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
 use serde::Deserialize;
@@ -114,7 +114,11 @@ pub(super) enum Line<K> {
     /// An event of an object, and the object's version.
     Event(WatchEvent<K>, Option<String>),
     /// There was nothing else up to this version.
-    Bookmark(Option<String>),
+    Bookmark {
+        version: Option<String>,
+        /// It ends the initial events of a streamed list.
+        initial_end: bool,
+    },
     /// The server can't go on.
     Error(Failure),
     /// No line of a watch at all: something was lost.
@@ -148,13 +152,32 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
     match &*raw.kind {
         "ADDED" | "MODIFIED" => event(WatchEvent::Applied),
         "DELETED" => event(WatchEvent::Deleted),
-        "BOOKMARK" => Line::Bookmark(Identity::of(raw.object).and_then(Identity::version)),
+        "BOOKMARK" => Line::Bookmark {
+            version: Identity::of(raw.object).and_then(Identity::version),
+            initial_end: ends_initial_events(raw.object),
+        },
         "ERROR" => Line::Error(match serde_json::from_str::<Status>(raw.object.get()) {
             Ok(status) => refusal(status.code, &status),
             Err(_) => Failure::new(raw.object.get()),
         }),
         other => Line::Broken(Failure::new(format!("the watch showed an unknown event `{other}`"))),
     }
+}
+
+/// Whether a bookmark says that all objects were shown that existed when the watch was opened.
+fn ends_initial_events(bookmark: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Bookmark {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        annotations: BTreeMap<String, String>,
+    }
+    serde_json::from_str::<Bookmark>(bookmark.get()).is_ok_and(|bookmark| {
+        bookmark.metadata.annotations.get("k8s.io/initial-events-end").is_some_and(|end| end == "true")
+    })
 }
 
 /// A failure by the server's own description.

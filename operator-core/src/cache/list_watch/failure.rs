@@ -26,6 +26,21 @@ impl Failure {
         self.status == Some(410)
     }
 
+    /// The server can't stream lists: it is older than them, or they are switched off (`WatchList`), or it stands in for
+    /// an API of its own that takes no such parameter.
+    pub(super) fn refuses_streaming(&self) -> bool {
+        const WORDS: [&str; 6] = [
+            "sendinitialevents",
+            "resourceversionmatch",
+            "feature gate",
+            "watchlist",
+            "unknown field",
+            "unknown parameter",
+        ];
+        let reason = self.reason.to_ascii_lowercase();
+        matches!(self.status, Some(400 | 422)) && WORDS.iter().any(|words| reason.contains(words))
+    }
+
     /// The server may not understand the version that a watch is to start from. A storage that was restored from a backup
     /// has versions lower than ours, and answers "Too large resource version" for a long time. Other refusals say nothing
     /// about the version, and a new list would only be one more burden for a server in trouble.

@@ -12,7 +12,11 @@ use super::{
 const NOW: Now = Now::START;
 
 fn fsm() -> Fsm {
-    Fsm::new(Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None })
+    Fsm::new(subject(), false)
+}
+
+fn subject() -> Subject {
+    Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None }
 }
 
 fn page(version: &str, continue_token: Option<&str>) -> Input {
@@ -38,14 +42,14 @@ fn first_page(paged: bool) -> Command {
 fn after(fsm: &mut Fsm, input: Input) -> Command {
     match fsm.on(input, NOW).next {
         Command::Wait(_) => fsm.on(Input::Waited, NOW).next,
-        next @ (Command::List { .. } | Command::Watch { .. } | Command::Read) => next,
+        next @ (Command::List { .. } | Command::Stream | Command::Watch { .. } | Command::Read) => next,
     }
 }
 
 #[test]
 fn all_pages_have_the_version_of_the_first() {
     let mut fsm = fsm();
-    assert_eq!(fsm.start(), first_page(true));
+    assert_eq!(fsm.start(NOW), first_page(true));
     let turn = fsm.on(page("10", Some("more")), NOW);
     assert_eq!(turn.publish, Publish::Page { first: true, complete: None });
     let turn = fsm.on(page("12", None), NOW);
