@@ -33,6 +33,7 @@
 //! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
 //!   and everything else works.
 
+mod bounds;
 mod change;
 mod config;
 mod scopes;
@@ -48,6 +49,7 @@ mod overlay;
 mod barrier;
 mod engine;
 mod error;
+mod fetch;
 mod informer;
 mod own_write;
 mod shape;
@@ -55,6 +57,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use bounds::Bounds;
 pub use change::{Change, ChangeHandler};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;

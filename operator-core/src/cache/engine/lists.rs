@@ -56,9 +56,12 @@ impl<K: KubeObject> Engine<K> {
             state
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            for (key, stored) in self.store.entries() {
-                if self.scopes.of(&key) == Some(scope) && !listing.keys.contains(&key) {
-                    self.removed(state, &key, version, stored, true);
+            for key in self.store.shown_keys() {
+                if self.scopes.of(&key) == Some(scope)
+                    && !listing.keys.contains(&key)
+                    && let Some(last) = self.store.shown(&key)
+                {
+                    self.removed(state, &key, version, last, true);
                 }
             }
             if let Some(version) = version {
@@ -105,16 +108,16 @@ impl<K: KubeObject> Engine<K> {
             None => false,
         };
         let all_listed_seen = listed.iter().all(|(key, version)| {
-            let stored = self.store.get(key);
+            let stored = self.store.version(key);
             let undecodable = state.undecodable.get(key).and_then(|known| known.version.as_deref());
-            caught_up(stored.as_ref().and_then(|stored| stored.meta().resource_version.as_deref()), version)
-                || caught_up(undecodable, version)
+            caught_up(stored.as_deref(), version) || caught_up(undecodable, version)
         });
         all_listed_seen
-            && self.store.entries().iter().all(|(key, stored)| {
+            && self.store.shown_keys().iter().all(|key| {
+                let stored = || self.store.version(key).as_deref().and_then(ResourceVersion::parse);
                 self.scopes.of(key) != Some(scope)
                     || listed.binary_search_by(|(listed, _)| listed.cmp(key)).is_ok()
-                    || (list_version.is_some() && ResourceVersion::of(&**stored) > list_version)
+                    || (list_version.is_some() && stored() > list_version)
             })
     }
 }

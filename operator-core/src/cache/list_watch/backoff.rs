@@ -54,10 +54,7 @@ mod tests {
     #[test]
     fn waits_double_up_to_a_limit() {
         let failure = Failure::new("etcd is away");
-        assert_eq!(
-            waits(&failure, 1..=8),
-            [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000],
-        );
+        assert_eq!(waits(&failure, 1..=8), [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000],);
         assert_eq!(waits(&failure, [100, u32::MAX]), [30_000, 30_000]);
         let missing = Failure { status: Some(404), ..failure };
         assert_eq!(waits(&missing, [1, 2, 3, 30, 31]), [500, 1_000, 2_000, 2_000, 5_000]);

@@ -14,7 +14,7 @@ use crate::{
     resource::{Cluster, KubeObject, ObjectKey, ResourceType},
 };
 
-use super::failure::Failure;
+use super::{failure::Failure, managed_fields};
 
 /// A page of a list, its items not looked into yet.
 #[derive(Debug, Deserialize)]
@@ -73,12 +73,13 @@ impl Identity {
 }
 
 /// Decodes one object and brings it into the form in which it is kept.
-pub(super) fn object<K: KubeObject>(
+pub(in crate::cache) fn object<K: KubeObject>(
     item: &RawValue,
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let decoded = serde_json::from_str::<K>(item.get())
+    let text = managed_fields::without_foreign(item.get(), shape.own_managers());
+    let decoded = serde_json::from_str::<K>(&text)
         .map_err(|error| error.to_string())
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
@@ -186,9 +187,11 @@ pub(super) fn refusal(code: u16, status: &Status) -> Failure {
     let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());
     // A watch reports an expired version by its reason; old servers leave the code out.
     let code = if status.reason == "Expired" || status.reason == "Gone" { 410 } else { code };
+    let object = status.details.as_ref().map(|details| details.name.clone()).filter(|name| !name.is_empty());
     Failure {
         status: (code != 0).then_some(code),
         reason: reason.cloned().unwrap_or_else(|| format!("the server answered {code}")),
         retry_after: (retry_after > 0).then(|| std::time::Duration::from_secs(retry_after.into())),
+        object,
     }
 }

@@ -13,12 +13,14 @@ pub(in crate::cache) struct Failure {
     pub(in crate::cache) reason: String,
     /// How long the server asks to be left alone.
     pub(in crate::cache) retry_after: Option<Duration>,
+    /// The name of the object it is about, where the server says so.
+    pub(in crate::cache) object: Option<String>,
 }
 
 impl Failure {
     /// A failure without an answer.
-    pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self { status: None, reason: reason.into(), retry_after: None }
+    pub(in crate::cache) fn new(reason: impl Into<String>) -> Self {
+        Self { status: None, reason: reason.into(), retry_after: None, object: None }
     }
 
     /// 410: the version that was asked for is too old.

@@ -27,6 +27,7 @@ pub(super) mod decode;
 pub(super) mod failure;
 mod fsm;
 mod health;
+mod managed_fields;
 pub(super) mod request;
 mod shell;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderValue, Request, header};
 use kube::{
     Client,
-    api::{ListParams, WatchParams},
+    api::{GetParams, ListParams, WatchParams},
 };
 
 use crate::{
@@ -97,6 +97,13 @@ impl Collection {
             ..ListParams::default()
         };
         let request = kube::core::Request::new(self.path()).list(&params);
+        Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
+    }
+
+    /// One object in its newest state.
+    pub(in crate::cache) fn get(&self, name: &str) -> Result<Request<Vec<u8>>, Failure> {
+        let request = kube::core::Request::new(self.path()).get(name, &GetParams::default());
+        let accept = if self.metadata_only { METADATA } else { JSON };
         Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
     }
 

@@ -241,7 +241,7 @@ async fn send(client: &Client, request: Request<Vec<u8>>) -> Result<Response<Bod
             let text = String::from_utf8_lossy(&body);
             let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
             let reason = if text.is_empty() { code.to_string() } else { text };
-            Failure { status: Some(code.as_u16()), reason, retry_after: None }
+            Failure { status: Some(code.as_u16()), ..Failure::new(reason) }
         }
     };
     failure.retry_after = retry_after.or(failure.retry_after);

@@ -1,7 +1,13 @@
 //! Tests of the whole module.
 
+mod bounded;
 mod model;
 mod panics;
 mod recorder;
+mod scene;
+mod selectors;
 mod server;
+mod streaming;
+mod trouble;
 mod watching;
+mod windows;
