@@ -75,11 +75,6 @@ impl Server {
         request.open()
     }
 
-    /// No request may come within this time.
-    pub(super) async fn silent_for(&mut self, time: Duration) {
-        assert!(timeout(time, self.0.recv()).await.is_err(), "a request came");
-    }
-
     /// The next request must be for the first page of a list; answers it with everything.
     pub(super) async fn answer_list(&mut self, version: u64, items: &[Value]) {
         let request = self.next().await;
