@@ -197,7 +197,8 @@ impl<K: KubeObject> Informer<K> {
     ///
     /// What was read is held from then on, unless the watch has shown something newer meanwhile. An object that the
     /// server doesn't have is forgotten by reads at once; the handler is told when the watch shows its deletion. An
-    /// answer may be newer than what the handler has been told of.
+    /// answer may be newer than what the handler has been told of. Besides list and watch, the operator needs the right to
+    /// `get` these objects.
     ///
     /// # Errors
     /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the

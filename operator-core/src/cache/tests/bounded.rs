@@ -195,7 +195,7 @@ async fn changes_and_deletions_of_what_is_not_held_are_told_with_minimal_objects
 
 #[tokio::test(start_paused = true)]
 async fn an_own_write_needs_no_more_than_the_minimal_object() {
-    let (scene, watch) = scene().await;
+    let (mut scene, watch) = scene().await;
     let mut write = scene.informer.begin_write(&key("a"));
     let base = write.base().unwrap();
     assert_eq!((version(&base), base.metadata.uid.as_deref()), (5, Some("uid-a")));
@@ -208,6 +208,16 @@ async fn an_own_write_needs_no_more_than_the_minimal_object() {
     watch.event("MODIFIED", &whole("a", 11));
     assert_eq!(scene.take().await, [""; 0], "its echo");
     assert!(scene.informer.begin_write(&key("x")).base().is_none());
+
+    // An answer to an own write that comes while the object is being read is the newer one.
+    let (informer, server) = (scene.informer.clone(), &mut scene.server);
+    let asked = key("b");
+    let (fetched, ()) = join!(informer.fetch(&asked), async {
+        let request = server.next().await;
+        informer.begin_write(&asked).wrote(serde_json::from_value(whole("b", 12)).unwrap());
+        request.object(&whole("b", 6));
+    });
+    assert_eq!(read(fetched), Some(12));
 }
 
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]

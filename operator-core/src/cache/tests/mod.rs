@@ -1,6 +1,8 @@
 //! Tests of the whole module.
 
 mod bounded;
+#[cfg(target_os = "linux")]
+mod memory;
 mod model;
 mod panics;
 mod recorder;

@@ -84,3 +84,17 @@ fn an_answer_that_the_collection_has_passed_is_not_kept() {
     engine.bookmark(SCOPE, "12");
     assert_eq!((engine.recent(), engine.windows(), read()), (0, 0, Some(5)));
 }
+
+#[test]
+fn what_a_streamed_list_showed_as_deleted_was_not_listed() {
+    let (engine, told) = engine();
+    engine.list_started(SCOPE);
+    engine.streamed(SCOPE, WatchEvent::Applied(Decoded::Object(object("a", "uid-a", 11))));
+    engine.streamed(SCOPE, WatchEvent::Deleted(Decoded::Object(object("a", "uid-a", 12))));
+    assert_eq!(told.take(), ["a@5>11", "-a@12"]);
+    // Our creation, which the end of the list has passed without showing it: it is gone again.
+    engine.remember(&key("a"), &Arc::new(object("a", "uid-b", 15)));
+    engine.list_finished(SCOPE, "20");
+    assert_eq!(told.take(), ["-a@15?"]);
+    assert_eq!((engine.stored(), engine.recent()), (0, 0));
+}
