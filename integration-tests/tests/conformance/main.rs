@@ -5,4 +5,5 @@
 
 mod base_api;
 mod beyond;
+mod cache;
 mod observability;
