@@ -88,7 +88,8 @@ async fn objects_are_transformed_and_pruned_before_they_are_kept_and_told() {
     with_data["data"] = json!({ "large": "value" });
     with_data["metadata"]["managedFields"] = json!([
         { "manager": "me", "operation": "Apply", "subresource": "status" },
-        { "manager": "kubectl", "operation": "Update" },
+        // Entries of others are not even decoded: this one could not be.
+        { "manager": "kubectl", "operation": "Update", "time": 7 },
         { "manager": "me", "operation": "Apply" },
     ]);
     scene.server.answer_list(10, &[with_data.clone()]).await;
