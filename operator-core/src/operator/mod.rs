@@ -31,7 +31,7 @@ use crate::{
     observe::{Observers, SourceHealth},
 };
 
-pub use builder::{DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
+pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
 pub use run::Exit;
 pub use settle::{SettleError, Settling};
@@ -44,6 +44,7 @@ pub struct Operator {
     observers: Observers,
     wall_clock: Option<Arc<dyn WallClock>>,
     termination_timeout: Duration,
+    cache_sync_timeout: Option<Duration>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -111,8 +112,12 @@ impl Operator {
         }
         let clients = Clients::new(&config, &self.hooks)?;
         let observers = self.observers.clone();
-        let surroundings =
-            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
+        let surroundings = Surroundings {
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers,
+            cache_sync_timeout: self.cache_sync_timeout,
+        };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
         *running = Some(Arc::new(Running { controllers, clients, environment }));
         Ok(())
