@@ -3,3 +3,4 @@
 //! One file for each row of the conformance list; the file says in its first lines what the row asserts.
 
 mod base_api;
+mod writes;

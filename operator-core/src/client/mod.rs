@@ -34,6 +34,7 @@ use tower::{
 
 use deadline::DeadlineLayer;
 pub use error::Error;
+pub(crate) use fence::Closed;
 use fence::Fence;
 
 /// How long any request but a watch may take, the reading of its answer included.

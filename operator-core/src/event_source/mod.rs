@@ -35,6 +35,7 @@ use crate::{
 
 pub use cache::WatchScope;
 pub use filter::Filters;
+pub(crate) use informer::SecondaryWrite;
 pub use informer::{InformerEventSource, SecondarySource};
 pub use mapper::SecondaryToPrimary;
 pub use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
