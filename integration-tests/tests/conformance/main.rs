@@ -8,3 +8,4 @@ mod beyond;
 mod cache;
 mod event_sources;
 mod observability;
+mod writes;

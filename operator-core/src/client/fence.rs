@@ -18,7 +18,7 @@ use super::{ResponseBody, Transport};
 /// The operator has stopped: the request was not sent.
 #[derive(Debug, thiserror::Error)]
 #[error("the operator has stopped, so nothing is sent any more")]
-struct Closed;
+pub(crate) struct Closed;
 
 /// Lets requests pass until it is closed, for ever. Clones are the same fence.
 #[derive(Clone, Debug, Default)]

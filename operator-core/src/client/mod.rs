@@ -50,6 +50,7 @@ use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
 pub use error::Error;
+pub(crate) use fence::Closed;
 use fence::Fence;
 
 /// How long any request but a watch may take, the reading of its answer included.

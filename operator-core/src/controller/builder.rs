@@ -48,6 +48,8 @@ pub struct ControllerBuilder<R: Reconciler> {
     rate_limiter: Option<Arc<dyn RateLimiter>>,
     max_reconciliation_interval: Option<Duration>,
     max_concurrent_reconciles: usize,
+    use_ssa_to_patch_primary: bool,
+    reconcile_timeout: Option<Duration>,
     sources: Vec<Box<dyn SourceDeclaration>>,
 }
 
@@ -77,6 +79,8 @@ where
             rate_limiter: None,
             max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
             max_concurrent_reconciles: DEFAULT_MAX_CONCURRENT_RECONCILES,
+            use_ssa_to_patch_primary: true,
+            reconcile_timeout: None,
             sources: Vec::new(),
         }
     }
@@ -205,6 +209,22 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
+    /// Whether finalizer, object and status of primaries are written by server-side apply; by default they are. Otherwise
+    /// they are written by JSON patch: what a run's answer changes in the primary that it was given is sent, so that what
+    /// it leaves out is removed, and other managers' fields can be changed. JOSDK's `useSSAToPatchPrimaryResource`.
+    pub fn use_ssa_to_patch_primary(mut self, use_ssa: bool) -> Self {
+        self.use_ssa_to_patch_primary = use_ssa;
+        self
+    }
+
+    /// How long a run may take, its writes included; by default as long as it wants. A run that passes the limit is
+    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The error
+    /// status that follows has the same time. JOSDK has no such limit.
+    pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
+        self.reconcile_timeout = Some(timeout);
+        self
+    }
+
     /// Watches the objects of type `K` that have an owner reference to a primary.
     pub fn owns<K: KubeObject<DynamicType: Default>>(self) -> Self {
         self.watches(InformerEventSource::<K>::new())
@@ -258,6 +278,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if self.max_concurrent_reconciles == 0 {
             return Err(Error::NoConcurrency);
         }
+        if self.reconcile_timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(Error::NoTime);
+        }
         if matches!(&self.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
             return Err(Error::NoNamespaces);
         }
@@ -293,6 +316,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
             rate_limiter: self.rate_limiter,
             max_reconciliation_interval: self.max_reconciliation_interval,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
+            use_ssa_to_patch_primary: self.use_ssa_to_patch_primary,
+            reconcile_timeout: self.reconcile_timeout,
             sources: self.sources,
         })))
     }

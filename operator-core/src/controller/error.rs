@@ -23,6 +23,11 @@ pub enum Error {
     /// No run could ever start.
     #[error("at most 0 concurrent reconciles would mean none at all; give 1 or more")]
     NoConcurrency,
+    /// Every run would be dropped at once.
+    #[error(
+        "a reconcile timeout of 0 s would drop every run; give more, or leave `.reconcile_timeout(…)` out"
+    )]
+    NoTime,
     /// No namespace to watch.
     #[error("no namespace is given to watch; name one, or leave `.namespaces(…)` out to watch all")]
     NoNamespaces,

@@ -22,7 +22,7 @@ use crate::{
     observe::{Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
-    reconciler::{ControllerContext, Reconciler},
+    reconciler::{ControllerContext, NextIsImminent, Reconciler},
     resource::ResourceType,
 };
 
@@ -135,6 +135,8 @@ struct Declaration<R: Reconciler> {
     rate_limiter: Option<Arc<dyn RateLimiter>>,
     max_reconciliation_interval: Option<Duration>,
     max_concurrent_reconciles: usize,
+    use_ssa_to_patch_primary: bool,
+    reconcile_timeout: Option<Duration>,
     sources: Vec<Box<dyn SourceDeclaration>>,
 }
 
@@ -207,6 +209,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
+        let sink_of_runs = Arc::clone(&sink);
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -220,11 +223,16 @@ impl<R: Reconciler> Declared for Declaration<R> {
                 observers: observers.clone(),
             },
             clients: clients.clone(),
+            finalizer: self.finalizer.clone(),
+            next_is_imminent: NextIsImminent(Box::new(move |key| {
+                sink_of_runs.next_reconciliation_imminent(key)
+            })),
         });
         let dispatcher = Dispatcher {
             reconciler: Arc::clone(&self.reconciler),
             cleanup: self.cleanup,
-            finalizer: self.finalizer.clone(),
+            use_ssa: self.use_ssa_to_patch_primary,
+            timeout: self.reconcile_timeout,
             source_names: self.sources.iter().map(|source| source.name()).collect(),
             shared,
         };

@@ -20,6 +20,11 @@ impl ProcessorSink {
         self.0.get_or_init(|| processor);
     }
 
+    /// Asks the processor whether another run of `key` is to come anyway.
+    pub(super) fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
+        self.0.get().is_some_and(|processor| processor.next_reconciliation_imminent(key))
+    }
+
     fn send(&self, input: Input) {
         self.0.get().expect("a controller connects its sink before it runs its sources").send(input);
     }

@@ -1,6 +1,6 @@
 //! Why a run failed.
 
-use std::{any::Any, error::Error as StdError, fmt, sync::Arc};
+use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{operations, reconciler::BoxError};
 
@@ -42,9 +42,9 @@ impl<P> Failure<P> {
         Self { error, retryable: true, panicked: true, reconciled }
     }
 
-    /// Whether the primary went, or was replaced, during the run.
-    pub(super) fn primary_is_gone(&self) -> bool {
-        self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_gone)
+    /// The run took longer than its controller allows.
+    pub(super) fn of_timeout(reconciled: Option<Arc<P>>, limit: Duration) -> Self {
+        Self { error: TimedOut(limit).into(), retryable: true, panicked: false, reconciled }
     }
 
     /// Whether somebody else's write came in between.
@@ -52,6 +52,22 @@ impl<P> Failure<P> {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
     }
 }
+
+/// The run was dropped at its deadline.
+#[derive(Debug)]
+struct TimedOut(Duration);
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the run was dropped after {:?}, its controller's `reconcile_timeout`; what it had in flight may still take effect",
+            self.0
+        )
+    }
+}
+
+impl StdError for TimedOut {}
 
 /// User code panicked.
 #[derive(Debug)]

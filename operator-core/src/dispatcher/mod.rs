@@ -16,12 +16,17 @@
 //! - User code that panics makes a failed run, nothing more.
 //! - A run that is dropped at any await leaves nothing behind: windows, gauges and spans are guards.
 //! - A primary that goes, or is replaced, while it is being worked on ends the run without an error.
+//! - With a deadline, a run that passes it is dropped, counts as failed and is retried; the writing of its error status has
+//!   the same time once more.
 //!
 //! # Assumptions
 //! - The processor hands out one run per primary at a time.
 
 mod failure;
 mod report;
+
+#[cfg(test)]
+mod tests;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -54,8 +59,10 @@ pub(crate) type CleanupFn<R> = for<'c> fn(
 pub(crate) struct Dispatcher<R: Reconciler> {
     pub(crate) reconciler: Arc<R>,
     pub(crate) cleanup: Option<CleanupFn<R>>,
-    /// The finalizer, where the controller uses one.
-    pub(crate) finalizer: Option<Arc<str>>,
+    /// Whether primaries are written by server-side apply, otherwise by JSON patch.
+    pub(crate) use_ssa: bool,
+    /// How long a run may take.
+    pub(crate) timeout: Option<Duration>,
     /// The names of the event sources, for the causes of a run.
     pub(crate) source_names: Arc<[String]>,
     pub(crate) shared: Arc<ControllerContext<Primary<R>>>,
@@ -101,11 +108,26 @@ impl<R: Reconciler> Dispatcher<R> {
                 },
                 Arc::clone(&self.shared),
             );
-            let result = self.work(primary, &context, &mut report).await;
+            let result = self.work_in_time(primary, &context, &mut report).await;
             self.conclude(result, &context, &mut report).await
         }
         .instrument(span)
         .await
+    }
+
+    async fn work_in_time(
+        &self,
+        primary: Arc<Primary<R>>,
+        context: &Context<Primary<R>>,
+        report: &mut Report<'_>,
+    ) -> Result<Done, Failure<Primary<R>>> {
+        let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
+        let work = self.work(Arc::clone(&primary), context, report);
+        match tokio::time::timeout(limit, work).await {
+            Ok(result) => result,
+            // Only a reconcile has an error status to write.
+            Err(_) => Err(Failure::of_timeout((report.kind == RunKind::Reconcile).then_some(primary), limit)),
+        }
     }
 
     async fn work(
@@ -114,7 +136,7 @@ impl<R: Reconciler> Dispatcher<R> {
         context: &Context<Primary<R>>,
         report: &mut Report<'_>,
     ) -> Result<Done, Failure<Primary<R>>> {
-        let finalizer = self.finalizer.as_deref();
+        let finalizer = self.shared.finalizer.as_deref();
         if primary_is_deleting(&*primary) {
             return match (finalizer, self.cleanup) {
                 (Some(finalizer), Some(cleanup)) if has_finalizer(&*primary, finalizer) => {
@@ -153,7 +175,7 @@ impl<R: Reconciler> Dispatcher<R> {
             Err(payload) => return Err(Failure::of_panic(Some(primary), &payload)),
         };
         let reschedule = control.reschedule;
-        match self.patch(control, context).await {
+        match self.patch(control, &primary, context).await {
             Ok(()) => Ok(Done::Reconciled { reschedule }),
             Err(error) => Err(Failure::of_patch(primary, error)),
         }
@@ -162,6 +184,7 @@ impl<R: Reconciler> Dispatcher<R> {
     async fn patch(
         &self,
         control: UpdateControl<Primary<R>>,
+        original: &Primary<R>,
         context: &Context<Primary<R>>,
     ) -> Result<(), operations::Error> {
         let writer = self.writer(context);
@@ -172,10 +195,10 @@ impl<R: Reconciler> Dispatcher<R> {
             PrimaryPatch::ResourceAndStatus(resource, status) => (Some(resource), Some(status)),
         };
         if let Some(resource) = resource {
-            writer.patch_resource(&resource, self.finalizer.as_deref()).await?;
+            writer.patch_resource(original, &resource).await?;
         }
         if let Some(status) = status {
-            self.patch_status(status, context).await?;
+            self.patch_status(status, original, context).await?;
         }
         Ok(())
     }
@@ -183,11 +206,12 @@ impl<R: Reconciler> Dispatcher<R> {
     async fn patch_status(
         &self,
         status: StatusPatch,
+        original: &Primary<R>,
         context: &Context<Primary<R>>,
     ) -> Result<(), operations::Error> {
         let kind = || self.shared.primary.resource_type().clone();
         let status = status.0.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
-        self.writer(context).patch_status(status).await?;
+        self.writer(context).patch_status(original, status).await?;
         Ok(())
     }
 
@@ -230,53 +254,56 @@ impl<R: Reconciler> Dispatcher<R> {
                     Done::Reconciled { reschedule } => Outcome::Success { reschedule },
                 };
             }
-            Err(failure) if failure.primary_is_gone() => {
+            // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
+            Err(_) if context.primary_is_gone() => {
                 tracing::debug!("the primary went, or was replaced, during its run");
                 report.succeeded();
                 return Outcome::Gone;
             }
             Err(failure) => failure,
         };
-        let control = self.error_status(&failure, context).await;
-        let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;
-        if let ErrorStatus::Patch(status) = control.status
-            && let Err(error) = self.patch_status(status, context).await
-            && !error.is_gone()
-        {
-            tracing::warn!(error = %failure::chain(&error), "the error status could not be written");
-        }
+        let (no_retry, reschedule, handled) = self.write_error_status(&failure, context).await;
         report.failed(&failure, handled);
-        if control.no_retry {
-            Outcome::Success { reschedule: control.reschedule }
+        if no_retry {
+            Outcome::Success { reschedule }
         } else {
             Outcome::Failed { retryable: failure.retryable, handled }
         }
     }
 
-    /// Asks the user what to write about a failure of `reconcile`; other failures are not theirs to explain.
-    async fn error_status(
+    /// Asks the user what to write about a failure of `reconcile`, and writes it; other failures are not theirs to explain.
+    /// Says whether there is to be no retry, when the next run is wanted in that case, and whether the failure counts as
+    /// handled.
+    async fn write_error_status(
         &self,
         failure: &Failure<Primary<R>>,
         context: &Context<Primary<R>>,
-    ) -> ErrorStatusUpdateControl<Primary<R>> {
-        let Some(primary) = failure.reconciled.clone() else {
-            return ErrorStatusUpdateControl::default_processing();
+    ) -> (bool, Option<Duration>, bool) {
+        let Some(primary) = failure.reconciled.clone() else { return (false, None, false) };
+        let work = async {
+            let call = self.reconciler.update_error_status(Arc::clone(&primary), context, &*failure.error);
+            let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
+                tracing::error!(panic = failure::panic_text(&payload), "update_error_status panicked");
+                ErrorStatusUpdateControl::default_processing()
+            });
+            let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;
+            if let ErrorStatus::Patch(status) = control.status
+                && let Err(error) = self.patch_status(status, &primary, context).await
+                && !error.is_gone()
+            {
+                tracing::warn!(error = %failure::chain(&error), "the error status could not be written");
+            }
+            (control.no_retry, control.reschedule, handled)
         };
-        let call = self.reconciler.update_error_status(primary, context, &*failure.error);
-        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
-            tracing::error!(panic = failure::panic_text(&payload), "update_error_status panicked");
-            ErrorStatusUpdateControl::default_processing()
+        let Some(limit) = self.timeout else { return work.await };
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            tracing::warn!(?limit, "update_error_status, or the write it asked for, took too long");
+            (false, None, false)
         })
     }
 
     fn writer<'r>(&'r self, context: &'r Context<Primary<R>>) -> PrimaryWriter<'r, Primary<R>> {
-        let run = context.run();
-        PrimaryWriter {
-            source: &context.shared().primary,
-            writer: &context.shared().writer,
-            key: &run.key,
-            uid: run.uid.as_str(),
-        }
+        PrimaryWriter::new(context.writing_run(), &context.shared().primary, self.use_ssa)
     }
 }
 

@@ -301,11 +301,6 @@ pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
 }
 
 impl<K: KubeObject> SecondaryWrite<'_, K> {
-    /// The newest known state from before the write.
-    pub(crate) fn base(&self) -> Option<Arc<K>> {
-        self.write.base()
-    }
-
     /// Takes the server's answer: from now on it is what is read.
     pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
         let object = self.write.wrote(answer);

@@ -49,6 +49,7 @@ pub use cache::WatchScope;
 pub use events::SourceEvents;
 pub use filter::Filters;
 pub use function::FunctionEventSource;
+pub(crate) use informer::SecondaryWrite;
 pub use informer::{InformerEventSource, SecondarySource};
 pub use mapper::SecondaryToPrimary;
 pub(crate) use primaries::NoPrimaries;

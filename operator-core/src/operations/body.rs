@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Error, matcher::strip_nulls};
-use crate::resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion};
+use super::{Error, intent::Part, mask, matcher::strip_nulls};
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
 /// `object` as the body of a server-side apply: with its type, without nulls, managed fields and version.
 pub(super) fn applied<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<Value, Error> {
@@ -15,9 +15,87 @@ pub(super) fn applied<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<
     Ok(body)
 }
 
+/// What the server decides on, and what a body must not or need not say again.
+const OF_THE_SERVER: [&str; 6] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+/// A primary as the body of a server-side apply: without its status and what is the server's. The finalizers are exactly
+/// `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may hold, must not
+/// become ours.
+pub(super) fn applied_primary<K: KubeObject>(
+    primary: &K,
+    kind: &ResourceType,
+    key: &ObjectKey,
+    finalizer: Option<&str>,
+) -> Result<Value, Error> {
+    let mut body = plain(primary, kind)?;
+    let metadata = &mut body["metadata"];
+    metadata["name"] = key.name().into();
+    metadata["finalizers"] = finalizer.map_or(Value::Null, |finalizer| json!([finalizer]));
+    for of_the_server in OF_THE_SERVER {
+        metadata[of_the_server] = Value::Null;
+    }
+    body["status"] = Value::Null;
+    strip_nulls(&mut body);
+    Ok(body)
+}
+
+/// `object` as the body of a server-side apply of its status: nothing else is in it.
+pub(super) fn applied_status<K: KubeObject>(
+    object: &K,
+    kind: &ResourceType,
+    key: &ObjectKey,
+) -> Result<Value, Error> {
+    let mut body = identity(kind, key);
+    let status = plain(object, kind)?["status"].take();
+    body["status"] = if status.is_null() { json!({}) } else { status };
+    strip_nulls(&mut body);
+    Ok(body)
+}
+
+/// The part of `object` that a JSON patch is to be about, with `finalizer` among its finalizers. What the server decides
+/// on is left out, so that a difference there is none.
+pub(super) fn patched_part<K: KubeObject>(
+    object: &K,
+    kind: &ResourceType,
+    part: Part,
+    finalizer: Option<&str>,
+) -> Result<Value, Error> {
+    let mut whole = plain(object, kind)?;
+    strip_nulls(&mut whole);
+    let Some(fields) = whole.as_object_mut() else { return Ok(whole) };
+    match part {
+        Part::Status => fields.retain(|name, _| name == "status"),
+        Part::Object => {
+            fields.remove("status");
+            if let Some(metadata) = metadata(&mut whole) {
+                let of_the_server = |name: &str| OF_THE_SERVER.contains(&name) || name == "uid";
+                metadata.retain(|name, _| !of_the_server(name));
+                let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+                if let (Some(finalizer), Some(finalizers)) = (finalizer, finalizers.as_array_mut())
+                    && !finalizers.iter().any(|name| name == finalizer)
+                {
+                    finalizers.push(finalizer.into());
+                }
+                // An empty list is stored as none.
+                if finalizers.as_array().is_some_and(Vec::is_empty) {
+                    metadata.remove("finalizers");
+                }
+            }
+        }
+    }
+    Ok(whole)
+}
+
 /// `object` as the body of a POST or PUT: with its type, without managed fields.
 pub(super) fn plain<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<Value, Error> {
-    let serialize = |source| Error::Serialize { kind: kind.clone(), source };
+    let serialize = |source| Error::Serialize { kind: kind.clone(), source: mask::json(kind, source) };
     let mut body = serde_json::to_value(object).map_err(serialize)?;
     if let Some(fields) = body.as_object_mut() {
         fields.insert("apiVersion".to_owned(), kind.api_version().into());
@@ -29,12 +107,12 @@ pub(super) fn plain<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<Va
     Ok(body)
 }
 
-/// A body that says nothing but which object it is about: type, name, namespace and uid.
-pub(super) fn identity(kind: &ResourceType, key: &ObjectKey, uid: &str) -> Value {
+/// A body that says nothing but which object it is about: type, name and namespace.
+pub(super) fn identity(kind: &ResourceType, key: &ObjectKey) -> Value {
     let mut body = json!({
         "apiVersion": kind.api_version(),
         "kind": kind.kind(),
-        "metadata": { "name": key.name(), "uid": uid },
+        "metadata": { "name": key.name() },
     });
     if let Some(namespace) = key.namespace() {
         body["metadata"]["namespace"] = namespace.into();
@@ -54,11 +132,6 @@ pub(super) const ABSENT: &str = "1";
 /// The version that `object` is locked to, or [`ABSENT`] without one.
 pub(super) fn version_of<K: KubeObject>(object: Option<&K>) -> &str {
     object.and_then(|object| object.meta().resource_version.as_deref()).unwrap_or(ABSENT)
-}
-
-/// The comparable version of `object`, where there is an object and it has one.
-pub(super) fn comparable<K: KubeObject>(object: Option<&K>) -> Option<ResourceVersion> {
-    object.and_then(ResourceVersion::of)
 }
 
 /// The bytes of a JSON value; one that was built from strings and maps always has some.

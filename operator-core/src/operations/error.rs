@@ -1,10 +1,16 @@
 //! What can go wrong with a write.
 
+use std::error::Error as StdError;
+
 use kube::core::Status;
 
-use crate::resource::{ObjectKey, ResourceType};
+use super::{mask, writer::Verb};
+use crate::{
+    client::Closed,
+    resource::{ObjectKey, ResourceType},
+};
 
-/// An error of this module.
+/// An error of this module. What it shows never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,8 +39,27 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// The operator has stopped: the write was not sent. Whatever holds on to a context after that can't write any more.
+    #[error("{kind} {key}: not sent, because the operator has stopped; end the work when its run is dropped")]
+    Fenced {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// The object's namespace is about to go: nothing can be created in it any more. Not retryable, because all of it ends
+    /// with the namespace.
+    #[error(
+        "{kind} {key}: its namespace is being terminated, so nothing can be created in it; what is in it, a primary as well, is about to go"
+    )]
+    NamespaceTerminating {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
     /// The object is gone, or another one has taken its name: what was known of it means nothing any more.
-    #[error("{kind} {key} is gone, or was replaced by another object of that name")]
+    #[error("{kind} {key} is gone, or was replaced by another object of that name; the run is over")]
     Gone {
         /// The object's type.
         kind: ResourceType,
@@ -105,6 +130,34 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
+    /// A run can't create the primary that it is about: it exists, or it was deleted and must not come back.
+    #[error("{kind} {key} is the run's own primary, which can't be created; apply or patch it instead")]
+    OwnPrimary {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// A merge patch must look like the object that it changes.
+    #[error(
+        "{kind} {key}: a merge patch must be a json object, and so must its `metadata`, for example `{{ \"spec\": {{ … }} }}`"
+    )]
+    InvalidPatch {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// The controller has no event source of that name for such objects.
+    #[error(
+        "the controller has no event source `{name}` for {kind}; declare one with `.watches(InformerEventSource::<{kind}>::new().name(\"{name}\"))`"
+    )]
+    UnknownEventSource {
+        /// The name.
+        name: String,
+        /// The object's type.
+        kind: String,
+    },
     /// The controller doesn't watch such objects, so that it would not see its own writes.
     #[error(
         "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
@@ -116,6 +169,41 @@ pub enum Error {
 }
 
 impl Error {
+    pub(super) fn refused(
+        verb: &'static str,
+        kind: ResourceType,
+        key: ObjectKey,
+        status: Box<Status>,
+    ) -> Self {
+        let causes = || status.details.iter().flat_map(|details| &details.causes);
+        if status.code == 403 && causes().any(|cause| cause.reason == "NamespaceTerminating") {
+            return Self::NamespaceTerminating { kind, key };
+        }
+        let status = mask::status(&kind, status);
+        Self::Refused { verb, kind, key, status }
+    }
+
+    pub(super) fn unanswered(
+        verb: &'static str,
+        kind: ResourceType,
+        key: ObjectKey,
+        source: kube::Error,
+    ) -> Self {
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&source);
+        while let Some(error) = cause {
+            if error.is::<Closed>() {
+                return Self::Fenced { kind, key };
+            }
+            cause = error.source();
+        }
+        Self::Unanswered { verb, kind, key, source: Box::new(source) }
+    }
+
+    pub(super) fn undecodable(kind: ResourceType, key: ObjectKey, source: serde_json::Error) -> Self {
+        let source = mask::json(&kind, source);
+        Self::Undecodable { kind, key, source }
+    }
+
     /// Whether the same write may succeed later. An unanswered one counts as such: a run looks at the state again
     /// before it writes.
     #[must_use]
@@ -123,6 +211,7 @@ impl Error {
         match self {
             Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
             Self::Unanswered { .. }
+            | Self::Fenced { .. }
             | Self::Contended { .. }
             | Self::Gone { .. }
             | Self::Undecodable { .. } => true,
@@ -131,6 +220,10 @@ impl Error {
             | Self::NoNamespace { .. }
             | Self::InvalidName { .. }
             | Self::Unversioned { .. }
+            | Self::NamespaceTerminating { .. }
+            | Self::OwnPrimary { .. }
+            | Self::InvalidPatch { .. }
+            | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
         }
     }
@@ -154,11 +247,62 @@ impl Error {
         matches!(self, Self::Gone { .. })
     }
 
+    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a JSON
+    /// patch, which the server answers without a cause, unlike an object that is invalid.
+    pub(super) fn is_outdated(&self, verb: Verb) -> bool {
+        let Self::Refused { status, .. } = self else { return false };
+        let causes = status.details.as_ref().map_or(0, |details| details.causes.len());
+        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && causes == 0)
+    }
+
     /// The code of the server's refusal.
     pub(super) fn code(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(status.code),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind() -> ResourceType {
+        ResourceType::of::<ConfigMap>()
+    }
+
+    fn refused(status: serde_json::Value) -> Error {
+        let status = serde_json::from_value(status).expect("a status");
+        Error::refused("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
+    }
+
+    #[test]
+    fn what_the_fence_holds_back_is_told_from_what_was_not_answered() {
+        let unanswered =
+            |source| Error::unanswered("patch", kind(), ObjectKey::namespaced("shop", "one"), source);
+        assert!(matches!(unanswered(kube::Error::Service(Box::new(Closed))), Error::Fenced { .. }));
+        let reset = std::io::Error::other("connection reset");
+        assert!(matches!(unanswered(kube::Error::Service(Box::new(reset))), Error::Unanswered { .. }));
+    }
+
+    #[test]
+    fn a_namespace_that_ends_is_told_from_a_missing_right() {
+        let causes = json!({ "causes": [{ "reason": "NamespaceTerminating", "message": "…" }] });
+        let ending = refused(json!({ "code": 403, "reason": "Forbidden", "details": causes }));
+        assert!(matches!(ending, Error::NamespaceTerminating { .. }) && !ending.is_retryable());
+        assert!(matches!(refused(json!({ "code": 403, "reason": "Forbidden" })), Error::Refused { .. }));
+    }
+
+    #[test]
+    fn a_failed_test_is_told_from_an_invalid_object() {
+        let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
+        assert!(refused(json!({ "code": 422 })).is_outdated(Verb::JsonPatch));
+        assert!(!refused(json!({ "code": 422 })).is_outdated(Verb::Apply));
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 409 })).is_outdated(Verb::Apply));
     }
 }

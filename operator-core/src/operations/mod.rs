@@ -1,12 +1,14 @@
 //! Every write to the API server.
 //!
 //! ```text
-//! desired ──matches what we applied before?──yes──▶ no request
-//!    │no
+//! ResourceOperations, PrimaryWriter ──▶ Intent: what is to be written   Route: where it goes   WriteMode: how
+//!                                                        │
+//! known state as desired? ──yes──▶ no request            ▼
+//!    │no                                          Route::write, one for all
 //!    ▼
-//! filter window opens ─▶ apply, locked to the version we know ──409──▶ apply again, without lock and window
-//!    │                                   │200
-//!    ▼                                   ▼
+//! filter window opens ─▶ write, locked to a version ──conflict──▶ secondary: again, without lock and window
+//!    │                                   │                        primary: again, locked to the live version
+//!    ▼                                   └ no conflict
 //! answer into the cache: the next read sees it; its echo wakes nobody
 //! ```
 //!
@@ -16,6 +18,7 @@
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
 //! - Managed fields are never sent.
+//! - No value of a Secret gets into an error, as little of it as a server's message may repeat.
 //!
 //! # Assumptions
 //! - The informer that a write goes through watches the object that is written; an object outside its selectors is
@@ -25,11 +28,18 @@ pub mod matcher;
 
 mod body;
 mod error;
+mod intent;
+mod mask;
+mod mode;
 mod primary;
-mod secondary;
+mod resource;
+mod route;
+mod write;
 mod writer;
 
 pub use error::Error;
+pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
-pub use secondary::ResourceOperations;
+pub use resource::ResourceOperations;
+pub(crate) use route::WritingRun;
 pub(crate) use writer::{ClientHandle, Writer};

@@ -1,21 +1,21 @@
-//! Writes of a primary: finalizer, object, status. All carry the uid.
+//! Writes of a run's primary that the framework makes: finalizer, object, status. All carry the uid.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{
-    Error, Writer, body,
-    matcher::{Match, matches_applied, strip_nulls},
-    writer::{Verb, Write},
+    Error, WriteMode, body,
+    intent::{Intent, Lock, Part},
+    matcher::strip_nulls,
+    route::{Route, WritingRun},
+    write::ATTEMPTS,
+    writer::Verb,
 };
 use crate::{
     event_source::PrimarySource,
     resource::{KubeObject, ObjectKey, ResourceType},
 };
-
-/// How many states of a primary are tried before a conflict becomes an error.
-const ATTEMPTS: u32 = 10;
 
 /// What came of the attempt to add a finalizer.
 #[derive(Debug)]
@@ -29,213 +29,141 @@ pub(crate) enum FinalizerAdded<P> {
 /// Writes one primary during one run.
 #[derive(Debug)]
 pub(crate) struct PrimaryWriter<'r, P: KubeObject> {
-    pub(crate) source: &'r PrimarySource<P>,
-    pub(crate) writer: &'r Writer,
-    pub(crate) key: &'r ObjectKey,
-    /// The incarnation that the run is about.
-    pub(crate) uid: &'r str,
+    route: Route<'r, P>,
+    /// Whether the primary is written by server-side apply, otherwise by JSON patch.
+    ssa: bool,
 }
 
-/// Which part of a primary an apply is about.
-#[derive(Clone, Copy)]
-enum Part {
-    Object,
-    Status,
-}
-
-impl Part {
-    const fn subresource(self) -> Option<&'static str> {
-        match self {
-            Self::Object => None,
-            Self::Status => Some("status"),
-        }
+impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
+    pub(crate) fn new(run: WritingRun<'r>, source: &'r PrimarySource<P>, ssa: bool) -> Self {
+        Self { route: Route::of_primary(run, source), ssa }
     }
-}
 
-impl<P: KubeObject> PrimaryWriter<'_, P> {
     /// Puts `finalizer` on the primary.
     pub(crate) async fn add_finalizer(&self, finalizer: &str) -> Result<FinalizerAdded<P>, Error> {
-        let mut content = self.identity();
-        content["metadata"]["finalizers"] = json!([finalizer]);
-        let mut known = self.known()?;
+        let mut known = self.route.own_primary()?;
         for _ in 0..ATTEMPTS {
-            let meta = known.meta();
-            if meta.deletion_timestamp.is_some() {
+            if known.meta().deletion_timestamp.is_some() {
                 return Ok(FinalizerAdded::Deleting);
             }
             if has_finalizer(&*known, finalizer) {
                 return Ok(FinalizerAdded::Yes(known));
             }
-            match self.apply_locked(&content, Part::Object, &known).await? {
-                Some(answer) => return Ok(FinalizerAdded::Yes(answer)),
-                None => known = self.live().await?,
+            let intent = self.finalizer_added(&*known, finalizer);
+            let lock = Lock::Version(body::version_of(Some(&*known)).to_owned());
+            match self.route.write_locked(&intent, &lock).await {
+                Ok(answer) => return Ok(FinalizerAdded::Yes(answer)),
+                Err(error) if matches!(error.code(), Some(404 | 409 | 422)) => {
+                    known = self.route.live().await?;
+                    if !error.is_outdated(intent.verb) {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
             }
         }
-        Err(self.contended())
+        Err(self.route.contended())
     }
 
     /// Takes `finalizer` off the primary, by JSON patch, so that nobody else's finalizers are touched. One that is not
     /// there any more, or a primary that is gone, counts as done.
     pub(crate) async fn remove_finalizer(&self, finalizer: &str) -> Result<(), Error> {
-        let mut known = self.known()?;
+        let mut known = self.route.own_primary()?;
         for _ in 0..ATTEMPTS {
             let finalizers = known.meta().finalizers.as_deref().unwrap_or_default();
-            let Some(position) = finalizers.iter().position(|name| name == finalizer) else { return Ok(()) };
-            let path = format!("/metadata/finalizers/{position}");
-            let patch = json!([
-                { "op": "test", "path": "/metadata/uid", "value": self.uid },
-                { "op": "test", "path": path, "value": finalizer },
-                { "op": "remove", "path": path },
-            ]);
-            match self.send(Verb::JsonPatch, None, &patch, &known).await {
+            let left: Vec<&String> = finalizers.iter().filter(|name| *name != finalizer).collect();
+            if left.len() == finalizers.len() {
+                return Ok(());
+            }
+            // The finalizers are all that is tested, so that nothing else that happens to the object comes in between.
+            let intent = self.finalizers_changed(&*known, &json!(left));
+            match self.route.send(&intent, None).await {
                 Ok(answer) => {
                     // With the last finalizer the object is gone, and must not be remembered as if it were there.
                     if answer.meta().finalizers.as_ref().is_some_and(|left| !left.is_empty()) {
-                        self.source.informer().remember(answer);
+                        self.route.remember(answer);
                     }
                     return Ok(());
                 }
                 Err(error) if error.is_not_found() => return Ok(()),
                 // 422 is a failed test: somebody else's finalizer went first, or the object is another one.
-                Err(error) if matches!(error.code(), Some(409 | 422)) => known = self.live().await?,
+                Err(error) if matches!(error.code(), Some(409 | 422)) => known = self.route.live().await?,
                 Err(error) => return Err(error),
             }
         }
-        Err(self.contended())
+        Err(self.route.contended())
     }
 
-    /// Writes the primary without its status. `finalizer` is put back where the user's object lacks it, because an
-    /// apply without it would give it up.
-    pub(crate) async fn patch_resource(&self, desired: &P, finalizer: Option<&str>) -> Result<Arc<P>, Error> {
-        let mut content = body::applied(desired, self.kind())?;
-        let identity = self.identity();
-        content["metadata"]["name"] = identity["metadata"]["name"].clone();
-        content["metadata"]["uid"] = identity["metadata"]["uid"].clone();
-        if let Some(object) = content.as_object_mut() {
-            object.remove("status");
-        }
-        for of_the_server in
-            ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"]
-        {
-            if let Some(metadata) = content["metadata"].as_object_mut() {
-                metadata.remove(of_the_server);
-            }
-        }
-        // Finalizers of others that the user's copy happens to hold must not become ours.
-        content["metadata"]["finalizers"] = finalizer.map_or(Value::Null, |finalizer| json!([finalizer]));
-        strip_nulls(&mut content);
-        self.apply(&content, Part::Object).await
-    }
-
-    /// Writes the status.
-    pub(crate) async fn patch_status(&self, status: Value) -> Result<Arc<P>, Error> {
-        let mut content = self.identity();
-        content["status"] = status;
-        strip_nulls(&mut content);
-        if content.get("status").is_none() {
-            // An apply without a status would leave the old one; an empty one gives its fields up.
-            content["status"] = json!({});
-        }
-        self.apply(&content, Part::Status).await
-    }
-
-    /// Applies `content` unless nothing differs; looks at the live object after a conflict.
-    async fn apply(&self, content: &Value, part: Part) -> Result<Arc<P>, Error> {
-        let mut known = self.known()?;
-        for _ in 0..ATTEMPTS {
-            if self.is_applied(content, &*known, part)? {
-                self.writer.matched(self.key, self.kind(), self.key, part.subresource());
-                return Ok(known);
-            }
-            match self.apply_locked(content, part, &known).await? {
-                Some(answer) => return Ok(answer),
-                None => known = self.live().await?,
-            }
-        }
-        Err(self.contended())
-    }
-
-    /// One apply upon a known state; `None` when that is not the newest one any more.
-    async fn apply_locked(
-        &self,
-        content: &Value,
-        part: Part,
-        known: &Arc<P>,
-    ) -> Result<Option<Arc<P>>, Error> {
-        let mut locked = content.clone();
-        body::lock(&mut locked, body::version_of(Some(&**known)));
-        let mut window = self.source.informer().begin_write(self.key);
-        match self.send(Verb::Apply, part.subresource(), &locked, known).await {
-            // Nothing changed, so the version in the answer is that of the state we built upon. After a conflict that state
-            // is somebody else's, and the watch may still owe us its event, which must not be taken for our own.
-            Ok(answer) if answer.meta().resource_version == known.meta().resource_version => {
-                drop(window);
-                Ok(Some(self.source.informer().remember(answer)))
-            }
-            Ok(answer) => Ok(Some(window.wrote(answer))),
-            Err(error) if error.is_conflict() => Ok(None),
-            // A status of an object that doesn't exist any more.
-            Err(error) if error.is_not_found() => Err(self.gone()),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn is_applied(&self, content: &Value, known: &P, part: Part) -> Result<bool, Error> {
-        let managed = known.meta().managed_fields.as_deref().unwrap_or_default();
-        let actual = body::plain(known, self.kind())?;
-        let manager = &self.writer.field_manager;
-        let result = matches_applied(content, &actual, managed, manager, part.subresource());
-        Ok(result == Match::Equal)
-    }
-
-    async fn send(
-        &self,
-        verb: Verb,
-        subresource: Option<&'static str>,
-        content: &Value,
-        known: &P,
-    ) -> Result<P, Error> {
-        let write = Write {
-            verb,
-            target_type: self.kind(),
-            target: self.key,
-            subresource,
-            body: body::bytes(content),
-            base: body::comparable(Some(known)),
+    /// Writes the primary without its status. `original` is what the reconciler was given.
+    pub(crate) async fn patch_resource(&self, original: &P, desired: &P) -> Result<Arc<P>, Error> {
+        let (kind, key, run) = (self.kind(), self.key(), self.route.run);
+        let intent = if self.ssa {
+            let body = body::applied_primary(desired, kind, key, run.finalizer)?;
+            Intent::of(Verb::Apply, Part::Object, key.clone(), body)
+        } else {
+            let from = body::patched_part(original, kind, Part::Object, None)?;
+            // A desired object that was not made from the original must not take our finalizer off by leaving it out.
+            let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
+            let to = body::patched_part(desired, kind, Part::Object, finalizer)?;
+            Intent::difference(Part::Object, key.clone(), &from, &to)
         };
-        self.writer.send(self.key, &write).await
+        self.route.write(&intent, WriteMode::MatchAndFilter).await
     }
 
-    /// The newest cached state, if it is still the incarnation that the run is about.
-    fn known(&self) -> Result<Arc<P>, Error> {
-        let known = self.source.informer().get(self.key).filter(|known| self.is_same(&**known));
-        known.ok_or_else(|| self.gone())
+    /// Writes the status. `original` is what the reconciler was given.
+    pub(crate) async fn patch_status(&self, original: &P, mut status: Value) -> Result<Arc<P>, Error> {
+        let (kind, key) = (self.kind(), self.key());
+        strip_nulls(&mut status);
+        let intent = if self.ssa {
+            let mut content = body::identity(kind, key);
+            // An apply without a status would leave the old one; an empty one gives its fields up.
+            content["status"] = if status.is_null() { json!({}) } else { status };
+            Intent::of(Verb::Apply, Part::Status, key.clone(), content)
+        } else {
+            let from = body::patched_part(original, kind, Part::Status, None)?;
+            let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
+            Intent::difference(Part::Status, key.clone(), &from, &to)
+        };
+        self.route.write(&intent, WriteMode::MatchAndFilter).await
     }
 
-    /// The live state, if it is still the incarnation that the run is about.
-    async fn live(&self) -> Result<Arc<P>, Error> {
-        let live = self.writer.get::<P>(self.kind(), self.key).await?.filter(|live| self.is_same(live));
-        live.map(Arc::new).ok_or_else(|| self.gone())
+    /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
+    fn was_applied(&self, known: &P) -> bool {
+        let manager = &*self.route.run.writer.field_manager;
+        known.meta().managed_fields.iter().flatten().any(|entry| {
+            entry.manager.as_deref() == Some(manager)
+                && entry.operation.as_deref() == Some("Apply")
+                && entry.subresource.as_deref().unwrap_or_default().is_empty()
+        })
     }
 
-    fn is_same(&self, object: &P) -> bool {
-        object.meta().uid.as_deref() == Some(self.uid)
+    fn finalizer_added(&self, known: &P, finalizer: &str) -> Intent {
+        if self.ssa && !self.was_applied(known) {
+            let mut content = body::identity(self.kind(), self.key());
+            content["metadata"]["finalizers"] = json!([finalizer]);
+            return Intent::of(Verb::Apply, Part::Object, self.key().clone(), content);
+        }
+        let mut finalizers = known.meta().finalizers.clone().unwrap_or_default();
+        finalizers.push(finalizer.to_owned());
+        self.finalizers_changed(known, &json!(finalizers))
     }
 
-    fn identity(&self) -> Value {
-        body::identity(self.kind(), self.key, self.uid)
+    fn finalizers_changed(&self, known: &P, finalizers: &Value) -> Intent {
+        // One that has none yet is patched as a whole, as there is no list to add to.
+        let list = |finalizers: Value| json!({ "metadata": { "finalizers": finalizers } });
+        let from = match &known.meta().finalizers {
+            Some(finalizers) if !finalizers.is_empty() => list(json!(finalizers)),
+            _ => json!({ "metadata": {} }),
+        };
+        Intent::difference(Part::Object, self.key().clone(), &from, &list(finalizers.clone()))
     }
 
-    fn kind(&self) -> &ResourceType {
-        self.source.resource_type()
+    fn kind(&self) -> &'r ResourceType {
+        self.route.kind()
     }
 
-    fn gone(&self) -> Error {
-        Error::Gone { kind: self.kind().clone(), key: self.key.clone() }
-    }
-
-    fn contended(&self) -> Error {
-        Error::Contended { kind: self.kind().clone(), key: self.key.clone(), attempts: ATTEMPTS }
+    fn key(&self) -> &'r ObjectKey {
+        self.route.run.key
     }
 }
 

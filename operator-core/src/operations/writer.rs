@@ -25,6 +25,8 @@ pub(crate) enum Verb {
     Update,
     /// JSON patch (RFC 6902).
     JsonPatch,
+    /// JSON merge patch (RFC 7386).
+    MergePatch,
     /// DELETE with preconditions.
     Delete,
 }
@@ -35,7 +37,7 @@ impl Verb {
             Self::Create => "create",
             Self::Apply => "apply",
             Self::Update => "update",
-            Self::JsonPatch => "patch",
+            Self::JsonPatch | Self::MergePatch => "patch",
             Self::Delete => "delete",
         }
     }
@@ -140,28 +142,19 @@ impl Writer {
     ) -> Result<Option<K>, Error> {
         let path = format!("{}/{}", target_type.collection_path(target.namespace()), target.name());
         let request = Request::get(path).body(Vec::new()).map_err(|_| invalid_name(target_type, target))?;
+        let (verb, kind, key) = ("get", target_type.clone(), target.clone());
         match self.reads.0.request::<K>(request).await {
             Ok(object) => Ok(Some(object)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(kube::Error::Api(status)) => {
-                Err(Error::Refused { verb: "get", kind: target_type.clone(), key: target.clone(), status })
-            }
-            Err(source) => Err(Error::Unanswered {
-                verb: "get",
-                kind: target_type.clone(),
-                key: target.clone(),
-                source: Box::new(source),
-            }),
+            Err(kube::Error::Api(status)) => Err(Error::refused(verb, kind, key, status)),
+            Err(kube::Error::SerdeError(source)) => Err(Error::undecodable(kind, key, source)),
+            Err(source) => Err(Error::unanswered(verb, kind, key, source)),
         }
     }
 
     async fn exchange(&self, write: &Write<'_>) -> Result<(StatusCode, Vec<u8>), Error> {
-        let unanswered = |source| Error::Unanswered {
-            verb: write.verb.as_str(),
-            kind: write.target_type.clone(),
-            key: write.target.clone(),
-            source: Box::new(source),
-        };
+        let (kind, key) = (write.target_type, write.target);
+        let unanswered = |source| Error::unanswered(write.verb.as_str(), kind.clone(), key.clone(), source);
         let response = self.client.0.send(self.request(write)?).await.map_err(unanswered)?;
         let code = response.status();
         let body = response.into_body().collect().await.map_err(unanswered)?.to_bytes();
@@ -172,12 +165,7 @@ impl Writer {
             // A proxy between us and the server answers in its own words.
             Status::failure(String::from_utf8_lossy(&body).trim(), "Unknown").with_code(code.as_u16())
         });
-        Err(Error::Refused {
-            verb: write.verb.as_str(),
-            kind: write.target_type.clone(),
-            key: write.target.clone(),
-            status: Box::new(status),
-        })
+        Err(Error::refused(write.verb.as_str(), kind.clone(), key.clone(), Box::new(status)))
     }
 
     fn request(&self, write: &Write<'_>) -> Result<Request<Body>, Error> {
@@ -200,6 +188,11 @@ impl Writer {
             Verb::JsonPatch => {
                 (Method::PATCH, format!("{}?fieldManager={manager}", object()), "application/json-patch+json")
             }
+            Verb::MergePatch => (
+                Method::PATCH,
+                format!("{}?fieldManager={manager}", object()),
+                "application/merge-patch+json",
+            ),
             Verb::Delete => (Method::DELETE, object(), "application/json"),
         };
         Request::builder()
@@ -217,11 +210,8 @@ fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
 }
 
 fn decode<K: DeserializeOwned>(write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
-    serde_json::from_slice(answer).map_err(|source| Error::Undecodable {
-        kind: write.target_type.clone(),
-        key: write.target.clone(),
-        source,
-    })
+    let undecodable = |source| Error::undecodable(write.target_type.clone(), write.target.clone(), source);
+    serde_json::from_slice(answer).map_err(undecodable)
 }
 
 fn effect(write: &Write<'_>, code: StatusCode, answer: &[u8]) -> WriteEffect<'static> {

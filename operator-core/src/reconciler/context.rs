@@ -1,6 +1,12 @@
 //! What a run can see and do.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use kube::Client;
 
@@ -11,7 +17,7 @@ use crate::{
     environment::WallClock,
     event_source::{PrimarySource, SecondarySource, Sources},
     observe::Causes,
-    operations::{ResourceOperations, Writer},
+    operations::{ResourceOperations, Writer, WritingRun},
     resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
@@ -23,6 +29,19 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
     pub(crate) clients: Clients,
+    /// The finalizer, where the controller uses one.
+    pub(crate) finalizer: Option<Arc<str>>,
+    /// Asks the processor.
+    pub(crate) next_is_imminent: NextIsImminent,
+}
+
+/// Asks whether another run of a primary is to come anyway.
+pub(crate) struct NextIsImminent(pub(crate) Box<dyn Fn(&ObjectKey) -> bool + Send + Sync>);
+
+impl fmt::Debug for NextIsImminent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NextIsImminent")
+    }
 }
 
 /// What distinguishes one run from another.
@@ -45,6 +64,8 @@ pub struct RunContext {
 pub struct Context<P: KubeObject> {
     run: RunContext,
     shared: Arc<ControllerContext<P>>,
+    /// A write has found the primary gone or replaced.
+    gone: AtomicBool,
 }
 
 impl<P: KubeObject> fmt::Debug for Context<P> {
@@ -55,7 +76,7 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 
 impl<P: KubeObject> Context<P> {
     pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext<P>>) -> Self {
-        Self { run, shared }
+        Self { run, shared, gone: AtomicBool::new(false) }
     }
 
     /// The primary that the run is about.
@@ -161,10 +182,17 @@ impl<P: KubeObject> Context<P> {
         self.shared.primary.informer()
     }
 
-    /// Writes secondaries.
+    /// Whether something has happened since the run began, so that another one follows it: what this one would write
+    /// only for the moment (a status, say) may be left to that one. What event sources have not delivered yet is not
+    /// seen. JOSDK's `isNextReconciliationImminent`.
     #[must_use]
+    pub fn next_reconciliation_imminent(&self) -> bool {
+        (self.shared.next_is_imminent.0)(&self.run.key)
+    }
+
+    /// Writes secondaries, and the primary beside what the run answers.
     pub fn resource_operations(&self) -> ResourceOperations<'_> {
-        ResourceOperations::new(&self.run.key, &self.shared.sources, &self.shared.writer)
+        ResourceOperations::new(self.writing_run())
     }
 
     /// An owner reference to `primary`, for the metadata of its children.
@@ -189,8 +217,21 @@ impl<P: KubeObject> Context<P> {
         self.shared.writer.environment.wall_clock()
     }
 
-    pub(crate) fn run(&self) -> &RunContext {
-        &self.run
+    pub(crate) fn writing_run(&self) -> WritingRun<'_> {
+        WritingRun {
+            key: &self.run.key,
+            uid: self.run.uid.as_str(),
+            finalizer: self.shared.finalizer.as_deref(),
+            gone: &self.gone,
+            primaries: &self.shared.primary,
+            sources: &self.shared.sources,
+            writer: &self.shared.writer,
+        }
+    }
+
+    /// Whether a write has found the primary gone or replaced.
+    pub(crate) fn primary_is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
     }
 
     pub(crate) fn shared(&self) -> &ControllerContext<P> {

@@ -1,4 +1,7 @@
-//! Decides without a request whether a server-side apply would change anything.
+//! Decides without a request whether a write would change anything.
+//!
+//! For a replacement and a merge patch that is a plain comparison ([`matches_replacement`], [`matches_replaced_status`],
+//! [`matches_merged`]). The rest of this page is about server-side apply, [`matches_applied`].
 //!
 //! The API server records in `metadata.managedFields` which fields each manager applied last. Restricted to those
 //! fields, the actual object is what the manager said last time, as far as nobody changed it since; comparing that
@@ -42,6 +45,7 @@ mod index;
 mod item_key;
 mod lists;
 mod path;
+mod replacement;
 mod value;
 mod walk;
 
@@ -53,6 +57,7 @@ use serde_json::Value;
 
 use self::walk::Walk;
 
+pub use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub use self::value::strip_nulls;
 
 /// How many paths [`Match::Differs`] names at most: enough to see what goes on, and a bound on the work.

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Identifies one run within its machine; later runs have greater ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(super) u64);
 
 impl fmt::Display for RunId {

@@ -1,0 +1,131 @@
+//! Has an informer list again when the test wants it to: its watch is told that its version is too old.
+
+use std::{
+    future::Future,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, BodyStream, StreamBody};
+use kube::client::Body;
+use operator_core::client::{ResponseBody, Transport, TransportHook};
+use tokio::sync::{Semaphore, watch};
+use tower::{BoxError, Service, util::BoxService};
+
+use crate::{DEADLINE, Gate};
+
+/// What the server sends over a watch whose version it has forgotten.
+const GONE: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}
+"#;
+
+/// Controls the lists and watches of one plural. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Relist {
+    plural: &'static str,
+    /// How often the watch was cut.
+    cuts: watch::Sender<usize>,
+    held: watch::Sender<bool>,
+    gate: Gate,
+    watches: Arc<Semaphore>,
+}
+
+impl Relist {
+    /// Lets everything pass for now.
+    #[must_use]
+    pub fn of(plural: &'static str) -> Self {
+        Self {
+            plural,
+            cuts: watch::Sender::new(0),
+            held: watch::Sender::new(false),
+            gate: Gate::new(),
+            watches: Arc::new(Semaphore::new(0)),
+        }
+    }
+
+    /// The hook to give to an operator's builder.
+    #[must_use]
+    pub fn hook(&self) -> TransportHook {
+        let relist = self.clone();
+        TransportHook::new(move |inner| BoxService::new(Controlled { inner, relist: relist.clone() }))
+    }
+
+    /// Waits until a watch has been opened that was not waited for before.
+    ///
+    /// # Errors
+    /// When none is opened in time.
+    pub async fn watching(&self) -> Result<()> {
+        let opened = tokio::time::timeout(DEADLINE, self.watches.acquire()).await;
+        opened.context("waited in vain for a watch")??.forget();
+        Ok(())
+    }
+
+    /// Ends the open watch with 410, so that the informer lists again, and lets the list pass at once.
+    pub fn cut(&self) {
+        self.cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// The same, but the list waits for [`Relist::release`]. Returns when it is about to be sent.
+    ///
+    /// # Errors
+    /// When the informer doesn't list in time.
+    pub async fn cut_and_hold(&self) -> Result<()> {
+        self.held.send_replace(true);
+        self.cut();
+        self.gate.arrived().await
+    }
+
+    /// Lets the list that waits pass, and those to come.
+    pub fn release(&self) {
+        self.held.send_replace(false);
+        self.gate.let_through(1);
+    }
+}
+
+struct Controlled {
+    inner: Transport,
+    relist: Relist,
+}
+
+impl Service<Request<Body>> for Controlled {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let is_collection = request.uri().path().ends_with(self.relist.plural);
+        let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        let answer = self.inner.call(request);
+        if !is_collection {
+            return answer.boxed();
+        }
+        let relist = self.relist.clone();
+        async move {
+            if is_watch {
+                let mut cuts = relist.cuts.subscribe();
+                cuts.mark_unchanged();
+                let response = answer.await?;
+                relist.watches.add_permits(1);
+                return Ok(response.map(|body| cut_short(body, async move { drop(cuts.changed().await) })));
+            }
+            if *relist.held.borrow() {
+                relist.gate.pass().await;
+            }
+            answer.await
+        }
+        .boxed()
+    }
+}
+
+fn cut_short(body: ResponseBody, cut: impl Future<Output = ()> + Send + 'static) -> ResponseBody {
+    let gone = stream::iter([Ok(Frame::data(Bytes::from_static(GONE)))]);
+    StreamBody::new(BodyStream::new(body).take_until(cut.boxed()).chain(gone)).boxed_unsync()
+}

@@ -1,0 +1,60 @@
+//! For the rows about writes: objects to write, and others' writes at the very moment of ours.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Result;
+use futures::future::BoxFuture;
+use http::Method;
+use kube::ResourceExt;
+use operator_core::{client::TransportHook, controller::IntoController, testing::TestOperator};
+
+use crate::{Scene, TestObject, TestStatus, before};
+
+/// An object of the name and namespace of `primary` with nothing else in it but `value`.
+pub fn fresh<K: TestObject>(primary: &K, value: &str) -> K {
+    let mut object = K::named(&primary.name_any(), value);
+    object.meta_mut().namespace = primary.namespace();
+    object
+}
+
+/// A status with nothing but a message.
+pub fn said(message: impl Into<String>) -> TestStatus {
+    TestStatus { message: Some(message.into()), ..TestStatus::default() }
+}
+
+/// A hook that does `action` once: just before the first request of `method` is sent whose path ends with `path`.
+pub fn once_before(
+    method: Method,
+    path: impl Into<String>,
+    action: impl Fn() -> BoxFuture<'static, Result<()>> + Send + Sync + 'static,
+) -> TransportHook {
+    let (path, done) = (path.into(), AtomicBool::new(false));
+    let action = Arc::new(action);
+    before(move |requested, requested_path| {
+        let is_it = *requested == method && requested_path.ends_with(&path);
+        if !is_it || done.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        let action = Arc::clone(&action);
+        Some(Box::pin(async move {
+            action().await.expect("others can do what the test wants them to do");
+        }))
+    })
+}
+
+impl<K: TestObject> Scene<K> {
+    /// Starts an operator with one controller, whose requests pass `hook`.
+    ///
+    /// # Errors
+    /// When the declaration is wrong.
+    pub async fn start_through(
+        &self,
+        hook: TransportHook,
+        controller: impl IntoController,
+    ) -> Result<TestOperator> {
+        Ok(TestOperator::start(self.operator().transport(hook).register(controller)?).await?)
+    }
+}

@@ -1,0 +1,41 @@
+//! Without server-side apply: exactly one finalizer, one run and one clean-up, also where others have a finalizer.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource};
+use kube::{ResourceExt, api::PostParams};
+use operator_core::Controller;
+use serde_json::json;
+
+test_resource!("add-finalizer-no-ssa.conformance.operator-core.io", namespaced);
+
+const OURS: &str = "testresources.add-finalizer-no-ssa.conformance.operator-core.io/finalizer";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
+    let scene = Scene::<TestResource>::new("add-finalizer-no-ssa").await?;
+    let script = Script::<TestResource>::idle();
+    let controller = Controller::builder(script.clone()).with_cleaner().use_ssa_to_patch_primary(false);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "first").await?;
+    let mut two = TestResource::new("two", TestResourceSpec { value: "first".to_owned() });
+    two.metadata.finalizers = Some(vec!["example.com/theirs".to_owned()]);
+    scene.resources.create(&PostParams::default(), &two).await?;
+    let settled = operator.settled().await?;
+    for name in ["one", "two"] {
+        assert_eq!(settled.runs_of(&scene.key(name)), 1, "{name}");
+    }
+    assert_eq!(scene.resources.get("one").await?.finalizers(), [OURS]);
+    assert_eq!(scene.resources.get("two").await?.finalizers(), ["example.com/theirs", OURS]);
+
+    for name in ["one", "two"] {
+        scene.delete(name).await?;
+    }
+    scene.until_gone("one").await?;
+    operator.settled().await?;
+    assert_eq!(scene.resources.get("two").await?.finalizers(), ["example.com/theirs"]);
+    scene.patch("two", json!({ "metadata": { "finalizers": null } })).await?;
+    scene.until_gone("two").await?;
+    operator.settled().await?;
+    assert_eq!((script.runs.count(), script.cleanups.count()), (2, 2));
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! A deletion that arrives while a filtered status write is under way still leads to the clean-up.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use http::Method;
+use integration_tests::{Scene, Script, once_before, said, test_resource};
+use operator_core::{Controller, UpdateControl};
+
+test_resource!("deletion-during-status-update.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_clean_up_is_called() -> Result<()> {
+    let scene = Scene::<TestResource>::new("deletion-during-status-update").await?;
+    let script = Script::new(|_, _: Arc<TestResource>, _| {
+        Box::pin(async move { Ok(UpdateControl::patch_status(said("written"))) })
+    });
+    let others = scene.clone();
+    let hook = once_before(Method::PATCH, "/testresources/one/status", move || {
+        let others = others.clone();
+        Box::pin(async move { others.delete("one").await })
+    });
+    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let operator = scene.start_through(hook, controller).await?;
+    scene.create("one", "first").await?;
+    scene.until_gone("one").await?;
+    operator.settled().await?;
+    assert_eq!(script.cleanups.count(), 1);
+    assert_eq!(script.runs.count(), 1, "nothing is reconciled that is being deleted");
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! A Deployment as the primary: its status is written through the subresource.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, eventually, test_resource};
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
+use kube::{Api, api::PostParams};
+use operator_core::{Context, Controller, Reconciler, UpdateControl};
+use serde_json::json;
+
+// The scene needs a custom resource; this row's primary is none.
+test_resource!("kubernetes-resource-status-update.conformance.operator-core.io", namespaced);
+
+struct Conditions;
+
+impl Reconciler for Conditions {
+    type Primary = Deployment;
+    type Error = anyhow::Error;
+
+    async fn reconcile(
+        &self,
+        deployment: Arc<Deployment>,
+        _: &Context<Deployment>,
+    ) -> Result<UpdateControl<Deployment>> {
+        let condition = DeploymentCondition {
+            type_: "Seen".to_owned(),
+            status: "True".to_owned(),
+            reason: Some("Reconciled".to_owned()),
+            ..DeploymentCondition::default()
+        };
+        let status = DeploymentStatus { conditions: Some(vec![condition]), ..DeploymentStatus::default() };
+        let desired = Deployment { metadata: deployment.metadata.clone(), status: Some(status), spec: None };
+        Ok(UpdateControl::patch_status_of(&desired))
+    }
+}
+
+fn is_seen(deployment: &Deployment) -> bool {
+    let conditions = deployment.status.iter().filter_map(|status| status.conditions.as_ref()).flatten();
+    conditions.into_iter().any(|condition| condition.type_ == "Seen" && condition.status == "True")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_a_deployment_is_written() -> Result<()> {
+    let scene = Scene::<TestResource>::new("deployment-status").await?;
+    let operator = scene.start(Controller::builder(Conditions).namespaces([&scene.namespace])).await?;
+    let deployments: Api<Deployment> = scene.api();
+    let labels = json!({ "app": "web" });
+    let deployment: Deployment = serde_json::from_value(json!({
+        "metadata": { "name": "web" },
+        "spec": {
+            "replicas": 0,
+            "selector": { "matchLabels": labels },
+            "template": {
+                "metadata": { "labels": labels },
+                "spec": { "containers": [{ "name": "web", "image": "web" }] },
+            },
+        },
+    }))?;
+    deployments.create(&PostParams::default(), &deployment).await?;
+    eventually("the condition", async || Ok(Some(deployments.get("web").await?).filter(is_seen))).await?;
+    operator.settled().await?;
+    let web = deployments.get("web").await?;
+    assert!(is_seen(&web), "the deployment's own controller leaves our condition alone");
+    assert_eq!(web.spec.and_then(|spec| spec.replicas), Some(0));
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! `status.observedGeneration` follows the generation, as user code sets it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestStatus, test_resource};
+use operator_core::{Controller, UpdateControl};
+use serde_json::json;
+
+test_resource!("manual-observed-generation.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_observed_generation_follows() -> Result<()> {
+    let scene = Scene::<TestResource>::new("manual-observed-generation").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, _| {
+        let observed_generation = primary.metadata.generation;
+        let status = TestStatus { observed_generation, ..TestStatus::default() };
+        Box::pin(async move { Ok(UpdateControl::patch_status(status)) })
+    });
+    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    scene.create("one", "first").await?;
+    for generation in 1..=3 {
+        let settled = operator.settled().await?;
+        assert_eq!(settled.runs_of(&scene.key("one")), 1);
+        let one = scene.resources.get("one").await?;
+        assert_eq!(one.metadata.generation, Some(generation));
+        assert_eq!(one.status.and_then(|status| status.observed_generation), Some(generation));
+        scene.patch("one", json!({ "spec": { "value": format!("change {generation}") } })).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! A run that knows that another one follows leaves the status to that one: there is exactly one write in the end.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Gate, Scene, Script, said, test_resource};
+use operator_core::{Controller, UpdateControl};
+use parking_lot::Mutex;
+use serde_json::json;
+
+test_resource!("next-reconciliation-imminent.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
+    let scene = Scene::<TestResource>::new("next-reconciliation-imminent").await?;
+    let (gate, answers) = (Gate::new(), Arc::new(Mutex::new(Vec::new())));
+    let script = Script::new({
+        let (gate, answers) = (gate.clone(), Arc::clone(&answers));
+        move |run, primary: Arc<TestResource>, context| {
+            let (gate, answers) = (gate.clone(), Arc::clone(&answers));
+            Box::pin(async move {
+                let before = context.next_reconciliation_imminent();
+                gate.pass().await;
+                if run == 1 {
+                    // The event is on its way; what has not arrived can't be known.
+                    while !context.next_reconciliation_imminent() {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                let imminent = context.next_reconciliation_imminent();
+                answers.lock().push((before, imminent));
+                Ok(if imminent {
+                    UpdateControl::no_update()
+                } else {
+                    UpdateControl::patch_status(said(&primary.spec.value))
+                })
+            })
+        }
+    });
+    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    scene.create("one", "first").await?;
+    gate.arrived().await?;
+    scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    gate.let_through(2);
+    let settled = operator.settled().await?;
+    assert_eq!(*answers.lock(), [(false, true), (false, false)]);
+    assert_eq!(settled.written(), ["PATCH testresources/one/status -> 200"]);
+    assert_eq!(scene.resources.get("one").await?.status, Some(said("second")));
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! An own write is filtered while the watch goes on, and after a list that has ended before it; one that a list shows is
+//! handed on, as a list may stand for more than our write.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use http::Method;
+use integration_tests::{Relist, Scene, Script, config_map, once_before, test_resource, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::PostParams;
+use operator_core::{Controller, UpdateControl, testing::TestOperator};
+
+test_resource!("on-relist-filter.conformance.operator-core.io", namespaced);
+
+#[derive(Clone, Copy, PartialEq)]
+enum List {
+    Never,
+    EndsBefore,
+    Wraps,
+    StartsDuring,
+}
+
+/// How many runs a new primary has whose run updates a config map.
+async fn runs(list: List) -> Result<u32> {
+    let scene = Scene::<TestResource>::new("on-relist-filter").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let map = config_map(&*primary, context, &primary.spec.value);
+            context.resource_operations().server_side_apply(&map).await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let relist = Relist::of("/configmaps");
+    let during = once_before(Method::PATCH, "/configmaps/one", {
+        let relist = relist.clone();
+        move || {
+            let relist = relist.clone();
+            Box::pin(
+                async move { if list == List::StartsDuring { relist.cut_and_hold().await } else { Ok(()) } },
+            )
+        }
+    });
+    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    // Others have made the map, so that the run changes what its source knows.
+    let mut map = ConfigMap::default();
+    map.metadata.name = Some("one".to_owned());
+    scene.api().create(&PostParams::default(), &map).await?;
+    let builder = scene.operator().transport(during).transport(relist.hook()).register(controller)?;
+    let operator = TestOperator::start(builder).await?;
+    operator.settled().await?;
+    relist.watching().await?;
+    match list {
+        List::Never | List::StartsDuring => {}
+        List::EndsBefore => {
+            relist.cut();
+            relist.watching().await?;
+        }
+        List::Wraps => relist.cut_and_hold().await?,
+    }
+    scene.create("one", "written").await?;
+    scene.until_other::<ConfigMap>("our write", "one", |map| value_of(map) == Some("written")).await?;
+    relist.release();
+    let settled = operator.settled().await?;
+    let map: ConfigMap = scene.api().get("one").await?;
+    assert_eq!(value_of(&map), Some("written"));
+    Ok(settled.runs_of(&scene.key("one")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filtered_without_a_list() -> Result<()> {
+    assert_eq!(runs(List::Never).await?, 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filtered_after_a_list_that_ended_before() -> Result<()> {
+    assert_eq!(runs(List::EndsBefore).await?, 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handed_on_when_a_list_wraps_the_write() -> Result<()> {
+    assert_eq!(runs(List::Wraps).await?, 2);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handed_on_when_a_list_starts_during_the_write() -> Result<()> {
+    assert_eq!(runs(List::StartsDuring).await?, 2);
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! An applied patch of the primary adds the controller's value and keeps the user's.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, fresh, test_resource};
+use kube::ResourceExt;
+use operator_core::{Controller, UpdateControl};
+
+test_resource!("patch-resource-with-ssa.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_values_are_there() -> Result<()> {
+    let scene = Scene::<TestResource>::new("patch-resource-with-ssa").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, _| {
+        Box::pin(async move {
+            let mut desired = fresh(&*primary, &primary.spec.value);
+            desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
+
+            Ok(UpdateControl::patch_resource(desired))
+        })
+    });
+    let controller = Controller::builder(script).name("sample").namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "the user's").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    let one = scene.resources.get("one").await?;
+    assert_eq!(one.spec.value, "the user's");
+    assert_eq!(one.annotations().get("by").map(String::as_str), Some("controller"));
+
+    let mut entries: Vec<_> = one
+        .managed_fields()
+        .iter()
+        .filter(|entry| entry.subresource.is_none())
+        .map(|entry| {
+            (entry.operation.as_deref().unwrap_or_default(), entry.manager.as_deref() == Some("sample"))
+        })
+        .collect();
+    entries.sort_unstable();
+    assert_eq!(
+        entries,
+        [("Apply", true), ("Update", false)],
+        "the controller's and the user's, nothing else"
+    );
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Each type of write of the primary, and of its status: what was written is there, without a further run. The same
+//! write once more sends nothing.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use integration_tests::{Scene, Script, fresh, said, test_resource};
+use operator_core::{Context, Controller, UpdateControl, operations::Error};
+use serde_json::json;
+
+test_resource!("resource-operations.conformance.operator-core.io", namespaced);
+
+type Written = Result<Arc<TestResource>, Error>;
+
+/// Writes "written" into the spec or the status, in the way that the object's name says.
+async fn write(primary: &TestResource, context: &Context<TestResource>) -> Result<Written> {
+    let operations = context.resource_operations();
+    let mut desired = primary.clone();
+    Ok(match primary.metadata.name.as_deref().unwrap_or_default() {
+        "ssa" => operations.server_side_apply(&fresh(primary, "written")).await,
+        "ssa-status" => {
+            desired.status = Some(said("written"));
+            operations.server_side_apply_status(&desired).await
+        }
+        "put" => {
+            desired.spec.value = "written".to_owned();
+            operations.update(&desired).await
+        }
+        "put-status" => {
+            desired.status = Some(said("written"));
+            operations.update_status(&desired).await
+        }
+        "json" => operations.json_patch(primary, |object| object.spec.value = "written".to_owned()).await,
+        "json-status" => {
+            operations.json_patch_status(primary, |object| object.status = Some(said("written"))).await
+        }
+        "merge" => operations.merge_patch(primary, json!({ "spec": { "value": "written" } })).await,
+        "merge-status" => {
+            let mut patch = serde_json::to_value(primary)?;
+            patch["status"] = json!({ "message": "written" });
+            operations
+                .merge_patch_status(primary, json!({ "spec": patch["spec"], "status": patch["status"] }))
+                .await
+        }
+        "merge-status-alone" => {
+            operations.merge_patch_status(primary, json!({ "status": { "message": "written" } })).await
+        }
+        other => bail!("no way to write {other}"),
+    })
+}
+
+async fn check(name: &'static str, expect: &str) -> Result<()> {
+    let scene = Scene::<TestResource>::new("resource-operations").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let answer = write(&primary, context).await??;
+            let again = write(&answer, context).await??;
+            anyhow::ensure!(answer.metadata.resource_version == again.metadata.resource_version);
+            let cached = context.primary_cache().get(context.primary_key());
+            anyhow::ensure!(
+                cached.is_some_and(
+                    |cached| cached.metadata.resource_version == answer.metadata.resource_version
+                ),
+                "own writes are read back"
+            );
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    scene.create(name, "first").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), [expect], "one request, and none for what is there");
+    assert_eq!(settled.runs_of(&scene.key(name)), 1, "own writes cause no run");
+    let actual = scene.resources.get(name).await?;
+    if expect.contains("/status") {
+        assert_eq!(actual.status, Some(said("written")));
+        assert_eq!(actual.spec.value, "first", "the spec stays");
+    } else {
+        assert_eq!(actual.spec.value, "written");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_side_apply() -> Result<()> {
+    check("ssa", "PATCH testresources/ssa -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_side_apply_of_the_status() -> Result<()> {
+    check("ssa-status", "PATCH testresources/ssa-status/status -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn put() -> Result<()> {
+    check("put", "PUT testresources/put -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn put_of_the_status() -> Result<()> {
+    check("put-status", "PUT testresources/put-status/status -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_patch() -> Result<()> {
+    check("json", "PATCH testresources/json -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_patch_of_the_status() -> Result<()> {
+    check("json-status", "PATCH testresources/json-status/status -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merge_patch() -> Result<()> {
+    check("merge", "PATCH testresources/merge -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merge_patch_of_the_status() -> Result<()> {
+    check("merge-status", "PATCH testresources/merge-status/status -> 200").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merge_patch_of_the_status_alone() -> Result<()> {
+    check("merge-status-alone", "PATCH testresources/merge-status-alone/status -> 200").await
+}

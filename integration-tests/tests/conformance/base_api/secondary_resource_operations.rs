@@ -1,0 +1,89 @@
+//! Each type of write of a secondary: what was written is there, and the write causes no further run.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use integration_tests::{Scene, Script, config_map, test_resource, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Context, Controller, UpdateControl};
+use serde_json::json;
+
+test_resource!("secondary-resource-operations.conformance.operator-core.io", namespaced);
+
+/// Sees to a config map with the primary's value, in the way that the primary's name says.
+async fn write(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
+    let (operations, value) = (context.resource_operations(), &primary.spec.value);
+    let desired = config_map(primary, context, value);
+    let name = primary.metadata.name.as_deref().unwrap_or_default();
+    let written = match (name, context.secondary::<ConfigMap>()) {
+        ("ssa", _) => operations.server_side_apply(&desired).await?,
+        (_, None) => operations.create(&desired).await?,
+        ("create", Some(actual)) => actual,
+        ("put", Some(actual)) => {
+            let replacement = ConfigMap { data: desired.data, ..(*actual).clone() };
+            operations.update(&replacement).await?
+        }
+        ("json", Some(actual)) => operations.json_patch(&*actual, |map| map.data = desired.data).await?,
+        ("merge", Some(actual)) => {
+            operations.merge_patch(&*actual, json!({ "data": { "value": value } })).await?
+        }
+        (other, _) => bail!("no way to write {other}"),
+    };
+    let seen = context.secondary::<ConfigMap>();
+    anyhow::ensure!(
+        seen.is_some_and(|seen| seen.metadata.resource_version == written.metadata.resource_version),
+        "own writes are read back"
+    );
+    Ok(())
+}
+
+async fn check(name: &'static str, created_by: &str, updated_by: &[&str]) -> Result<()> {
+    let scene = Scene::<TestResource>::new("secondary-resource-operations").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            write(&primary, context).await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+
+    scene.create(name, "first").await?;
+    let created = operator.settled().await?;
+    assert_eq!(created.written(), [created_by]);
+    assert_eq!(created.runs_of(&scene.key(name)), 1, "an own creation causes no run");
+
+    let value = if updated_by.is_empty() { "first" } else { "second" };
+    scene.patch(name, json!({ "spec": { "value": "second" } })).await?;
+    let updated = operator.settled().await?;
+    assert_eq!(updated.written(), updated_by);
+    assert_eq!(updated.runs_of(&scene.key(name)), 1, "an own update causes no run");
+    let map: ConfigMap = scene.api().get(name).await?;
+    assert_eq!(value_of(&map), Some(value));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn create() -> Result<()> {
+    check("create", "POST configmaps/create -> 201", &[]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_side_apply() -> Result<()> {
+    check("ssa", "PATCH configmaps/ssa -> 201", &["PATCH configmaps/ssa -> 200"]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn put() -> Result<()> {
+    check("put", "POST configmaps/put -> 201", &["PUT configmaps/put -> 200"]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_patch() -> Result<()> {
+    check("json", "POST configmaps/json -> 201", &["PATCH configmaps/json -> 200"]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merge_patch() -> Result<()> {
+    check("merge", "POST configmaps/merge -> 201", &["PATCH configmaps/merge -> 200"]).await
+}

@@ -1,0 +1,80 @@
+//! A status write alone leads to exactly one run, with a finalizer and without; changes of the spec during a run lead to
+//! one more.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Gate, Scene, Script, said, test_resource};
+use operator_core::{Controller, UpdateControl, testing::TestOperator};
+use serde_json::json;
+
+test_resource!("sub-resource-update.conformance.operator-core.io", namespaced);
+
+/// Says in the status which spec it has seen, after the test has let it through.
+fn script(gate: Option<Gate>) -> Script<TestResource> {
+    Script::new(move |_, primary: Arc<TestResource>, _| {
+        let gate = gate.clone();
+        Box::pin(async move {
+            if let Some(gate) = gate {
+                gate.pass().await;
+            }
+            Ok(UpdateControl::patch_status(said(&primary.spec.value)))
+        })
+    })
+}
+
+async fn start(
+    scene: &Scene<TestResource>,
+    script: Script<TestResource>,
+    finalizer: bool,
+) -> Result<TestOperator> {
+    let controller = Controller::builder(script).namespaces([&scene.namespace]);
+    scene.start(if finalizer { controller.with_cleaner() } else { controller }).await
+}
+
+async fn status_alone(finalizer: bool) -> Result<()> {
+    let scene = Scene::<TestResource>::new("sub-resource-update").await?;
+    let operator = start(&scene, script(None), finalizer).await?;
+    scene.create("one", "first").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    assert_eq!(scene.resources.get("one").await?.status, Some(said("first")));
+    Ok(())
+}
+
+async fn interleaved(finalizer: bool) -> Result<()> {
+    let scene = Scene::<TestResource>::new("sub-resource-update").await?;
+    let gate = Gate::new();
+    let operator = start(&scene, script(Some(gate.clone())), finalizer).await?;
+    scene.create("one", "first").await?;
+    gate.arrived().await?;
+    for value in ["second", "third"] {
+        scene.patch("one", json!({ "spec": { "value": value } })).await?;
+    }
+    gate.let_through(3);
+    let settled = operator.settled().await?;
+    let runs = settled.runs_of(&scene.key("one"));
+    assert!((2..=3).contains(&runs), "{runs} runs: changes during a run lead to one or two more");
+    assert_eq!(scene.resources.get("one").await?.status, Some(said("third")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_alone_without_finalizer() -> Result<()> {
+    status_alone(false).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_alone_with_finalizer() -> Result<()> {
+    status_alone(true).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spec_and_status_interleaved_without_finalizer() -> Result<()> {
+    interleaved(false).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spec_and_status_interleaved_with_finalizer() -> Result<()> {
+    interleaved(true).await
+}

@@ -1,0 +1,42 @@
+//! A run that takes longer than its controller allows is dropped, says so in the error status, and is retried.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, said, test_resource};
+use operator_core::{Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+
+test_resource!("reconcile-timeout.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_run_is_dropped_and_retried() -> Result<()> {
+    let scene = Scene::<TestResource>::new("reconcile-timeout").await?;
+    let script = Script::new(|run, _: Arc<TestResource>, _| {
+        Box::pin(async move {
+            if run == 1 {
+                std::future::pending::<()>().await;
+            }
+            Ok(UpdateControl::patch_status(said("done")))
+        })
+    })
+    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    let controller = Controller::builder(script.clone())
+        .reconcile_timeout(Duration::from_millis(200))
+        // The retry is far enough away for the error status to be read.
+        .retry(GenericRetry::linear(Duration::from_secs(2), 5)?)
+        .namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "first").await?;
+    scene
+        .until("the error status", "one", |one| {
+            let message = one.status.as_ref().and_then(|status| status.message.as_deref());
+            message.is_some_and(|message| message.contains("`reconcile_timeout`"))
+        })
+        .await?;
+    scene.until("the retry", "one", |one| one.status == Some(said("done"))).await?;
+    operator.settled().await?;
+    assert_eq!(script.runs.under_way(), 0, "a dropped run has ended");
+    let attempts: Vec<_> = script.runs.of("one").iter().map(|run| run.attempt).collect();
+    assert_eq!(attempts, [None, Some(1)]);
+    Ok(())
+}

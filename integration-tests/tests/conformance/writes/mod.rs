@@ -1,0 +1,6 @@
+//! What the writes promise beyond the original's tests.
+
+mod deadline;
+mod foreign_ownership;
+mod replaced_primary;
+mod terminating_namespace;

@@ -1,0 +1,77 @@
+//! A child in a namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, config_map, test_resource};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::{
+    Api,
+    api::{DeleteParams, PostParams},
+};
+use operator_core::{
+    Controller, ErrorStatusUpdateControl, GenericRetry, InformerEventSource, UpdateControl, WatchScope,
+    operations,
+};
+use parking_lot::Mutex;
+
+test_resource!("terminating-namespace.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_error_says_what_is_wrong() -> Result<()> {
+    let scene = Scene::<TestResource>::new("terminating-namespace").await?;
+    let ending = scene.cluster.namespace("ending").await?;
+    // Something in it keeps the namespace in the middle of its end.
+    let mut keeper = ConfigMap::default();
+    keeper.metadata.name = Some("keeper".to_owned());
+    keeper.metadata.finalizers = Some(vec!["example.com/keep".to_owned()]);
+    let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), &ending);
+    maps.create(&PostParams::default(), &keeper).await?;
+    Api::<Namespace>::all(scene.client.clone()).delete(&ending, &DeleteParams::default()).await?;
+
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let script = Script::new({
+        let ending = ending.clone();
+        move |_, primary: Arc<TestResource>, context| {
+            let ending = ending.clone();
+            Box::pin(async move {
+                let mut map = config_map(&*primary, context, "never");
+                map.metadata.namespace = Some(ending);
+                map.metadata.owner_references = None;
+                let written = context.resource_operations().server_side_apply(&map).await;
+                if let Err(error) = &written {
+                    anyhow::ensure!(
+                        matches!(error, operations::Error::NamespaceTerminating { .. }),
+                        "{error}"
+                    );
+                    anyhow::ensure!(!error.is_retryable());
+                }
+                written?;
+                Ok(UpdateControl::no_update())
+            })
+        }
+    })
+    .on_error({
+        let errors = Arc::clone(&errors);
+        move |_, _, error| {
+            errors.lock().push(error.to_string());
+            ErrorStatusUpdateControl::no_status_update()
+        }
+    });
+    let source =
+        InformerEventSource::<ConfigMap>::new().namespaces(WatchScope::Namespaces([ending.clone()].into()));
+    let controller = Controller::builder(script).watches(source).namespaces([&scene.namespace]);
+    let operator = scene.start(controller.retry(GenericRetry::linear(Duration::from_secs(1), 2)?)).await?;
+    scene.create("one", "first").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 3, "one run and two retries");
+    let errors = errors.lock().clone();
+    assert!(errors.iter().all(|error| error.contains("its namespace is being terminated")), "{errors:?}");
+    maps.patch(
+        "keeper",
+        &kube::api::PatchParams::default(),
+        &kube::api::Patch::Merge(serde_json::json!({ "metadata": { "finalizers": null } })),
+    )
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! A run may be dropped at every await.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::{StreamExt, channel::mpsc};
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::client::Body;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::task::yield_now;
+use tower::{BoxError, service_fn, util::BoxService};
+
+use super::*;
+use crate::{
+    cache::{Informer, WatchScope},
+    client::{Clients, ResponseBody, TransportHook},
+    environment::Environment,
+    event_source::{
+        EventSink, EventSource, Filters, InformerEventSource, NoPrimaries, PrimaryChange, PrimaryEventSource,
+        PrimaryFilters, PrimarySource, SourceDeclaration, Sources, Wiring,
+    },
+    observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
+    operations::{ClientHandle, Writer},
+    processor::RunId,
+    reconciler::{ControllerContext, NextIsImminent},
+    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
+};
+
+/// Later than whatever the server answers.
+const LATEST: u64 = 1_000_000;
+
+/// Answers each write after a few awaits with what was written, in a new version.
+#[derive(Clone, Default)]
+struct Server {
+    version: Arc<AtomicU64>,
+    watches: Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>,
+}
+
+impl Server {
+    async fn answer(self, request: Request<Body>) -> Result<Response<ResponseBody>, BoxError> {
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let path = request.uri().path().to_owned();
+        if query.contains("watch=true") {
+            let (sender, receiver) = mpsc::unbounded();
+            self.watches.lock().push(sender);
+            let frames = receiver.map(|bytes| Ok::<_, BoxError>(Frame::data(bytes)));
+            return Ok(Response::new(StreamBody::new(frames).boxed_unsync()));
+        }
+        let answer = if request.method() == http::Method::GET {
+            let items = if path.ends_with("/configmaps") { vec![primary(1, &json!({}))] } else { vec![] };
+            json!({ "metadata": { "resourceVersion": "1" }, "items": items })
+        } else {
+            for _ in 0..3 {
+                yield_now().await;
+            }
+            let version = self.version.fetch_add(1, Ordering::SeqCst) + 2;
+            let sent: Value = serde_json::from_slice(&request.into_body().collect_bytes().await?)?;
+            if path.contains("/secrets/") {
+                let mut secret = sent;
+                secret["metadata"]["uid"] = "secret".into();
+                secret["metadata"]["resourceVersion"] = version.to_string().into();
+                secret
+            } else {
+                primary(version, &sent)
+            }
+        };
+        Ok(Response::new(BodyExt::map_err(Full::new(answer.to_string().into()), never).boxed_unsync()))
+    }
+}
+
+fn never(never: Infallible) -> BoxError {
+    match never {}
+}
+
+fn primary(version: u64, sent: &Value) -> Value {
+    let finalizers = sent.pointer("/metadata/finalizers").cloned().unwrap_or_else(|| json!([]));
+    json!({
+        "metadata": {
+            "name": "one", "namespace": "shop", "uid": "u", "resourceVersion": version.to_string(),
+            "finalizers": finalizers,
+        },
+    })
+}
+
+/// Writes a secondary and the primary in all ways that differ in their awaits.
+struct Writes;
+
+impl Reconciler for Writes {
+    type Primary = ConfigMap;
+    type Error = operations::Error;
+
+    async fn reconcile(
+        &self,
+        map: Arc<ConfigMap>,
+        context: &Context<ConfigMap>,
+    ) -> Result<UpdateControl<ConfigMap>, operations::Error> {
+        let mut secret = Secret::default();
+        (secret.metadata.name, secret.metadata.namespace) = (Some("child".into()), Some("shop".into()));
+        let operations = context.resource_operations();
+        operations.server_side_apply(&secret).await?;
+        operations.json_patch(&*map, |map| map.data = Some([("a".into(), "b".into())].into())).await?;
+        let mut desired = (*map).clone();
+        desired.immutable = Some(false);
+        Ok(UpdateControl::patch_resource_and_status(desired))
+    }
+}
+
+/// Runs that have started and not finished.
+#[derive(Debug, Default)]
+struct UnderWay(AtomicI64);
+
+impl Observer for UnderWay {
+    fn observe(&self, observation: &Observation<'_>) {
+        match observation {
+            Observation::RunStarted { .. } => self.0.fetch_add(1, Ordering::SeqCst),
+            Observation::RunFinished { .. } => self.0.fetch_sub(1, Ordering::SeqCst),
+            _ => 0,
+        };
+    }
+}
+
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn primary_changed(&self, _: PrimaryChange<'_>) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn related_changed(&self, _: &ObjectKey, _: Cause) {}
+}
+
+struct World {
+    server: Server,
+    under_way: Arc<UnderWay>,
+    dispatcher: Dispatcher<Writes>,
+}
+
+impl World {
+    async fn new(timeout: Option<Duration>) -> Self {
+        let server = Server::default();
+        let hook = {
+            let server = server.clone();
+            TransportHook::new(move |_| {
+                let server = server.clone();
+                BoxService::new(service_fn(move |request| server.clone().answer(request)))
+            })
+        };
+        let config = kube::Config::new("http://127.0.0.1:1".parse().expect("a valid address"));
+        let (environment, under_way) = (Environment::real(), Arc::new(UnderWay::default()));
+        let clients = Clients::new(&config, &[hook], None, environment.clock()).expect("a client");
+        let observers = Observers::new(vec![Arc::clone(&under_way) as Arc<dyn Observer>]);
+        let wiring = Wiring {
+            controller: "writes".into(),
+            primary_type: ResourceType::of::<ConfigMap>(),
+            scope: WatchScope::All,
+            own_managers: vec!["writes".to_owned()],
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            primaries: Arc::new(NoPrimaries),
+            sink: Arc::new(Nobody),
+        };
+        let filters = PrimaryFilters {
+            user: Filters::new(),
+            generation_aware: true,
+            finalizer: None,
+            default_filters: true,
+        };
+        let declaration = PrimaryEventSource {
+            label_selector: None,
+            field_selector: None,
+            indexers: BTreeMap::new(),
+            filters,
+        };
+        let primary = PrimarySource::new(declaration, &wiring);
+        let mut sources = Sources::default();
+        InformerEventSource::<Secret>::new().build(SourceIndex(0), &wiring, &mut sources);
+        environment.spawn(EventSource::run(primary.informer()));
+        environment.spawn(sources.all().next().expect("the source of secrets").run());
+        primary.informer().synced().await;
+        sources.all().next().expect("the source of secrets").synced().await;
+        let writer = Writer {
+            client: ClientHandle(clients.direct.clone()),
+            reads: ClientHandle(clients.reads.clone()),
+            controller: "writes".into(),
+            field_manager: "writes".into(),
+            environment,
+            observers,
+        };
+        let shared = Arc::new(ControllerContext {
+            controller: "writes".into(),
+            primary,
+            sources,
+            writer,
+            clients,
+            finalizer: Some("example.com/finalizer".into()),
+            next_is_imminent: NextIsImminent(Box::new(|_| false)),
+        });
+        let reconciler = Arc::new(Writes);
+        let source_names = Arc::from(["Secret".to_owned()]);
+        let dispatcher =
+            Dispatcher { reconciler, cleanup: None, use_ssa: true, timeout, source_names, shared };
+        Self { server, under_way, dispatcher }
+    }
+
+    fn run(&self) -> Run {
+        Run {
+            id: RunId::default(),
+            key: ObjectKey::namespaced("shop", "one"),
+            uid: Uid::new("u"),
+            causes: Causes::NONE,
+            retry: None,
+        }
+    }
+
+    /// The watches go past all versions that were ever answered; what is still kept then was left behind.
+    async fn assert_nothing_is_left(&self, polls: usize) {
+        assert_eq!(
+            self.under_way.0.load(Ordering::SeqCst),
+            0,
+            "a run counts as under way after {polls} polls"
+        );
+        let bookmark = json!({
+            "type": "BOOKMARK",
+            "object": { "kind": "Any", "apiVersion": "v1", "metadata": { "resourceVersion": LATEST.to_string() } },
+        });
+        for watch in &*self.server.watches.lock() {
+            let _ = watch.unbounded_send(format!("{bookmark}\n").into());
+        }
+        let shared = &self.dispatcher.shared;
+        nothing_is_left(shared.primary.informer(), polls).await;
+        let secrets = shared.sources.named::<Secret>("Secret").expect("the source of secrets");
+        nothing_is_left(secrets.informer(), polls).await;
+    }
+}
+
+async fn nothing_is_left<K: KubeObject>(informer: &Informer<K>, polls: usize) {
+    let has_passed =
+        || informer.last_syncs().iter().all(|(_, sync)| *sync >= Some(ResourceVersion::new(LATEST)));
+    while !has_passed() {
+        yield_now().await;
+    }
+    let sizes = informer.sizes();
+    assert_eq!((sizes.windows, sizes.overlay), (0, 0), "{} after {polls} polls", informer.name());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
+    let mut polls = 0;
+    loop {
+        let world = World::new(None).await;
+        let mut run = Box::pin(world.dispatcher.dispatch(world.run()));
+        let mut outcome = None;
+        for _ in 0..polls {
+            if let std::task::Poll::Ready(ended) = futures::poll!(&mut run) {
+                outcome = Some(ended);
+                break;
+            }
+            // Lets the tasks of the clients go on, which carry the requests.
+            yield_now().await;
+        }
+        drop(run);
+        world.assert_nothing_is_left(polls).await;
+        if let Some(outcome) = outcome {
+            assert_eq!(outcome, Outcome::Success { reschedule: None });
+            break;
+        }
+        polls += 1;
+    }
+    // Five writes of several awaits each: finalizer, child, data, object, status.
+    assert!(polls > 15, "only {polls} polls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
+    let world = World::new(Some(Duration::ZERO)).await;
+    let outcome = world.dispatcher.dispatch(world.run()).await;
+    assert_eq!(outcome, Outcome::Failed { retryable: true, handled: false });
+    world.assert_nothing_is_left(0).await;
+}

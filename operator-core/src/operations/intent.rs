@@ -1,0 +1,223 @@
+//! What is to be written, before it is decided how.
+
+use serde_json::{Value, json};
+
+use super::{
+    Error, WriteMode, body,
+    matcher::{Match, matches_applied, matches_merged, matches_replaced_status, matches_replacement},
+    writer::Verb,
+};
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
+
+/// Which part of an object a write is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Object,
+    Status,
+}
+
+impl Part {
+    pub(super) const fn subresource(self) -> Option<&'static str> {
+        match self {
+            Self::Object => None,
+            Self::Status => Some("status"),
+        }
+    }
+}
+
+/// One write, whatever its type.
+#[derive(Debug)]
+pub(super) struct Intent {
+    pub(super) verb: Verb,
+    pub(super) part: Part,
+    pub(super) key: ObjectKey,
+    content: Content,
+    /// The version of the state that the caller made it from, where that matters.
+    given: Option<String>,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// The body of an apply, a creation, a replacement or a merge patch.
+    Object(Value),
+    /// A JSON patch.
+    Operations {
+        operations: Vec<Value>,
+        /// Tests that each list which the operations reach into is still the same, as they count its items. Needed where
+        /// no version is tested.
+        same_lists: Vec<Value>,
+    },
+}
+
+/// What a write that is filtered holds on to.
+#[derive(Debug)]
+pub(super) enum Lock {
+    /// The server refuses it if the object has another version by now.
+    Version(String),
+    /// The server refuses it if the object exists.
+    Absence,
+}
+
+impl Intent {
+    /// A write whose body is an object, or looks like one.
+    pub(super) fn of(verb: Verb, part: Part, key: ObjectKey, body: Value) -> Self {
+        Self { verb, part, key, content: Content::Object(body), given: None }
+    }
+
+    /// The JSON patch that leads from one state of `part` to another.
+    pub(super) fn difference(part: Part, key: ObjectKey, from: &Value, to: &Value) -> Self {
+        let mut same_lists: Vec<Value> = Vec::new();
+        let patch = json_patch::diff(from, to);
+        let operations = patch
+            .iter()
+            .map(|operation| {
+                if let Some(test) = same_list(from, operation.path().as_str())
+                    && !same_lists.contains(&test)
+                {
+                    same_lists.push(test);
+                }
+                json!(operation)
+            })
+            .collect();
+        Self {
+            verb: Verb::JsonPatch,
+            part,
+            key,
+            content: Content::Operations { operations, same_lists },
+            given: None,
+        }
+    }
+
+    /// The same, made from this version.
+    pub(super) fn made_from(mut self, version: Option<&str>) -> Self {
+        self.given = version.filter(|version| !version.is_empty()).map(str::to_owned);
+        self
+    }
+
+    /// Whether nothing would change if `actual` is the state on the server.
+    pub(super) fn is_met_by<K: KubeObject>(
+        &self,
+        actual: &K,
+        kind: &ResourceType,
+        manager: &str,
+    ) -> Result<bool, Error> {
+        let desired = match &self.content {
+            Content::Operations { operations, .. } => return Ok(operations.is_empty()),
+            Content::Object(desired) => desired,
+        };
+        let is_status = self.part == Part::Status;
+        let plain = body::plain(actual, kind)?;
+        Ok(match self.verb {
+            Verb::Apply => {
+                let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
+                let result = matches_applied(desired, &plain, managed, manager, self.part.subresource());
+                if let Match::Differs(paths) = &result {
+                    tracing::debug!(%kind, ?paths, "differs from the desired state");
+                }
+                result.is_equal()
+            }
+            // What was made from another state than the known one is not known to be met, whatever it looks like.
+            Verb::Update if self.given.is_some() && self.given != actual.meta().resource_version => false,
+            Verb::Update if is_status => matches_replaced_status(desired, &plain),
+            Verb::Update => matches_replacement(desired, &plain),
+            Verb::MergePatch => matches_merged(desired, &plain, is_status),
+            Verb::Create | Verb::Delete | Verb::JsonPatch => false,
+        })
+    }
+
+    /// What to lock the write to, if `base` is the newest known state; `None` where it is sent without a lock, and so
+    /// without a filter.
+    pub(super) fn lock<K: KubeObject>(
+        &self,
+        mode: WriteMode,
+        base: Option<&K>,
+        kind: &ResourceType,
+    ) -> Result<Option<Lock>, Error> {
+        if !mode.filters() {
+            return Ok(None);
+        }
+        let given = || self.given.clone();
+        let known = || base.and_then(|base| base.meta().resource_version.clone());
+        let version = match self.verb {
+            Verb::Create => return Ok(Some(Lock::Absence)),
+            _ if mode == WriteMode::FilterWithOptimisticLocking => {
+                let unversioned = || Error::Unversioned { kind: kind.clone(), key: self.key.clone() };
+                Some(given().ok_or_else(unversioned)?)
+            }
+            Verb::Update | Verb::JsonPatch | Verb::MergePatch | Verb::Delete => given().or_else(known),
+            // An object that is applied mostly comes without a version, or with an old one: an apply says what is wanted,
+            // whatever there is.
+            Verb::Apply => known(),
+        };
+        // Only an apply creates what isn't there, and never a status.
+        let creates = self.verb == Verb::Apply && self.part == Part::Object;
+        Ok(version.or_else(|| creates.then(|| body::ABSENT.to_owned())).map(Lock::Version))
+    }
+
+    /// Whether a conflict is for the caller to resolve.
+    pub(super) fn is_strict(&self, mode: WriteMode) -> bool {
+        match self.verb {
+            Verb::Create | Verb::Update | Verb::Delete => true,
+            // Whoever puts a version into a merge patch means it.
+            Verb::MergePatch => self.given.is_some(),
+            Verb::Apply | Verb::JsonPatch => mode == WriteMode::FilterWithOptimisticLocking,
+        }
+    }
+
+    /// What is sent: with the uid where one is given, and locked where a version is given.
+    pub(super) fn body(&self, uid: Option<&str>, version: Option<&str>) -> Value {
+        match &self.content {
+            Content::Object(content) => {
+                let mut body = content.clone();
+                let given = self.given.as_deref().filter(|_| self.verb != Verb::Apply);
+                if let Some(version) = version.or(given) {
+                    body::lock(&mut body, version);
+                }
+                if let Some(uid) = uid {
+                    body["metadata"]["uid"] = uid.into();
+                }
+                body
+            }
+            Content::Operations { operations, same_lists } => {
+                let test = |path: &str, value: &str| json!({ "op": "test", "path": path, "value": value });
+                let mut body: Vec<Value> = uid.map(|uid| test("/metadata/uid", uid)).into_iter().collect();
+                match version {
+                    Some(version) => body.push(test("/metadata/resourceVersion", version)),
+                    None => body.extend(same_lists.iter().cloned()),
+                }
+                body.extend(operations.iter().cloned());
+                Value::Array(body)
+            }
+        }
+    }
+}
+
+/// The test that the outermost list on the way to `path` is still the one of `base`.
+fn same_list(base: &Value, path: &str) -> Option<Value> {
+    let ends = path.match_indices('/').map(|(end, _)| end).skip(1).chain([path.len()]);
+    ends.map(|end| &path[..end]).find_map(|path| {
+        let list = base.pointer(path).filter(|value| value.is_array())?;
+        Some(json!({ "op": "test", "path": path, "value": list }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_json_patch_without_a_version_tests_the_lists_it_counts_in() {
+        let (from, to) = (json!({ "a": [{ "b": 1 }], "c": 1 }), json!({ "a": [{ "b": 2 }], "c": 2 }));
+        let key = ObjectKey::namespaced("shop", "one");
+        let intent = Intent::difference(Part::Object, key, &from, &to);
+        let paths = |body: Value| -> Vec<String> {
+            let operations = body.as_array().cloned().unwrap_or_default();
+            operations.iter().map(|one| format!("{} {}", one["op"], one["path"]).replace('"', "")).collect()
+        };
+        assert_eq!(paths(intent.body(None, None)), ["test /a", "replace /a/0/b", "replace /c"]);
+        assert_eq!(
+            paths(intent.body(Some("u"), Some("7"))),
+            ["test /metadata/uid", "test /metadata/resourceVersion", "replace /a/0/b", "replace /c"]
+        );
+    }
+}

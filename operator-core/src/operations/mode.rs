@@ -1,0 +1,37 @@
+//! How a write is checked before it is sent, and what becomes of its echo.
+
+/// How a write is checked before it is sent, and what becomes of its echo. Answers to JOSDK's `ResourceOperations.Options`.
+///
+/// Without a choice, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
+/// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode but
+/// [`CacheOnly`](Self::CacheOnly), and never matched.
+///
+/// Whatever is filtered is locked to a version, so that filtering can't hide anybody else's change; the modes differ in
+/// which version that is, and in what a conflict leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteMode {
+    /// Sends nothing where the cached object is as desired. Otherwise the write is locked to the cached version, and its
+    /// echo wakes nobody. After a conflict it is repeated, so that only a replacement fails with it. JOSDK's
+    /// `matchAndFilter`.
+    MatchAndFilter,
+    /// The same, but locked to the version that the caller built upon, which the desired object must carry. A conflict is
+    /// an error: the caller is to look again. JOSDK's `filterWithOptimisticLocking`.
+    FilterWithOptimisticLocking,
+    /// Always sends, without a lock of ours. The answer is what is read from then on; the echo counts as anybody's change
+    /// and wakes the primary. JOSDK's `cacheOnly`.
+    CacheOnly,
+    /// Always sends, and filters the echo: for those who have compared by themselves. JOSDK's `forceFilterEvents`.
+    ForceFilter,
+}
+
+impl WriteMode {
+    /// Whether the desired state is compared with the known one first.
+    pub(super) const fn matches(self) -> bool {
+        matches!(self, Self::MatchAndFilter | Self::FilterWithOptimisticLocking)
+    }
+
+    /// Whether the echo is filtered.
+    pub(super) const fn filters(self) -> bool {
+        !matches!(self, Self::CacheOnly)
+    }
+}

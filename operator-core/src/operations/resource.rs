@@ -1,0 +1,254 @@
+//! What user code writes with.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{
+    Error, WriteMode, body,
+    intent::{Intent, Part},
+    route::{Route, WritingRun},
+    writer::{Verb, Write},
+};
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
+
+/// Writes objects: what nothing differs in is not sent, what is sent can be read at once, and its echo wakes nobody. Got
+/// from the context of a run; [`WriteMode`] says otherwise where needed. Answers to JOSDK's `ResourceOperations`.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use operator_core::{Context, kube::Resource, operations::{Error, WriteMode}};
+///
+/// async fn touch<P>(context: &Context<P>, map: &Arc<ConfigMap>) -> Result<(), Error>
+/// # where P: operator_core::resource::KubeObject
+/// {
+///     let operations = context.resource_operations();
+///     // Changes one field of an object that others have made.
+///     operations.json_patch(&**map, |map| map.meta_mut().labels = Some([("by".into(), "us".into())].into())).await?;
+///     // The same once more, but the change wakes the primary.
+///     operations.mode(WriteMode::CacheOnly).json_patch(&**map, |map| map.data = None).await?;
+///     Ok(())
+/// }
+/// ```
+///
+/// The objects are those of the controller's event sources, and the primary itself. Writes of the run's own primary carry
+/// its uid: where it was deleted or replaced in the meantime they fail with [`Error::Gone`], and the run ends without a
+/// failure, whatever it returns.
+///
+/// # Errors
+/// Each write fails when the controller has no event source for the type, or when the server refuses.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "nothing is written unless one of the write methods is called"]
+pub struct ResourceOperations<'c> {
+    run: WritingRun<'c>,
+    mode: Option<WriteMode>,
+    event_source: Option<&'c str>,
+}
+
+impl<'c> ResourceOperations<'c> {
+    pub(crate) fn new(run: WritingRun<'c>) -> Self {
+        Self { run, mode: None, event_source: None }
+    }
+
+    /// Checks and filters as `mode` says.
+    pub fn mode(mut self, mode: WriteMode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Lets the event source called `name` learn the answers: needed where a controller has several for one type.
+    pub fn event_source(mut self, name: &'c str) -> Self {
+        self.event_source = Some(name);
+        self
+    }
+
+    /// Brings an object into the desired state by server-side apply: creates it, changes the fields that `desired`
+    /// names, and removes those that an earlier desired state named and this one doesn't. Fields of others stay. JOSDK's
+    /// `serverSideApply`.
+    ///
+    /// The `resourceVersion` in `desired` counts only with [`WriteMode::FilterWithOptimisticLocking`]. An apply of the
+    /// primary leaves out its status, and keeps the controller's finalizer.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(desired)?;
+        let body = if route.is_own_primary {
+            body::applied_primary(desired, route.kind(), &key, self.run.finalizer)?
+        } else {
+            body::applied(desired, route.kind())?
+        };
+        let intent = Intent::of(Verb::Apply, Part::Object, key, body);
+        self.write(&route, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+    }
+
+    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK's `serverSideApplyStatus`.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn server_side_apply_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(desired)?;
+        let body = body::applied_status(desired, route.kind(), &key)?;
+        let intent = Intent::of(Verb::Apply, Part::Status, key, body);
+        self.write(&route, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+    }
+
+    /// Creates an object. JOSDK's `create`.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`]; the server refuses with 409 when the object exists. A run can't create its own primary:
+    /// that would bring back what has been deleted.
+    pub async fn create<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(desired)?;
+        if route.is_own_primary {
+            return Err(Error::OwnPrimary { kind: route.kind().clone(), key });
+        }
+        let body = body::plain(desired, route.kind())?;
+        let intent = Intent::of(Verb::Create, Part::Object, key, body);
+        // A version makes no sense here; without one, no mode asks for it.
+        let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
+        route.write(&intent, mode).await
+    }
+
+    /// Replaces an object by PUT. `desired` must carry the `resourceVersion` of the state it was made from, except with
+    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK's `update`.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`]; the server refuses with 409 when somebody else has changed the object in the meantime.
+    pub async fn update<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
+        self.replace(desired, Part::Object).await
+    }
+
+    /// The same for the status; the rest of `desired` is ignored. JOSDK's `updateStatus`.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub async fn update_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
+        self.replace(desired, Part::Status).await
+    }
+
+    /// Changes an object by a JSON patch (RFC 6902): what `edit` changes in a copy of `actual` is sent, and nothing else.
+    /// Without a change nothing is sent. The status is left out. JOSDK's `jsonPatch`.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`]; the server refuses with 422 when a list that is changed has changed in the meantime.
+    pub async fn json_patch<K: KubeObject>(
+        &self,
+        actual: &K,
+        edit: impl FnOnce(&mut K),
+    ) -> Result<Arc<K>, Error> {
+        self.patch(actual, edit, Part::Object).await
+    }
+
+    /// The same for the status; what `edit` changes elsewhere is left out. JOSDK's `jsonPatchStatus`.
+    ///
+    /// # Errors
+    /// As [`json_patch`](Self::json_patch).
+    pub async fn json_patch_status<K: KubeObject>(
+        &self,
+        actual: &K,
+        edit: impl FnOnce(&mut K),
+    ) -> Result<Arc<K>, Error> {
+        self.patch(actual, edit, Part::Status).await
+    }
+
+    /// Changes an object by a JSON merge patch (RFC 7386): the fields that `patch` names are set, those with `null` are
+    /// removed, lists are replaced as a whole. Of `object`, only name and namespace count. JOSDK's `jsonMergePatch`.
+    ///
+    /// A `metadata.resourceVersion` in the patch makes a conflict an error.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`], and when the patch is no object.
+    pub async fn merge_patch<K: KubeObject>(&self, object: &K, patch: Value) -> Result<Arc<K>, Error> {
+        self.merge(object, patch, Part::Object).await
+    }
+
+    /// The same for the status: `patch` has a field `status`, and the rest of it is ignored. JOSDK's
+    /// `jsonMergePatchStatus`.
+    ///
+    /// # Errors
+    /// As [`merge_patch`](Self::merge_patch).
+    pub async fn merge_patch_status<K: KubeObject>(&self, object: &K, patch: Value) -> Result<Arc<K>, Error> {
+        self.merge(object, patch, Part::Status).await
+    }
+
+    /// Deletes this very object: one that has taken its name in the meantime stays. An object that doesn't exist any
+    /// more counts as deleted. The deletion's event is never filtered.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
+        let (route, key) = self.route(object)?;
+        let mut options =
+            json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background" });
+        if let Some(uid) = route.uid().or(object.meta().uid.as_deref()) {
+            options["preconditions"] = json!({ "uid": uid });
+        }
+        let write = Write {
+            verb: Verb::Delete,
+            target_type: route.kind(),
+            target: &key,
+            subresource: None,
+            body: body::bytes(&options),
+            base: None,
+        };
+        match self.run.writer.send_raw(self.run.key, &write).await {
+            Ok(_) => Ok(()),
+            // 404: gone. 409 on a deletion with a uid: another object has this name now, and it is not ours to delete.
+            Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn replace<K: KubeObject>(&self, desired: &K, part: Part) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(desired)?;
+        let intent = Intent::of(Verb::Update, part, key, body::plain(desired, route.kind())?);
+        let intent = intent.made_from(version(desired));
+        self.write(&route, &intent, WriteMode::FilterWithOptimisticLocking).await
+    }
+
+    async fn patch<K: KubeObject>(
+        &self,
+        actual: &K,
+        edit: impl FnOnce(&mut K),
+        part: Part,
+    ) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(actual)?;
+        let mut edited = actual.clone();
+        edit(&mut edited);
+        let from = body::patched_part(actual, route.kind(), part, None)?;
+        let to = body::patched_part(&edited, route.kind(), part, None)?;
+        let intent = Intent::difference(part, key, &from, &to).made_from(version(actual));
+        self.write(&route, &intent, WriteMode::MatchAndFilter).await
+    }
+
+    async fn merge<K: KubeObject>(&self, object: &K, patch: Value, part: Part) -> Result<Arc<K>, Error> {
+        let (route, key) = self.route(object)?;
+        let metadata = patch.get("metadata");
+        if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
+            return Err(Error::InvalidPatch { kind: route.kind().clone(), key });
+        }
+        let version = patch.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
+        let intent = Intent::of(Verb::MergePatch, part, key, patch).made_from(version.as_deref());
+        self.write(&route, &intent, WriteMode::MatchAndFilter).await
+    }
+
+    async fn write<K: KubeObject>(
+        &self,
+        route: &Route<'c, K>,
+        intent: &Intent,
+        default: WriteMode,
+    ) -> Result<Arc<K>, Error> {
+        route.write(intent, self.mode.unwrap_or(default)).await
+    }
+
+    fn route<K: KubeObject>(&self, object: &K) -> Result<(Route<'c, K>, ObjectKey), Error> {
+        let key_of = |kind: &ResourceType| body::target(object, kind);
+        Route::find(self.run, self.event_source, object, key_of)
+    }
+}
+
+fn version<K: KubeObject>(object: &K) -> Option<&str> {
+    object.meta().resource_version.as_deref()
+}

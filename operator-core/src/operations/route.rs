@@ -1,0 +1,174 @@
+//! Where the writes of one type of object go: which informer learns their answers, and whether they carry a uid.
+
+use std::{
+    any::{Any, type_name},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{Error, Writer};
+use crate::{
+    cache::{Informer, OwnWrite},
+    event_source::{PrimarySource, SecondarySource, SecondaryWrite, Sources},
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
+
+/// The run that writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WritingRun<'c> {
+    /// The primary that the run is about.
+    pub(crate) key: &'c ObjectKey,
+    /// Its incarnation.
+    pub(crate) uid: &'c str,
+    /// The controller's finalizer, if it uses one.
+    pub(crate) finalizer: Option<&'c str>,
+    /// Set once a write has found the primary gone or replaced: user code may return any error for it.
+    pub(crate) gone: &'c AtomicBool,
+    /// The source of the primaries, whose type is known only to who asks for it.
+    pub(crate) primaries: &'c (dyn Any + Send + Sync),
+    pub(crate) sources: &'c Sources,
+    pub(crate) writer: &'c Writer,
+}
+
+/// Where objects of type `K` are known.
+#[derive(Debug)]
+enum Known<'c, K: KubeObject> {
+    Primary(&'c PrimarySource<K>),
+    Secondary(&'c SecondarySource<K>),
+}
+
+/// The way of one object's writes.
+#[derive(Debug)]
+pub(super) struct Route<'c, K: KubeObject> {
+    known: Known<'c, K>,
+    pub(super) run: WritingRun<'c>,
+    /// Whether the object is the run's own primary, so that its writes carry the uid.
+    pub(super) is_own_primary: bool,
+}
+
+/// A write under way, whose echo is filtered.
+pub(super) enum Window<'c, K: KubeObject> {
+    Primary(OwnWrite<K>),
+    Secondary(SecondaryWrite<'c, K>),
+}
+
+impl<K: KubeObject> Window<'_, K> {
+    pub(super) fn wrote(self, answer: K) -> Arc<K> {
+        match self {
+            Self::Primary(mut write) => write.wrote(answer),
+            Self::Secondary(write) => write.wrote(answer),
+        }
+    }
+}
+
+impl<'c, K: KubeObject> Route<'c, K> {
+    /// The way of the run's own primary.
+    pub(super) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource<K>) -> Self {
+        Self { known: Known::Primary(source), run, is_own_primary: true }
+    }
+
+    /// The way of `object`, whose key `key_of` tells once its type is known: the event source called `name`, or else that
+    /// of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
+    pub(super) fn find(
+        run: WritingRun<'c>,
+        name: Option<&str>,
+        object: &K,
+        key_of: impl Fn(&ResourceType) -> Result<ObjectKey, Error>,
+    ) -> Result<(Self, ObjectKey), Error> {
+        let kind = || type_name::<K>().rsplit("::").next().unwrap_or_default().to_owned();
+        let secondary = |source: &'c SecondarySource<K>| {
+            let key = key_of(source.resource_type())?;
+            Ok((Self { known: Known::Secondary(source), run, is_own_primary: false }, key))
+        };
+        if let Some(name) = name {
+            let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
+            return secondary(run.sources.named(name).ok_or_else(unknown)?);
+        }
+        let mut sources = run.sources.of_object(object);
+        let (first, further) = (sources.next(), sources.next());
+        match (run.primaries.downcast_ref::<PrimarySource<K>>(), first) {
+            (Some(primaries), source) => {
+                let key = key_of(primaries.resource_type())?;
+                let is_own_primary = key == *run.key;
+                let known = match source {
+                    Some(source) if !is_own_primary => Known::Secondary(source),
+                    _ => Known::Primary(primaries),
+                };
+                Ok((Self { known, run, is_own_primary }, key))
+            }
+            (None, Some(source)) => {
+                if further.is_some() {
+                    tracing::warn!(
+                        kind = %source.resource_type(), source = source.informer().name(),
+                        "several event sources of this type: the first is written to; name one with `.event_source(…)`"
+                    );
+                }
+                secondary(source)
+            }
+            (None, None) => Err(Error::NoEventSource { kind: kind() }),
+        }
+    }
+
+    pub(super) fn kind(&self) -> &'c ResourceType {
+        match self.known {
+            Known::Primary(source) => source.resource_type(),
+            Known::Secondary(source) => source.resource_type(),
+        }
+    }
+
+    /// Announces a write whose echo is not to wake anybody.
+    pub(super) fn begin(&self, key: &ObjectKey) -> Window<'c, K> {
+        match self.known {
+            Known::Primary(source) => Window::Primary(source.informer().begin_write(key)),
+            Known::Secondary(source) => Window::Secondary(source.begin_write(key)),
+        }
+    }
+
+    /// Takes the answer to a write whose echo is to be treated like anybody's.
+    pub(super) fn remember(&self, answer: K) -> Arc<K> {
+        match self.known {
+            Known::Primary(source) => source.informer().remember(answer),
+            Known::Secondary(source) => source.remember(answer),
+        }
+    }
+
+    /// The newest known state. Of the run's own primary there must be one, and it must still be the same object.
+    pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        if self.is_own_primary { self.own_primary().map(Some) } else { Ok(self.informer().get(key)) }
+    }
+
+    /// The newest known state of the run's own primary.
+    pub(super) fn own_primary(&self) -> Result<Arc<K>, Error> {
+        let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(newest));
+        newest.ok_or_else(|| self.gone())
+    }
+
+    /// The live state of the run's own primary.
+    pub(super) async fn live(&self) -> Result<Arc<K>, Error> {
+        let live = self.run.writer.get::<K>(self.kind(), self.run.key).await?;
+        live.filter(|live| self.is_same(live)).map(Arc::new).ok_or_else(|| self.gone())
+    }
+
+    /// The uid that a write must carry.
+    pub(super) fn uid(&self) -> Option<&'c str> {
+        self.is_own_primary.then_some(self.run.uid)
+    }
+
+    fn informer(&self) -> &'c Informer<K> {
+        match self.known {
+            Known::Primary(source) => source.informer(),
+            Known::Secondary(source) => source.informer(),
+        }
+    }
+
+    fn is_same(&self, object: &K) -> bool {
+        object.meta().uid.as_deref() == Some(self.run.uid)
+    }
+
+    fn gone(&self) -> Error {
+        self.run.gone.store(true, Ordering::Relaxed);
+        Error::Gone { kind: self.kind().clone(), key: self.run.key.clone() }
+    }
+}

@@ -1,0 +1,98 @@
+//! How a write is made: the one algorithm for all types of writes.
+
+use std::sync::Arc;
+
+use super::{
+    Error, WriteMode, body,
+    intent::{Intent, Lock},
+    route::Route,
+    writer::Write,
+};
+use crate::resource::{KubeObject, ResourceVersion};
+
+/// How many states of an object are tried before a conflict becomes an error.
+pub(super) const ATTEMPTS: u32 = 10;
+
+impl<K: KubeObject> Route<'_, K> {
+    /// Makes a write as `mode` says.
+    pub(super) async fn write(&self, intent: &Intent, mode: WriteMode) -> Result<Arc<K>, Error> {
+        let (kind, manager) = (self.kind(), &*self.run.writer.field_manager);
+        let mut base = self.newest(&intent.key)?;
+        let mut lock = intent.lock(mode, base.as_deref(), kind)?;
+        for _ in 0..ATTEMPTS {
+            if mode.matches()
+                && let Some(actual) = &base
+                && intent.is_met_by(&**actual, kind, manager)?
+            {
+                let subresource = intent.part.subresource();
+                self.run.writer.matched(self.run.key, kind, &intent.key, subresource);
+                return Ok(Arc::clone(actual));
+            }
+            let result = match &lock {
+                Some(lock) => self.write_locked(intent, lock).await,
+                None => self.write_openly(intent).await,
+            };
+            let error = match result {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            // An error of the primary's write may mean that it went, or was replaced; only the live object tells.
+            let live = match error.code() {
+                Some(404 | 409 | 422) if self.is_own_primary => Some(self.live().await?),
+                _ => None,
+            };
+            if lock.is_none() || intent.is_strict(mode) || !error.is_outdated(intent.verb) {
+                return Err(error);
+            }
+            match live {
+                // A status doesn't carry the uid, so what keeps it from a replaced primary is its lock.
+                Some(live) => {
+                    lock = live.meta().resource_version.clone().map(Lock::Version);
+                    base = Some(live);
+                }
+                // The change that came in between wakes the primary, and so does this.
+                None => return self.write_openly(intent).await,
+            }
+        }
+        Err(self.contended())
+    }
+
+    /// One write upon a known state, whose echo is filtered.
+    pub(super) async fn write_locked(&self, intent: &Intent, lock: &Lock) -> Result<Arc<K>, Error> {
+        let version = match lock {
+            Lock::Version(version) => Some(version.as_str()),
+            Lock::Absence => None,
+        };
+        let window = self.begin(&intent.key);
+        let answer = self.send(intent, version).await?;
+        // Nothing changed, so the version in the answer is that of the state we built upon. That state may be somebody
+        // else's, and the watch may still owe us its event, which must not be taken for our own.
+        if version.is_some() && answer.meta().resource_version.as_deref() == version {
+            drop(window);
+            return Ok(self.remember(answer));
+        }
+        Ok(window.wrote(answer))
+    }
+
+    /// One write upon whatever there is. Its echo is anybody's.
+    async fn write_openly(&self, intent: &Intent) -> Result<Arc<K>, Error> {
+        Ok(self.remember(self.send(intent, None).await?))
+    }
+
+    /// Sends a write once.
+    pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<K, Error> {
+        let write = Write {
+            verb: intent.verb,
+            target_type: self.kind(),
+            target: &intent.key,
+            subresource: intent.part.subresource(),
+            body: body::bytes(&intent.body(self.uid(), version)),
+            base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),
+        };
+        self.run.writer.send(self.run.key, &write).await
+    }
+
+    pub(super) fn contended(&self) -> Error {
+        Error::Contended { kind: self.kind().clone(), key: self.run.key.clone(), attempts: ATTEMPTS }
+    }
+}
