@@ -3,10 +3,16 @@
 //! Each test has a namespace of its own, and a custom resource in an API group of its own, so that all of them run at the
 //! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
+mod intercept;
+mod log;
 mod record;
 mod scene;
+mod script;
 mod test_resource;
 
-pub use record::RunRecord;
+pub use intercept::before;
+pub use log::{Fields, Line, LogCapture};
+pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use scene::{DEADLINE, Scene, eventually};
+pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};

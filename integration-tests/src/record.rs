@@ -1,14 +1,62 @@
 //! What a test's reconciler did, and when.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use kube::Resource;
+use operator_core::{Context, observe::Causes, resource::KubeObject};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+/// One run, as the reconciler saw it.
+#[derive(Clone, Debug)]
+pub struct RecordedRun {
+    /// The name of the object that it was about.
+    pub name: String,
+    /// The uid of that object.
+    pub uid: String,
+    /// Why it ran; nothing where the test did not say.
+    pub causes: Causes,
+    /// Which retry it was; `None` when no failure went before.
+    pub attempt: Option<u32>,
+    /// When it started.
+    pub started: Instant,
+    /// Whether it has ended, in whatever way: a run that is dropped has ended.
+    pub ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    runs: Vec<RecordedRun>,
+    most_at_once: usize,
+    overlapping: BTreeSet<String>,
+}
+
 /// The runs of a reconciler. Clones share the record.
 #[derive(Clone, Debug, Default)]
-pub struct RunRecord(Arc<Mutex<Vec<(String, Instant)>>>);
+pub struct RunRecord(Arc<Mutex<Inner>>);
+
+/// A run under way; it has ended when this is dropped.
+#[derive(Debug)]
+#[must_use = "the run has ended when this is dropped"]
+pub struct RunGuard {
+    record: RunRecord,
+    position: usize,
+    number: usize,
+}
+
+impl RunGuard {
+    /// Which one of the object's runs it is, counted from one.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        self.record.0.lock().runs[self.position].ended = true;
+    }
+}
 
 impl RunRecord {
     /// An empty record.
@@ -17,23 +65,65 @@ impl RunRecord {
         Self::default()
     }
 
-    /// Notes a run of `object`, and says which one of the object's runs it is, counted from one.
+    /// Notes a run of `object` that is not followed further, and says which one of the object's runs it is, counted from
+    /// one.
     pub fn note<K: Resource>(&self, object: &K) -> usize {
+        self.add(object, Causes::NONE, None).number
+    }
+
+    /// Notes the start of a run of `object`. It counts as under way until the guard is dropped.
+    pub fn begin<K: KubeObject>(&self, object: &K, context: &Context<K>) -> RunGuard {
+        self.add(object, context.causes(), context.retry_info().map(|retry| retry.attempt))
+    }
+
+    fn add<K: Resource>(&self, object: &K, causes: Causes, attempt: Option<u32>) -> RunGuard {
         let name = object.meta().name.clone().unwrap_or_default();
-        let mut runs = self.0.lock();
-        runs.push((name.clone(), Instant::now()));
-        runs.iter().filter(|(of, _)| *of == name).count()
+        let uid = object.meta().uid.clone().unwrap_or_default();
+        let mut inner = self.0.lock();
+        if inner.runs.iter().any(|run| !run.ended && run.name == name) {
+            inner.overlapping.insert(name.clone());
+        }
+        let number = inner.runs.iter().filter(|run| run.name == name).count() + 1;
+        let run = RecordedRun { name, uid, causes, attempt, started: Instant::now(), ended: false };
+        inner.runs.push(run);
+        let at_once = inner.runs.iter().filter(|run| !run.ended).count();
+        inner.most_at_once = inner.most_at_once.max(at_once);
+        RunGuard { record: self.clone(), position: inner.runs.len() - 1, number }
     }
 
     /// How many runs there were.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.0.lock().len()
+        self.0.lock().runs.len()
+    }
+
+    /// How many runs are under way.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.0.lock().runs.iter().filter(|run| !run.ended).count()
+    }
+
+    /// How many runs were under way at the same time at the most.
+    #[must_use]
+    pub fn most_at_once(&self) -> usize {
+        self.0.lock().most_at_once
+    }
+
+    /// The names of which two runs were under way at the same time.
+    #[must_use]
+    pub fn overlapping(&self) -> BTreeSet<String> {
+        self.0.lock().overlapping.clone()
+    }
+
+    /// The runs of the object called `name`.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Vec<RecordedRun> {
+        self.0.lock().runs.iter().filter(|run| run.name == name).cloned().collect()
     }
 
     /// When the runs of the object called `name` started.
     #[must_use]
     pub fn instants(&self, name: &str) -> Vec<Instant> {
-        self.0.lock().iter().filter(|(of, _)| of == name).map(|(_, instant)| *instant).collect()
+        self.of(name).iter().map(|run| run.started).collect()
     }
 }

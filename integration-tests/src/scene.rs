@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::{
     Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -15,7 +15,7 @@ use operator_core::{
     ObjectKey, Operator, OperatorBuilder,
     controller::IntoController,
     resource::KubeObject,
-    testing::{TestCluster, TestOperator},
+    testing::{Profile, TestCluster, TestOperator},
 };
 use serde_json::Value;
 
@@ -65,16 +65,52 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     /// # Errors
     /// When the control plane can't be started, or refuses the custom resource.
     pub async fn new(name: &str) -> Result<Self> {
-        let cluster = TestCluster::shared().await?;
-        cluster.install_crds([K::crd()]).await?;
-        let namespace = cluster.namespace(name).await?;
-        let client = cluster.client()?;
-        let resources = Api::namespaced(client.clone(), &namespace);
-        Ok(Self { cluster, namespace, client, resources })
+        let scene = Self::without_crd(name).await?;
+        scene.install_crd().await?;
+        Ok(scene)
+    }
+
+    /// The same before the custom resource is installed.
+    ///
+    /// # Errors
+    /// When the control plane can't be started.
+    pub async fn without_crd(name: &str) -> Result<Self> {
+        Self::with(TestCluster::shared().await?, name, Api::namespaced).await
+    }
+}
+
+impl<K: TestObject + Resource<Scope = ClusterResourceScope>> Scene<K> {
+    /// Sets the scene for the test called `name`, whose custom resource has no namespace, on a control plane of its own:
+    /// its garbage collector knows the custom resource from its start, and not half a minute later.
+    ///
+    /// # Errors
+    /// When the control plane can't be started, or refuses the custom resource.
+    pub async fn cluster_scoped(name: &str) -> Result<Self> {
+        let plane = Profile::Controllers.builder().crds([K::crd()]).start().await?;
+        Self::with(TestCluster::new(plane), name, |client, _| Api::all(client)).await
     }
 }
 
 impl<K: TestObject> Scene<K> {
+    async fn with(
+        cluster: TestCluster,
+        name: &str,
+        resources: impl FnOnce(Client, &str) -> Api<K>,
+    ) -> Result<Self> {
+        let namespace = cluster.namespace(name).await?;
+        let client = cluster.client()?;
+        let resources = resources(client.clone(), &namespace);
+        Ok(Self { cluster, namespace, client, resources })
+    }
+
+    /// Installs the custom resource; needed only where the scene was set without it.
+    ///
+    /// # Errors
+    /// When the control plane refuses it.
+    pub async fn install_crd(&self) -> Result<()> {
+        Ok(self.cluster.install_crds([K::crd()]).await?)
+    }
+
     /// The objects of type `O` in this test's namespace.
     #[must_use]
     pub fn api<O>(&self) -> Api<O>

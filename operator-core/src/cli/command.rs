@@ -1,6 +1,8 @@
 //! The command line as clap sees it.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+#[cfg(feature = "testing")]
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

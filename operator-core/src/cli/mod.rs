@@ -28,6 +28,7 @@ pub mod dev;
 mod error;
 mod exit;
 mod log;
+#[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "most marks and lines are those of `dev`"))]
 mod output;
 mod run;
 
@@ -84,7 +85,7 @@ impl CommandLine {
                 self.execute(OperatorCommand::Run(RunArgs::default()), look).await
             }
             Ok(Cli { look, command: None }) => {
-                Output::new(look).note(&Cli::command().render_help().ansi().to_string());
+                Output::new(look).note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
                 ExitStatus::Usage.into()
             }
             Err(error) => {

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off)
-//!   └─ the user's transport hooks: faults, request logs
-//!        ├─ deadline ─ budget               `direct`
-//!        └─ budget ─ retry ─ deadline       `reads`
+//!   └─ fence                               closed when the operator has stopped
+//!        └─ the user's transport hooks     faults, request logs
+//!             ├─ deadline ─ budget          `direct`
+//!             └─ budget ─ retry ─ deadline  `reads`
 //! ```
 //!
 //! The budget is there when one is asked for; a deadline is for every request but a watch.
@@ -17,10 +18,12 @@
 //!   doesn't end like one whose outcome is unknown.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
+//! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
 
 mod budget;
 mod deadline;
 mod error;
+mod fence;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +50,7 @@ use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
 pub use error::Error;
+use fence::Fence;
 
 /// How long any request but a watch may take, the reading of its answer included.
 pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
@@ -81,6 +85,7 @@ pub struct Clients {
     pub reads: Client,
     /// For writes, lists and watches: each request is sent once, and whoever sent it decides what to do next.
     pub direct: Client,
+    fence: Fence,
 }
 
 impl fmt::Debug for Clients {
@@ -102,29 +107,38 @@ impl Clients {
         budget: Option<RequestBudget>,
         clock: &Clock,
     ) -> Result<Self, Error> {
-        let deadline = DeadlineLayer::new(REQUEST_DEADLINE);
+        let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::default());
         let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
         // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
         let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
-        let direct = transport(config, hooks)?.with_layer(&deadline);
+        let direct = transport(config, hooks, &fence)?.with_layer(&deadline);
         let direct = match &budget {
             Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
             None => direct.build(),
         };
-        let reads = transport(config, hooks)?
+        let reads = transport(config, hooks, &fence)?
             .with_layer(&buffer)
             .with_layer(&option_layer(budget))
             .with_layer(&RetryLayer::new(RetryPolicy::server_retry()))
             .with_layer(&deadline)
             .build();
-        Ok(Self { reads, direct })
+        Ok(Self { reads, direct, fence })
+    }
+
+    /// Sends nothing any more. What was sent before may still be answered.
+    pub fn close(&self) {
+        self.fence.close();
     }
 }
 
 /// How many requests a buffer holds until the transport has taken them.
 const REQUESTS_IN_FLIGHT: usize = 1024;
 
-fn transport(config: &Config, hooks: &[TransportHook]) -> Result<ClientBuilder<Transport>, Error> {
+fn transport(
+    config: &Config,
+    hooks: &[TransportHook],
+    fence: &Fence,
+) -> Result<ClientBuilder<Transport>, Error> {
     let mut config = config.clone();
     config.default_retry = false;
     let builder = ClientBuilder::try_from(config).map_err(|source| Error::Configuration(Box::new(source)))?;
@@ -132,6 +146,6 @@ fn transport(config: &Config, hooks: &[TransportHook]) -> Result<ClientBuilder<T
         let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
             response.map(BodyExt::boxed_unsync)
         });
-        hooks.iter().fold(BoxService::new(boxed), |transport, hook| hook.0(transport))
+        hooks.iter().fold(fence.wrap(BoxService::new(boxed)), |transport, hook| hook.0(transport))
     })))
 }

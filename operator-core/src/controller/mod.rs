@@ -195,7 +195,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for (index, declaration) in (0..).zip(&self.sources) {
             declaration.build(SourceIndex(index), &wiring, &mut sources);
         }
-        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
         let shared = Arc::new(ControllerContext {

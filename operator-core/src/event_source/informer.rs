@@ -2,15 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{
-    Access, EventSink, EventSource, Filters, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
-    Wiring,
-};
+use super::{Access, EventSink, Filters, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope, Wiring};
 use crate::{
-    cache::{self, Change, ChangeHandler, Informer, InformerConfig, OwnWrite, SecondaryIndex},
+    cache::{Change, ChangeHandler, Informer, InformerConfig, OwnWrite, SecondaryIndex},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -248,31 +244,6 @@ impl<K: KubeObject> SecondaryWrite<'_, K> {
         let object = self.write.wrote(answer);
         self.events.link(&object);
         object
-    }
-}
-
-impl<K: KubeObject> EventSource for SecondarySource<K> {
-    fn name(&self) -> &str {
-        &self.events.name
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.run(std::future::pending()).await })
-    }
-
-    fn synced(&self) -> BoxFuture<'static, ()> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.synced().await })
-    }
-
-    fn health(&self) -> SourceHealth {
-        self.informer.health()
-    }
-
-    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.caught_up().await })
     }
 }
 

@@ -26,11 +26,11 @@ use std::fmt;
 use futures::future::BoxFuture;
 
 use crate::{
-    cache,
+    cache::{self, Informer},
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{ObjectKey, ResourceType},
+    resource::{KubeObject, ObjectKey, ResourceType},
 };
 
 pub use cache::WatchScope;
@@ -56,6 +56,32 @@ pub trait EventSource: Send + Sync {
 
     /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself.
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>>;
+}
+
+/// What an informer follows becomes events by its handler; as a source it only has to run.
+impl<K: KubeObject> EventSource for Informer<K> {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.run(std::future::pending()).await })
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.synced().await })
+    }
+
+    fn health(&self) -> SourceHealth {
+        Self::health(self)
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        let informer = self.clone();
+        Box::pin(async move { Self::caught_up(&informer).await })
+    }
 }
 
 /// Rights on a type of object that a part of an operator needs.

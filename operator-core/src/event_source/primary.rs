@@ -2,11 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use futures::future::BoxFuture;
-
-use super::{EventSink, EventSource, Filters, PrimaryChange, Wiring};
+use super::{EventSink, Filters, PrimaryChange, Wiring};
 use crate::{
-    cache::{self, Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{KubeObject, ResourceType},
 };
@@ -115,31 +113,6 @@ impl<P: KubeObject> PrimarySource<P> {
     #[must_use]
     pub fn resource_type(&self) -> &ResourceType {
         &self.resource_type
-    }
-}
-
-impl<P: KubeObject> EventSource for PrimarySource<P> {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.run(std::future::pending()).await })
-    }
-
-    fn synced(&self) -> BoxFuture<'static, ()> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.synced().await })
-    }
-
-    fn health(&self) -> SourceHealth {
-        self.informer.health()
-    }
-
-    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
-        let informer = self.informer.clone();
-        Box::pin(async move { informer.caught_up().await })
     }
 }
 

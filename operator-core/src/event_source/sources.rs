@@ -12,7 +12,7 @@ use crate::resource::KubeObject;
 struct Entry {
     object_type: TypeId,
     source: Arc<dyn EventSource>,
-    /// The same source again, with its type still known to whoever asks for it.
+    /// The source again, with its type still known to whoever asks for it.
     typed: Box<dyn Any + Send + Sync>,
 }
 
@@ -25,8 +25,12 @@ pub struct Sources {
 impl Sources {
     /// Adds a source.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
-        let typed = Box::new(source.clone());
-        self.entries.push(Entry { object_type: TypeId::of::<K>(), source: Arc::new(source), typed });
+        let informer = Arc::new(source.informer().clone());
+        self.entries.push(Entry {
+            object_type: TypeId::of::<K>(),
+            source: informer,
+            typed: Box::new(source),
+        });
     }
 
     /// The sources of objects of type `K`.
@@ -39,7 +43,7 @@ impl Sources {
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
     pub fn named<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
-        self.of_type().find(|source| source.name() == name)
+        self.of_type().find(|source| source.informer().name() == name)
     }
 
     /// All sources, whatever their type.

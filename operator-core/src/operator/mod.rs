@@ -61,17 +61,25 @@ pub struct Operator {
     running: Mutex<Option<Arc<Running>>>,
 }
 
+/// How long a stop waits for tasks that it has dropped to come to their next await.
+const LAST_AWAIT: Duration = Duration::from_secs(1);
+
 /// What exists between a start and a stop.
 struct Running {
     controllers: Vec<RunningController>,
+    clients: Clients,
     environment: Environment,
     /// The last runs are waited for, and no more are handed out.
     stopping: AtomicBool,
     http: Option<HttpServer>,
 }
 
-/// How long a stop waits for runs that it has dropped to notice it.
-const DROPPED_RUNS_END: Duration = Duration::from_secs(1);
+impl Drop for Running {
+    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    fn drop(&mut self) {
+        self.clients.close();
+    }
+}
 
 /// How an operator came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,10 +140,12 @@ impl Operator {
             None => None,
         };
         let observers = self.observers.clone();
-        let surroundings = Surroundings { clients, environment: environment.clone(), observers };
+        let surroundings =
+            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
+            clients,
             stopping: AtomicBool::new(false),
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
             environment,
@@ -152,6 +162,9 @@ impl Operator {
     }
 
     /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
+    ///
+    /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
+    /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
         let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
@@ -160,9 +173,11 @@ impl Operator {
         if let Some(server) = &running.http {
             server.close();
         }
-        // What was dropped ends at its next await. User code that never awaits can't be stopped; it is left behind.
-        if tokio::time::timeout(DROPPED_RUNS_END, running.environment.idle()).await.is_err() {
-            tracing::error!("a run doesn't end although it was dropped: its code never awaits");
+        running.clients.close();
+        if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
+            tracing::warn!(
+                "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
+            );
         }
         if drained { Stopped::Drained } else { Stopped::TimedOut }
     }

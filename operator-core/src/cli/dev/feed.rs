@@ -3,7 +3,7 @@
 //! Whoever reports must not wait for a terminal: observers are called in the middle of the event path. So lines are sent,
 //! and one task writes them.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -45,11 +45,26 @@ impl Feed {
                 }
             }
         });
-        Self { sender, clock: environment.clock().clone() }
+        Self { sender, clock: *environment.clock() }
+    }
+
+    /// A feed whose changes a test reads.
+    #[cfg(test)]
+    pub(super) fn collected() -> (Self, impl FnMut() -> Vec<String>) {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let read = move || {
+            let messages = std::iter::from_fn(|| receiver.try_recv().ok());
+            let changes = messages.filter_map(|message| match message {
+                Message::Change { object, mark, text, .. } => Some(format!("{object} {mark:?} {text}")),
+                Message::Text(_) | Message::Flush(_) => None,
+            });
+            changes.collect()
+        };
+        (Self { sender, clock: Clock::start() }, read)
     }
 
     /// One change of one object.
-    pub(super) fn change(&self, object: impl ToString, mark: Mark, text: impl Into<String>) {
+    pub(super) fn change(&self, object: &dyn fmt::Display, mark: Mark, text: impl Into<String>) {
         let (object, text) = (object.to_string(), text.into());
         self.send(Message::Change { after: self.clock.now().since_start(), object, mark, text });
     }

@@ -45,23 +45,29 @@ impl Lines {
         self.runs.lock().get(&(controller.to_owned(), key.clone())).cloned().unwrap_or_default()
     }
 
-    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> R {
-        change(self.runs.lock().entry((controller.to_owned(), key.clone())).or_default())
+    /// Changes what is known of a primary's last run; does nothing when the primary is gone.
+    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> Option<R> {
+        self.runs.lock().get_mut(&(controller.to_owned(), key.clone())).map(change)
     }
 
     /// A line about a primary, after the one that says why it runs.
-    fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
-        if let Some(because) = self.change(controller, key, |run| run.because.take()) {
+    pub(super) fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
+        self.say_because(controller, key);
+        self.feed.change(key, mark, text);
+    }
+
+    /// Says why a primary runs, if that has not been said yet.
+    fn say_because(&self, controller: &str, key: &ObjectKey) {
+        if let Some(because) = self.change(controller, key, |run| run.because.take()).flatten() {
             self.feed.change(key, Mark::Start, format!("runs because {because}"));
         }
-        self.feed.change(key, mark, text);
     }
 
     fn health(&self, controller: &str, source: &str, health: &SourceHealth) {
         let SourceHealth::Unhealthy { reason, advice } = health else { return };
-        self.feed.change(controller, Mark::Warning, format!("{source} can't be watched: {reason}"));
+        self.feed.change(&controller, Mark::Warning, format!("{source} can't be watched: {reason}"));
         if let Some(advice) = advice {
-            self.feed.change(controller, Mark::Warning, format!("next  {advice}"));
+            self.feed.change(&controller, Mark::Warning, format!("next  {advice}"));
         }
     }
 }
@@ -75,34 +81,37 @@ impl Observer for Lines {
             Observation::RunStarted { controller, key, because, attempt } => {
                 let because =
                     if *attempt == 0 { (*because).to_owned() } else { format!("{because} ({attempt})") };
-                self.change(controller, key, |run| {
-                    *run = Run { because: Some(because), ..Run::default() };
-                });
+                let run = Run { because: Some(because), ..Run::default() };
+                self.runs.lock().insert(((*controller).to_owned(), (*key).clone()), run);
             }
             Observation::Wrote { controller, primary, target_type, target, subresource, effect, took } => {
-                let (mark, verb) = match effect {
-                    WriteEffect::Created => (Mark::Created, "created"),
-                    WriteEffect::Updated => (Mark::Updated, "updated"),
-                    WriteEffect::Deleted => (Mark::Deleted, "deleted"),
-                    WriteEffect::Failed { .. } => (Mark::Error, "not written"),
+                let (mark, text) = match effect {
+                    WriteEffect::Created => (Mark::Created, "created".to_owned()),
+                    // What of the status has changed is said by whoever watches the primary.
+                    WriteEffect::Updated if *subresource == Some("status") && target == primary => {
+                        return self.say_because(controller, primary);
+                    }
+                    WriteEffect::Updated => (Mark::Updated, "updated".to_owned()),
+                    WriteEffect::Deleted => (Mark::Deleted, "deleted".to_owned()),
+                    // The run goes on with the newer state, so this is no error yet.
+                    WriteEffect::Failed { error } if error.contains("(409") => {
+                        (Mark::Warning, "has been changed by somebody else meanwhile".to_owned())
+                    }
+                    WriteEffect::Failed { error } => (Mark::Error, format!("not written: {error}")),
                     WriteEffect::Unchanged | WriteEffect::Matched => return,
                 };
                 let subresource = subresource.map(|name| format!(" {name}")).unwrap_or_default();
-                let error = match effect {
-                    WriteEffect::Failed { error } => format!(": {error}"),
-                    _ => String::new(),
-                };
-                let text = format!(
-                    "{:<40} {verb:<12} {}{error}",
-                    format!("{target_type}/{}{subresource}", target.name()),
-                    human(*took)
-                );
-                self.say(controller, primary, mark, text);
+                let target = format!("{target_type}/{}{subresource}", target.name());
+                self.say(controller, primary, mark, format!("{target:<28} {text}  ({})", human(*took)));
             }
-            Observation::RunFinished { controller, key, end: RunEnd::Failed { error, panicked }, .. } => {
-                let word = if *panicked { "panic" } else { "error" };
-                self.say(controller, key, Mark::Error, format!("{word}: {error}"));
-                self.change(controller, key, |run| run.failure = Some((*error).to_owned()));
+            Observation::RunFinished { controller, key, end, .. } => {
+                if let RunEnd::Failed { error, panicked } = end {
+                    let word = if *panicked { "panic" } else { "error" };
+                    self.say(controller, key, Mark::Error, format!("{word}: {error}"));
+                    self.change(controller, key, |run| run.failure = Some((*error).to_owned()));
+                }
+                // What comes from here on is not this run's doing.
+                self.change(controller, key, |run| run.because = None);
             }
             Observation::RetryScheduled { controller, key, attempt, after } => {
                 self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
@@ -114,5 +123,99 @@ impl Observer for Lines {
             _ => {}
         }
         self.activity.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+
+    use super::*;
+    use crate::{observe::RunKind, resource::ResourceType};
+
+    const CONTROLLER: &str = "maps";
+
+    fn started<'a>(key: &'a ObjectKey, because: &'a str) -> Observation<'a> {
+        Observation::RunStarted { controller: CONTROLLER, key, because, attempt: 0 }
+    }
+
+    fn finished<'a>(key: &'a ObjectKey, end: RunEnd<'a>) -> Observation<'a> {
+        let (kind, took) = (RunKind::Reconcile, Duration::from_millis(3));
+        Observation::RunFinished { controller: CONTROLLER, key, kind, end, took }
+    }
+
+    /// A write of the object's Deployment, or of its own status.
+    fn write(lines: &Lines, key: &ObjectKey, subresource: Option<&str>, effect: WriteEffect<'_>) {
+        let kind = match subresource {
+            Some(_) => ResourceType::of::<ConfigMap>(),
+            None => ResourceType::of::<Deployment>(),
+        };
+        lines.observe(&Observation::Wrote {
+            controller: CONTROLLER,
+            primary: key,
+            target_type: &kind,
+            target: key,
+            subresource,
+            effect,
+            took: Duration::from_millis(7),
+        });
+    }
+
+    #[tokio::test]
+    async fn a_run_is_told_by_its_changes() {
+        let (feed, mut read) = Feed::collected();
+        let lines = Lines::new(feed, Arc::default());
+        let key = ObjectKey::namespaced("shop", "web");
+
+        lines.observe(&started(&key, "created"));
+        write(&lines, &key, None, WriteEffect::Created);
+        write(&lines, &key, Some("status"), WriteEffect::Updated);
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        assert_eq!(
+            read(),
+            [
+                "shop/web Start runs because created",
+                "shop/web Created Deployment/web               created  (7 ms)"
+            ]
+        );
+
+        lines.observe(&started(&key, "Deployment changed"));
+        write(&lines, &key, None, WriteEffect::Matched);
+        write(&lines, &key, Some("status"), WriteEffect::Matched);
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        lines.say(CONTROLLER, &key, Mark::Working, "status  by somebody else".to_owned());
+        assert_eq!(
+            read(),
+            ["shop/web Working status  by somebody else"],
+            "a run that changes nothing is not told"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_told_with_its_retry_and_forgotten_with_its_object() {
+        let (feed, mut read) = Feed::collected();
+        let lines = Lines::new(feed, Arc::default());
+        let key = ObjectKey::namespaced("shop", "web");
+
+        lines.observe(&started(&key, "created"));
+        lines.observe(&finished(&key, RunEnd::Failed { error: "no disk", panicked: false }));
+        let (attempt, after) = (1, Duration::from_secs(2));
+        lines.observe(&Observation::RetryScheduled { controller: CONTROLLER, key: &key, attempt, after });
+        assert_eq!(
+            read(),
+            [
+                "shop/web Start runs because created",
+                "shop/web Error error: no disk",
+                "shop/web Waiting retry 1 in 2.00 s"
+            ]
+        );
+        let run = lines.last_run(CONTROLLER, &key);
+        assert!(run.retrying && run.failure.as_deref() == Some("no disk"));
+
+        lines.observe(&Observation::PrimaryGone { controller: CONTROLLER, key: &key });
+        lines.observe(&finished(&key, RunEnd::Succeeded));
+        assert!(lines.runs.lock().is_empty());
     }
 }

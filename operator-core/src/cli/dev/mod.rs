@@ -13,6 +13,7 @@
 //! - One line is one change. A run that changes nothing prints nothing.
 //! - Nothing is written to a cluster that the command has not started itself.
 
+mod actor;
 mod feed;
 mod lines;
 mod objects;
@@ -58,8 +59,9 @@ pub(super) async fn dev(
     log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
     let environment = Environment::real();
     let workbench = workbench.with_files(&args.apply)?;
-    let plane =
-        ControlPlane::builder().kwok(true).start().await.map_err(failed("start the control plane"))?;
+    // With the definitions, since the manifests may hold objects of these kinds.
+    let plane = ControlPlane::builder().kwok(true).crds(builder.crds().to_vec());
+    let plane = plane.start().await.map_err(failed("start the control plane"))?;
     // Not before: until here a signal ends the process, and what it has started with it.
     let mut signals = Signals::listen()?;
     let cluster = TestCluster::new(plane);

@@ -9,6 +9,7 @@ use tokio::{sync::Notify, task::JoinHandle};
 
 use super::{
     feed::{Feed, human},
+    lines::Lines,
     ready::{Judge, Readiness},
 };
 use crate::{
@@ -88,6 +89,8 @@ pub(super) fn value(object: &DynamicObject) -> Value {
 
 /// Tells how primaries change.
 pub(super) struct Narrator {
+    pub(super) controller: String,
+    pub(super) lines: Arc<Lines>,
     pub(super) feed: Feed,
     pub(super) clock: Clock,
     pub(super) judge: Judge,
@@ -113,8 +116,10 @@ impl ChangeHandler<DynamicObject> for Narrator {
 
 impl Narrator {
     fn tell(&self, key: &ObjectKey, old: &Value, new: &Value) {
+        let readiness = (self.judge.0)(new);
         if let Some(text) = status_change(&old["status"], &new["status"]) {
-            self.feed.change(key, Mark::Working, format!("status  {text}"));
+            let mark = if matches!(readiness, Readiness::Error(_)) { Mark::Error } else { Mark::Working };
+            self.lines.say(&self.controller, key, mark, format!("status  {text}"));
         }
         if new.pointer("/metadata/deletionTimestamp").is_some() {
             if old.pointer("/metadata/deletionTimestamp").is_none() {
@@ -124,27 +129,14 @@ impl Narrator {
         }
         let now = self.clock.now();
         let mut unready = self.unready.lock();
-        let since = if old["metadata"]["generation"] == new["metadata"]["generation"] {
-            unready.get(key).copied()
-        } else {
+        if old["metadata"]["generation"] != new["metadata"]["generation"] {
             // A new spec: from here on it is on its way to another state.
-            unready.insert(key.clone(), now)
-        };
-        match (self.judge.0)(new) {
-            Readiness::Ready => {
-                if let Some(since) = unready.remove(key).map(|latest| since.map_or(latest, |_| latest)) {
-                    self.feed.change(key, Mark::Ready, format!("ready after {}", human(now.since(since))));
-                }
-            }
-            Readiness::Error(error) => {
-                unready.entry(key.clone()).or_insert(now);
-                if (self.judge.0)(old) != Readiness::Error(error.clone()) {
-                    self.feed.change(key, Mark::Error, error);
-                }
-            }
-            Readiness::Waiting(_) | Readiness::Unknown => {
-                unready.entry(key.clone()).or_insert(now);
-            }
+            unready.insert(key.clone(), now);
+        }
+        if readiness != Readiness::Ready {
+            unready.entry(key.clone()).or_insert(now);
+        } else if let Some(since) = unready.remove(key) {
+            self.feed.change(key, Mark::Ready, format!("ready after {}", human(now.since(since))));
         }
     }
 }

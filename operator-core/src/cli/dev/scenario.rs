@@ -1,18 +1,13 @@
 //! A story that `dev --once` goes through, step by step.
 
-use kube::Client;
 use tokio::time::Instant;
 
 use super::{
     Error, Step,
+    actor::Actor,
     feed::{Feed, human},
-    ready::Judge,
 };
-use crate::{
-    cli::output::{Mark, Output},
-    environment::Environment,
-    testing::TestCluster,
-};
+use crate::cli::output::{Mark, Output};
 
 /// Steps in their order. The first one that fails ends the scenario, and the command with an error.
 #[derive(Clone, Debug, Default)]
@@ -55,13 +50,4 @@ impl Scenario {
         }
         Ok(())
     }
-}
-
-/// Whoever goes through a scenario: the cluster's administrator.
-pub(super) struct Actor<'a> {
-    pub(super) cluster: &'a TestCluster,
-    pub(super) client: &'a Client,
-    pub(super) environment: &'a Environment,
-    pub(super) namespace: &'a str,
-    pub(super) judge: &'a Judge,
 }

@@ -7,19 +7,21 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench, failed,
+    Error, ExitStatus, Workbench,
+    actor::Actor,
+    failed,
     feed::{Feed, human},
     lines::Lines,
     objects::{Narrator, Objects},
     once, rights,
-    scenario::Actor,
 };
 use crate::{
     cli::{DevArgs, output::Output, run},
+    controller::Controller,
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::TestCluster,
+    testing::{ControlPlane, TestCluster},
 };
 
 /// A running operator with everything around it.
@@ -51,9 +53,7 @@ impl Stage {
         let plane = cluster.control_plane();
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
-        // The definitions before the manifests: those may hold objects of the operator's own kinds.
         let manifests = async {
-            cluster.install_crds(builder.crds().to_vec()).await.map_err(failed("install the definitions"))?;
             let mut applied: Vec<DynamicObject> = Vec::new();
             for yaml in &workbench.manifests {
                 let objects = cluster.apply_yaml(&args.namespace, yaml).await;
@@ -89,8 +89,10 @@ impl Stage {
         let operator = builder.config(config).observer(observer).build().map_err(Error::Declaration)?;
         let objects = operator.controllers().iter().map(|controller| {
             let narrator = Narrator {
+                controller: controller.name().to_owned(),
+                lines: Arc::clone(&lines),
                 feed: feed.clone(),
-                clock: environment.clock().clone(),
+                clock: *environment.clock(),
                 judge: workbench.judge.clone(),
                 activity: Arc::clone(&activity),
                 unready: Mutex::default(),
@@ -145,20 +147,32 @@ impl Stage {
     /// The rest of the banner: what can be done now.
     fn ready(&self, workbench: &Workbench) {
         let banner = Banner { output: self.output };
-        let kinds: Vec<&str> = self.objects.iter().map(|objects| objects.kind.kind()).collect();
+        let access = self.operator.controllers().iter().flat_map(Controller::access);
+        let mut kinds: Vec<String> = access.map(|access| access.resource_type.kind().to_owned()).collect();
+        kinds.dedup();
         banner.line("watching", &kinds.join(", "));
         if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
             let kubeconfig = kubeconfig.display();
             banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            let kubectl = kubectl(self.cluster.control_plane());
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
-                banner.line("try", &format!("KUBECONFIG={kubeconfig} kubectl {hint}"));
+                banner.line("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
             }
         }
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
         banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
+}
+
+/// How to call kubectl here: by its name where it is installed, else the one that was built with the control plane.
+fn kubectl(plane: &ControlPlane) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = std::env::split_paths(&path).any(|folder| folder.join("kubectl").is_file());
+    let built = || plane.assets().and_then(|assets| assets.kubectl().ok());
+    if installed { None } else { built() }
+        .map_or_else(|| "kubectl".to_owned(), |path| path.display().to_string())
 }
 
 /// The lines before the changes.

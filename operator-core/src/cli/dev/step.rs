@@ -2,28 +2,11 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use kube::{
-    Api,
-    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams},
-    core::GroupVersionKind,
-    discovery::{self, Scope},
-};
 use serde_json::Value;
-use tokio::{
-    sync::Notify,
-    time::{Instant, timeout_at},
-};
+use tokio::time::{Instant, timeout_at};
 
-use super::{
-    objects::{informer, value},
-    ready::Readiness,
-    scenario::Actor,
-};
-use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, WatchScope},
-    resource::{ObjectKey, ResourceType},
-    testing,
-};
+use super::{actor::Actor, ready::Readiness};
+use crate::testing;
 
 /// How long a step waits, unless it says otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -31,10 +14,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// An object that a step is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    api_version: String,
-    kind: String,
-    namespace: Option<String>,
-    name: String,
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
 }
 
 impl Target {
@@ -99,13 +82,15 @@ impl StepError {
 
 type Check = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
 
+/// What is done.
 #[derive(Clone)]
-enum Action {
+pub(super) enum Action {
     Apply(String),
     Patch(Target, Value),
     Delete(Target),
 }
 
+/// What is waited for.
 #[derive(Clone)]
 enum Wanted {
     /// As [`Readiness`] says.
@@ -262,101 +247,5 @@ impl Wanted {
             Self::Replaced => Ok(()),
             Self::Holds(_, check) => check(object),
         }
-    }
-}
-
-impl Actor<'_> {
-    async fn act(&self, action: &Action) -> Result<(), StepError> {
-        match action {
-            Action::Apply(yaml) => {
-                self.cluster.apply_yaml(self.namespace, yaml).await.map(|_| ()).map_err(StepError::Apply)
-            }
-            Action::Patch(target, patch) => {
-                let api = self.api(target).await?;
-                let patched = api.patch(&target.name, &PatchParams::default(), &Patch::Merge(patch)).await;
-                patched.map(|_| ()).map_err(refused("change", target))
-            }
-            Action::Delete(target) => {
-                let api = self.api(target).await?;
-                let deleted = api.delete(&target.name, &DeleteParams::background()).await;
-                deleted.map(|_| ()).map_err(refused("delete", target))
-            }
-        }
-    }
-
-    async fn uid(&self, target: &Target) -> Result<Option<String>, StepError> {
-        let found = self.api(target).await?.get_opt(&target.name).await;
-        Ok(found.map_err(refused("read", target))?.and_then(|object| object.metadata.uid))
-    }
-
-    /// Returns when `check` agrees; what it says until then is kept in `seen`.
-    async fn wait(
-        &self,
-        target: &Target,
-        check: &(dyn Fn(Option<&Value>) -> Result<(), String> + Sync),
-        seen: &mut String,
-    ) -> Result<(), StepError> {
-        let (resource, namespaced) = self.resource(target).await?;
-        let mut kind = ResourceType::with::<DynamicObject>(&resource);
-        let mut config = InformerConfig::new(target.to_string(), kind.clone());
-        let namespace = namespaced.then(|| self.namespace_of(target));
-        match namespace {
-            Some(namespace) => config.scope = WatchScope::Namespaces([namespace.to_owned()].into()),
-            None => kind = kind.cluster_scoped(),
-        }
-        config.resource_type = kind;
-        config.field_selector = Some(format!("metadata.name={}", target.name));
-        let key = ObjectKey::new(crate::resource::Cluster::local(), namespace, &target.name);
-        let changed = Arc::new(Notify::new());
-        let handler = Arc::new(Changed(Arc::clone(&changed)));
-        let (informer, _task) = informer(config, self.client.clone(), self.environment, handler);
-        informer.synced().await;
-        loop {
-            let object = informer.get(&key).map(|object| value(&object));
-            match check(object.as_ref()) {
-                Ok(()) => return Ok(()),
-                Err(reason) => *seen = reason,
-            }
-            // A change since the look is kept, and ends the wait at once.
-            changed.notified().await;
-        }
-    }
-
-    async fn api(&self, target: &Target) -> Result<Api<DynamicObject>, StepError> {
-        let (resource, namespaced) = self.resource(target).await?;
-        Ok(if namespaced {
-            Api::namespaced_with(self.client.clone(), self.namespace_of(target), &resource)
-        } else {
-            Api::all_with(self.client.clone(), &resource)
-        })
-    }
-
-    async fn resource(&self, target: &Target) -> Result<(ApiResource, bool), StepError> {
-        let (group, version) = target.api_version.split_once('/').unwrap_or(("", &target.api_version));
-        if version.is_empty() {
-            return Err(StepError::ApiVersion(target.clone()));
-        }
-        let kind = GroupVersionKind::gvk(group, version, &target.kind);
-        let found = discovery::pinned_kind(self.client, &kind).await;
-        let (resource, capabilities) = found.map_err(refused("find the kind of", target))?;
-        Ok((resource, capabilities.scope == Scope::Namespaced))
-    }
-
-    fn namespace_of<'t>(&'t self, target: &'t Target) -> &'t str {
-        target.namespace.as_deref().unwrap_or(self.namespace)
-    }
-}
-
-fn refused(doing: &'static str, target: &Target) -> impl FnOnce(kube::Error) -> StepError {
-    let target = target.clone();
-    move |source| StepError::Refused { doing, target, source: Box::new(source) }
-}
-
-/// Wakes whoever waits for an object.
-struct Changed(Arc<Notify>);
-
-impl ChangeHandler<DynamicObject> for Changed {
-    fn on_change(&self, _change: Change<DynamicObject>) {
-        self.0.notify_one();
     }
 }

@@ -1,0 +1,84 @@
+//! The load bench: our operator and kube-rs's own controller do the same work on the same kube-apiserver, one after the
+//! other, each in a process of its own.
+//!
+//! `cargo bench -p integration-tests --bench load`, with `-- --objects 200` for a smaller one. Phases: a burst of new
+//! objects, single updates, a restart of the operator, a foreign label on every child, deletion of everything. Printed are
+//! the requests of each operator by verb (from the API server's audit log), its CPU time and its peak memory, and how long
+//! the objects took. Figures of one run are comparable with one another; those of two runs are not.
+
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
+mod kube_rs;
+mod measure;
+mod ours;
+mod phases;
+mod workload;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use kube::{
+    Config, CustomResourceExt,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use operator_core::testing::{ControlPlane, TestCluster};
+
+use measure::Subject;
+use workload::TestResource;
+
+#[derive(Parser)]
+struct Arguments {
+    /// How many objects there are.
+    #[arg(long, default_value_t = 1000)]
+    objects: usize,
+    /// How many of them are updated one by one.
+    #[arg(long, default_value_t = 300)]
+    updates: usize,
+    /// Internal: be this operator, in this namespace.
+    #[arg(long, num_args = 2, hide = true)]
+    subject: Option<Vec<String>>,
+    /// What cargo passes to every bench.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match arguments.subject.as_deref() {
+            None => compare(&arguments).await,
+            Some([subject, namespace]) => be(subject, namespace).await,
+            Some(_) => bail!("--subject takes an operator and a namespace"),
+        }
+    })
+}
+
+/// Runs one operator until it is told to stop.
+async fn be(subject: &str, namespace: &str) -> Result<()> {
+    let kubeconfig = Kubeconfig::read().context("the bench passes KUBECONFIG")?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    config.auth_info.impersonate = Some(subject.to_owned());
+    config.auth_info.impersonate_groups = Some(vec!["system:masters".to_owned()]);
+    match subject {
+        "ours" => ours::run(config, namespace).await,
+        "kube-rs" => kube_rs::run(config, namespace).await,
+        other => bail!("there is no operator called {other}"),
+    }
+}
+
+async fn compare(arguments: &Arguments) -> Result<()> {
+    let plane = ControlPlane::builder().controller_manager(true).audit_log(true).crds([TestResource::crd()]);
+    let cluster = TestCluster::new(plane.start().await?);
+    println!(
+        "{} objects with {} children each, {} single updates\n",
+        arguments.objects,
+        workload::CHILDREN,
+        arguments.updates
+    );
+    // The order is turned around and back again, so that neither of them always meets the warmer server.
+    for name in ["ours", "kube-rs", "kube-rs", "ours"] {
+        let subject = Subject::new(&cluster, name).await?;
+        phases::run(subject, arguments.objects, arguments.updates).await?;
+    }
+    Ok(())
+}

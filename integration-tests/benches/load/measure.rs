@@ -1,0 +1,136 @@
+//! One operator in a process of its own, and what it costs.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use kube::{Api, Client};
+use operator_core::testing::TestCluster;
+
+use crate::workload::TestResource;
+
+/// Clock ticks in a second, as Linux counts the CPU time of processes.
+const TICKS: f64 = 100.0;
+
+/// An operator under load.
+pub(crate) struct Subject {
+    pub(crate) cluster: TestCluster,
+    pub(crate) name: &'static str,
+    pub(crate) namespace: String,
+    pub(crate) client: Client,
+    pub(crate) objects: Api<TestResource>,
+    process: Option<Child>,
+    /// How many lines of the audit log were there before the phase.
+    seen: usize,
+    cpu: f64,
+}
+
+impl Subject {
+    pub(crate) async fn new(cluster: &TestCluster, name: &'static str) -> Result<Self> {
+        let namespace = cluster.namespace(&format!("load-{name}")).await?;
+        let client = cluster.client()?;
+        let objects = Api::namespaced(client.clone(), &namespace);
+        let cluster = cluster.clone();
+        let mut subject =
+            Self { cluster, name, namespace, client, objects, process: None, seen: 0, cpu: 0.0 };
+        subject.start()?;
+        Ok(subject)
+    }
+
+    /// Starts the operator's process.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        let kubeconfig =
+            self.cluster.control_plane().kubeconfig().context("the bench starts its own control plane")?;
+        let process = Command::new(std::env::current_exe()?)
+            .args(["--subject", self.name, &self.namespace])
+            .env("KUBECONFIG", kubeconfig)
+            .stdin(Stdio::null())
+            .spawn()?;
+        self.process = Some(process);
+        self.cpu = 0.0;
+        Ok(())
+    }
+
+    /// Ends the operator's process as an impatient cluster would.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        if let Some(mut process) = self.process.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what was measured so far.
+    pub(crate) fn begin_phase(&mut self) -> Result<()> {
+        self.seen = self.cluster.control_plane().audit()?.len();
+        self.cpu = self.cpu_seconds()?;
+        Ok(())
+    }
+
+    /// Prints what the operator has cost since the phase began.
+    pub(crate) fn end_phase(&self, phase: &str, took: Duration, note: &str) -> Result<()> {
+        let mut requests = BTreeMap::<&str, usize>::new();
+        let audit = self.cluster.control_plane().audit()?;
+        for event in audit.iter().skip(self.seen) {
+            if event.user == self.name && event.stage == "ResponseComplete" {
+                *requests.entry(event.verb.as_str()).or_default() += 1;
+            }
+        }
+        let requests: Vec<String> = requests.iter().map(|(verb, count)| format!("{verb} {count}")).collect();
+        println!(
+            "{:8} {phase:26} {:7.2} s  cpu {:5.2} s  peak {:5.1} MiB  {}  {note}",
+            self.name,
+            took.as_secs_f64(),
+            self.cpu_seconds()? - self.cpu,
+            self.peak_mebibytes()?,
+            requests.join(", "),
+        );
+        Ok(())
+    }
+
+    fn proc(&self, file: &str) -> Result<String> {
+        let process = self.process.as_ref().context("the operator doesn't run")?;
+        Ok(fs::read_to_string(format!("/proc/{}/{file}", process.id()))?)
+    }
+
+    fn cpu_seconds(&self) -> Result<f64> {
+        let stat = self.proc("stat")?;
+        // The second field is the program's name in parentheses and may contain spaces; user and system time are the 14th
+        // and 15th of all.
+        let after_name = stat.rsplit_once(')').context("a line without a name")?.1;
+        let fields: Vec<&str> = after_name.split_whitespace().collect();
+        let ticks: f64 = fields.get(11).context("user time")?.parse::<f64>()?
+            + fields.get(12).context("system time")?.parse::<f64>()?;
+        Ok(ticks / TICKS)
+    }
+
+    fn peak_mebibytes(&self) -> Result<f64> {
+        let status = self.proc("status")?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak memory")?;
+        let kibibytes: f64 = peak.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kibibytes / 1024.0)
+    }
+}
+
+impl Drop for Subject {
+    fn drop(&mut self) {
+        // The end of the bench; there is nobody to tell.
+        let _ = self.kill();
+    }
+}
+
+/// The value below which `share` of the sorted durations lie, in milliseconds.
+pub(crate) fn percentile(sorted: &[Duration], share: f64) -> f64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "an index"
+    )]
+    let index = ((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1));
+    sorted.get(index).map_or(0.0, |duration| duration.as_secs_f64() * 1000.0)
+}

@@ -1,0 +1,55 @@
+//! Our operator, in the low-level style.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use futures::future::try_join_all;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Config;
+use operator_core::{
+    Cleaner, Context, Controller, DeleteControl, Operator, Reconciler, UpdateControl, operations,
+};
+
+use crate::workload::{CONCURRENCY, TestResource, children, status};
+
+struct Load;
+
+impl Reconciler for Load {
+    type Primary = TestResource;
+    type Error = operations::Error;
+
+    async fn reconcile(
+        &self,
+        primary: Arc<TestResource>,
+        context: &Context<TestResource>,
+    ) -> Result<UpdateControl<TestResource>, operations::Error> {
+        if let Some(owner) = context.owner_reference(&primary) {
+            let (children, operations) = (children(&primary, &owner), context.resource_operations());
+            try_join_all(children.iter().map(|child| operations.server_side_apply(child))).await?;
+        }
+        Ok(UpdateControl::patch_status(status(&primary)))
+    }
+}
+
+impl Cleaner for Load {
+    async fn cleanup(
+        &self,
+        _: Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<DeleteControl, operations::Error> {
+        Ok(DeleteControl::default_delete())
+    }
+}
+
+/// Runs until the process is told to stop.
+pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
+    let controller = Controller::builder(Load)
+        .name("ours")
+        .with_cleaner()
+        .owns::<ConfigMap>()
+        .namespaces([namespace])
+        .max_concurrent_reconciles(CONCURRENCY);
+    let operator = Operator::builder().config(config).register(controller)?;
+    let _ = operator.run().await.context("our operator")?;
+    Ok(())
+}

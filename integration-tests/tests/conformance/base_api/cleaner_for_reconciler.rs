@@ -1,0 +1,95 @@
+//! A cleaner puts a finalizer on the primary and is called upon its deletion; it is called again when it keeps the
+//! finalizer and asks for another time.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource};
+use kube::ResourceExt;
+use operator_core::{Controller, DeleteControl, observe::Cause};
+use serde_json::json;
+
+test_resource!("cleaner-for-reconciler.conformance.operator-core.io", namespaced);
+
+const FINALIZER: &str = "testresources.cleaner-for-reconciler.conformance.operator-core.io/finalizer";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Result<()> {
+    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let script = Script::<TestResource>::idle();
+    let controller = Controller::builder(script.clone()).with_cleaner();
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    let added = operator.settled().await?;
+    assert_eq!(added.written(), ["PATCH testresources/one -> 200"]);
+    assert_eq!(scene.resources.get("one").await?.finalizers(), [FINALIZER]);
+    assert_eq!((script.runs.count(), script.cleanups.count()), (1, 0), "the finalizer's echo causes no run");
+
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    let removed = operator.settled().await?;
+    assert_eq!(removed.written(), ["PATCH testresources/one -> 200"]);
+    assert_eq!((script.runs.count(), script.cleanups.count()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -> Result<()> {
+    const DELAY: Duration = Duration::from_millis(100);
+    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
+        Box::pin(async move {
+            Ok(match times {
+                1 | 2 => DeleteControl::no_finalizer_removal_before(DELAY),
+                _ => DeleteControl::default_delete(),
+            })
+        })
+    });
+    let controller = Controller::builder(script.clone()).with_cleaner();
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), ["PATCH testresources/one -> 200"], "only the last clean-up writes");
+    let cleanups = script.cleanups.of("one");
+    assert_eq!(cleanups.len(), 3);
+    for pair in cleanups.windows(2) {
+        assert!(pair[1].started - pair[0].started >= DELAY, "{cleanups:?}");
+        assert!(pair[1].causes.contains(Cause::Reschedule), "{cleanups:?}");
+    }
+    assert_eq!(script.runs.count(), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clean_up_that_keeps_the_finalizer_without_a_delay_waits_for_an_event() -> Result<()> {
+    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
+        Box::pin(async move {
+            Ok(if times == 1 {
+                DeleteControl::no_finalizer_removal()
+            } else {
+                DeleteControl::default_delete()
+            })
+        })
+    });
+    let controller = Controller::builder(script.clone()).with_cleaner();
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    let kept = operator.settled().await?;
+    assert_eq!(kept.written(), [""; 0]);
+    assert_eq!(script.cleanups.count(), 1);
+
+    scene.patch("one", json!({ "spec": { "value": "changed" } })).await?;
+    scene.until_gone("one").await?;
+    operator.settled().await?;
+    assert_eq!((script.runs.count(), script.cleanups.count()), (1, 2));
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! A primary without a namespace has a dependent in one: it is created, updated, and gone with its owner.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope};
+use serde_json::json;
+
+test_resource!("cluster-scoped-resource.conformance.operator-core.io");
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
+    let scene = Scene::<TestResource>::cluster_scoped("cluster-scoped-resource").await?;
+    // Cluster-scoped names are shared with everybody; the namespace's name is this test's own.
+    let name = scene.namespace.as_str();
+    let key = ObjectKey::cluster_scoped(name);
+    let namespace = scene.namespace.clone();
+    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+        let namespace = namespace.clone();
+        Box::pin(async move {
+            let mut map = config_map(&*primary, context, &primary.spec.value);
+            map.metadata.namespace = Some(namespace);
+            context.resource_operations().server_side_apply(&map).await?;
+            let message = Some(primary.spec.value.clone());
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
+    });
+    let maps = InformerEventSource::<ConfigMap>::new()
+        .namespaces(WatchScope::Namespaces([scene.namespace.clone()].into()));
+    let operator = scene.start(Controller::builder(script.clone()).watches(maps)).await?;
+    let held = async || -> Result<Option<String>> {
+        let map = scene.api::<ConfigMap>().get_opt(name).await?;
+        Ok(map.as_ref().and_then(value_of).map(str::to_owned))
+    };
+
+    scene.create(name, "first").await?;
+    let created = operator.settled().await?;
+    assert_eq!(created.runs_of(&key), 1);
+    assert_eq!(
+        created.written(),
+        [format!("PATCH configmaps/{name} -> 201"), format!("PATCH testresources/{name}/status -> 200")]
+    );
+    assert_eq!(held().await?.as_deref(), Some("first"));
+
+    scene.patch(name, json!({ "spec": { "value": "second" } })).await?;
+    let updated = operator.settled().await?;
+    assert_eq!(updated.runs_of(&key), 1);
+    assert_eq!(held().await?.as_deref(), Some("second"));
+    let status = scene.resources.get(name).await?.status.unwrap_or_default();
+    assert_eq!(status.message.as_deref(), Some("second"));
+
+    // A dependent that somebody else deletes comes back: its events find a primary without a namespace.
+    scene.api::<ConfigMap>().delete(name, &kube::api::DeleteParams::default()).await?;
+    let restored = operator.settled().await?;
+    assert_eq!(restored.runs_of(&key), 1);
+    assert_eq!(held().await?.as_deref(), Some("second"));
+
+    scene.delete(name).await?;
+    scene.until_gone(name).await?;
+    eventually("the garbage collector", async || Ok(held().await?.is_none().then_some(()))).await?;
+    let deleted = operator.settled().await?;
+    assert_eq!(deleted.runs_of(&key), 0);
+    assert_eq!(deleted.written(), [""; 0]);
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Fifty resources are created, then twenty of them are updated and thirty deleted at once: exactly twenty config maps and
+//! twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use anyhow::Result;
+use futures::future::try_join_all;
+use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::ListParams};
+use operator_core::{Controller, DeleteControl, UpdateControl};
+use serde_json::json;
+use tokio::sync::Barrier;
+
+test_resource!("concurrency.conformance.operator-core.io", namespaced);
+
+const AT_ONCE: usize = 8;
+const CREATED: usize = 50;
+const DELETED: usize = 30;
+
+/// Each keeps a config map with the value of its primary's spec, and removes it in the clean-up. The first runs wait for
+/// one another, so that it is known how many are under way at once.
+fn script() -> Script<TestResource> {
+    let (started, together) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(AT_ONCE)));
+    Script::new(move |_, primary: Arc<TestResource>, context| {
+        let (started, together) = (Arc::clone(&started), Arc::clone(&together));
+        Box::pin(async move {
+            if started.fetch_add(1, Ordering::SeqCst) < AT_ONCE {
+                together.wait().await;
+            }
+            let map = config_map(&*primary, context, &primary.spec.value);
+            context.resource_operations().server_side_apply(&map).await?;
+            let message = Some(primary.spec.value.clone());
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
+    })
+    .cleanup(|_, _, context| {
+        Box::pin(async move {
+            if let Some(map) = context.secondary::<ConfigMap>() {
+                context.resource_operations().delete(&*map).await?;
+            }
+            Ok(DeleteControl::default_delete())
+        })
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
+    let scene = Scene::<TestResource>::new("concurrency").await?;
+    let script = script();
+    let controller = Controller::builder(script.clone())
+        .with_cleaner()
+        .owns::<ConfigMap>()
+        .max_concurrent_reconciles(AT_ONCE)
+        .namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+
+    let names: Vec<String> = (0..CREATED).map(|number| format!("number-{number}")).collect();
+    try_join_all(names.iter().map(|name| scene.create(name, "created"))).await?;
+    // The API server deletes an object at once that has no finalizer when it looks, even if one is added before the object
+    // is gone: that addition is answered with 200 and lost. So the test waits until no such addition is on its way.
+    eventually("the finalizers", async || {
+        let created = scene.resources.list(&ListParams::default()).await?;
+        Ok(created.iter().all(|one| !one.finalizers().is_empty()).then_some(()))
+    })
+    .await?;
+    let (deleted, updated) = names.split_at(DELETED);
+    futures::try_join!(
+        try_join_all(updated.iter().map(|name| scene.patch(name, json!({ "spec": { "value": "updated" } })))),
+        try_join_all(deleted.iter().map(|name| scene.delete(name))),
+    )?;
+
+    let expected: BTreeMap<String, String> =
+        updated.iter().map(|name| (name.clone(), "updated".to_owned())).collect();
+    eventually("the end of the deleted resources", async || {
+        let left = scene.resources.list(&ListParams::default()).await?;
+        Ok((left.items.len() == expected.len()).then_some(()))
+    })
+    .await?;
+    operator.settled().await?;
+
+    let resources = scene.resources.list(&ListParams::default()).await?;
+    let said = resources.iter().map(|one| {
+        let message = one.status.as_ref().and_then(|status| status.message.clone());
+        (one.name_any(), message.unwrap_or_default())
+    });
+    assert_eq!(said.collect::<BTreeMap<_, _>>(), expected);
+    // Every namespace has a config map of its own, with the certificate of the API server.
+    let maps = scene.api::<ConfigMap>().list(&ListParams::default()).await?;
+    let maps = maps.iter().filter(|map| map.name_any() != "kube-root-ca.crt");
+    let held = maps.map(|map| (map.name_any(), value_of(map).unwrap_or_default().to_owned()));
+    assert_eq!(held.collect::<BTreeMap<_, _>>(), expected);
+
+    assert_eq!(script.runs.most_at_once(), AT_ONCE, "the first runs filled all places");
+    assert!(script.runs.overlapping().is_empty(), "two runs at a time: {:?}", script.runs.overlapping());
+    assert!(script.cleanups.overlapping().is_empty());
+    assert_eq!(script.runs.under_way() + script.cleanups.under_way(), 0);
+    for name in updated {
+        assert!(script.runs.of(name).len() <= 2, "{name} ran more often than it changed");
+        assert!(script.cleanups.of(name).is_empty(), "{name} was not deleted");
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! With a small maximum interval there are more than three runs within 500 ms, without any event.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, eventually, test_resource};
+use operator_core::{
+    Controller,
+    observe::{Cause, Causes},
+};
+
+test_resource!("max-interval.conformance.operator-core.io", namespaced);
+
+const INTERVAL: Duration = Duration::from_millis(50);
+const WITHIN: Duration = Duration::from_millis(500);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_interval_alone_causes_run_after_run() -> Result<()> {
+    let scene = Scene::<TestResource>::new("max-interval").await?;
+    let script = Script::<TestResource>::idle();
+    let controller = Controller::builder(script.clone())
+        .max_reconciliation_interval(INTERVAL)
+        .namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+
+    scene.create("one", "value").await?;
+    // On a busy machine any single run may be late, so the quickest four runs in a row count.
+    eventually("more than three runs within 500 ms", async || {
+        let instants = script.runs.instants("one");
+        Ok(instants.windows(4).any(|four| four[3] - four[0] < WITHIN).then_some(()))
+    })
+    .await?;
+    operator.stop().await;
+
+    let runs = script.runs.of("one");
+    for pair in runs.windows(2) {
+        assert!(pair[1].started - pair[0].started >= INTERVAL, "too early: {runs:?}");
+        assert_eq!(pair[1].causes, Causes::from(Cause::MaxInterval), "{runs:?}");
+    }
+    Ok(())
+}

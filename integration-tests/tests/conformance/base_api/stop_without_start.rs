@@ -1,0 +1,33 @@
+//! Stopping an operator that was never started is no error.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource};
+use operator_core::{Controller, Operator, operator::Stopped};
+
+test_resource!("stop-without-start.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
+    let operator =
+        Operator::builder().register(Controller::builder(Script::<TestResource>::idle()))?.build()?;
+    assert_eq!(operator.stop().await, Stopped::NotRunning);
+    assert_eq!(operator.stop().await, Stopped::NotRunning);
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_that_was_stopped_before_its_start_can_be_started() -> Result<()> {
+    let scene = Scene::<TestResource>::new("stop-without-start").await?;
+    let script = Script::<TestResource>::idle();
+    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let operator = scene.operator().register(controller)?.build()?;
+    assert_eq!(operator.stop().await, Stopped::NotRunning);
+    operator.start().await?;
+    scene.create("one", "value").await?;
+    operator.settled(operator_core::operator::Settling::default()).await?;
+    assert_eq!(script.runs.count(), 1);
+    assert_eq!(operator.stop().await, Stopped::Drained);
+    assert_eq!(operator.stop().await, Stopped::NotRunning);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `crd` and `run`, as a user calls them.
+
+use operator_core::testing::{Profile, TestCluster};
+
+use crate::support::{Running, webpage};
+
+#[tokio::test]
+async fn crd_prints_what_is_in_deploy() -> anyhow::Result<()> {
+    let checked_in = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/crd.yaml");
+    let printed = webpage(&["crd"]).output().await?;
+    assert!(printed.status.success());
+    assert_eq!(String::from_utf8(printed.stdout)?, std::fs::read_to_string(checked_in)?);
+    assert_eq!(webpage(&["crd", "--check", checked_in]).output().await?.status.code(), Some(0));
+
+    let stale =
+        webpage(&["crd", "--check", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]).output().await?;
+    assert_eq!(stale.status.code(), Some(2));
+    let said = String::from_utf8(stale.stderr)?;
+    assert!(said.contains("is stale") && said.contains("crd > "), "{said}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
+    let wrong = webpage(&["rune"]).output().await?;
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(wrong.stdout.is_empty());
+    let help = webpage(&["--help"]).output().await?;
+    assert_eq!(help.status.code(), Some(0));
+    assert!(String::from_utf8(help.stdout)?.contains("dev"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_cluster_run_says_what_to_do() -> anyhow::Result<()> {
+    let run =
+        webpage(&["run"]).env("KUBECONFIG", "/nonexistent").env_remove("KUBERNETES_SERVICE_HOST").output();
+    let run = run.await?;
+    assert_eq!(run.status.code(), Some(1));
+    let said = String::from_utf8(run.stderr)?;
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.len() == 3 && lines[0].contains("no cluster is configured"), "{said}");
+    assert!(lines[1].contains("why") && lines[2].contains("export KUBECONFIG="), "{said}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_missing_crd_is_said_once_and_healed_by_installing_it() -> anyhow::Result<()> {
+    let cluster = TestCluster::shared_with(Profile::ApiServer).await?;
+    let Some(kubeconfig) = cluster.control_plane().kubeconfig() else { return Ok(()) };
+    let mut command = webpage(&["run", "--log", "json"]);
+    command.env("KUBECONFIG", kubeconfig);
+    let mut run = Running::start(command)?;
+    run.says("cluster: control-plane (https://127.0.0.1:").await?;
+    assert_eq!(run.said.len(), 1, "it is the first line: {:?}", run.said);
+    run.says("install the CustomResourceDefinition `webpages.sample.operator-core.io`").await?;
+    assert!(run.is_running()?);
+
+    let crd = webpage(&["crd"]).output().await?;
+    cluster.apply_yaml("default", &String::from_utf8(crd.stdout)?).await?;
+    run.says("all caches are synced").await?;
+    run.signal("TERM").await?;
+    assert_eq!(run.ended().await?.code(), Some(0));
+    let advice = run.said.iter().filter(|line| line.contains("install the CustomResourceDefinition")).count();
+    assert_eq!(advice, 1, "{:#?}", run.said);
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! The sample, tested as a whole: its life under the rights of `deploy/`, its commands, its manifests.
+
+mod commands;
+mod dev;
+mod life;
+mod support;
