@@ -51,18 +51,23 @@ mod tests {
     use axum::{body::Body, response::Response};
     use http::Request;
     use http_body_util::BodyExt;
+    use kube::Config;
     use tower::ServiceExt;
 
     use super::*;
     use crate::{
+        client::Clients,
         environment::Environment,
         metrics::{METRICS, Metrics},
     };
 
     fn running() -> Arc<Running> {
+        let environment = Environment::real();
+        let config = Config::new("http://server.invalid".parse().unwrap());
         Arc::new(Running {
             controllers: Vec::new(),
-            environment: Environment::real(),
+            clients: Clients::new(&config, &[], None, environment.clock()).unwrap(),
+            environment,
             stopping: AtomicBool::new(false),
             http: None,
         })
