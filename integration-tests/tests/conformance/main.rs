@@ -5,3 +5,5 @@
 
 mod base_api;
 mod beyond;
+mod cache;
+mod event_sources;

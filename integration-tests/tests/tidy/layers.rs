@@ -34,10 +34,10 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     ("metrics", "resource"),
     // Metrics are made of observations.
     ("metrics", "observe"),
-    // A request budget counts time.
-    ("client", "environment"),
     // A write is remembered in, and its echo filtered by, the source that watches the object.
     ("operations", "event_source"),
+    // A budget of requests is counted in the operator's own time.
+    ("client", "environment"),
     // The command `dev` starts a control plane.
     ("cli", "testing"),
 ];

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off)
-//!   └─ fence                               closed when the operator has stopped
-//!        └─ the user's transport hooks     faults, request logs
-//!             ├─ deadline ─ budget          `direct`
-//!             └─ budget ─ retry ─ deadline  `reads`
+//!   └─ fence                      closed when the operator has stopped
+//!        └─ the user's transport hooks: faults, request logs
+//!             ├─ deadline ─ budget               `direct`
+//!             └─ budget ─ retry ─ deadline       `reads`
 //! ```
 //!
 //! The budget is there when one is asked for; a deadline is for every request but a watch.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use futures::{FutureExt, future::join_all};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
@@ -33,8 +33,13 @@ impl Drop for Tasks {
     }
 }
 
+/// A warning about sources that are not synced comes not more often than this, whatever was asked for.
+const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
+
 /// A started controller: its event sources follow the cluster, and its processor hands out runs once all of them are
 /// synced. Dropping it stops everything at once, runs included.
+///
+/// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
 pub(crate) struct RunningController {
     name: Arc<str>,
@@ -51,6 +56,7 @@ impl RunningController {
         processing: ProcessorTask,
         environment: &Environment,
         observers: Observers,
+        cache_sync_timeout: Option<Duration>,
     ) -> Self {
         let mut tasks = Tasks::default();
         // One task for each source: one that can't reach its kind slows down nothing else.
@@ -62,9 +68,9 @@ impl RunningController {
         tasks.0.push(Task { serves, handle: environment.spawn(processing.run()) });
         let starting = environment.spawn({
             let (name, processor, environment) = (Arc::clone(&name), processor.clone(), environment.clone());
-            let synced = join_all(sources.iter().map(|source| source.synced()).collect::<Vec<_>>());
+            let sources = sources.clone();
             async move {
-                synced.await;
+                all_synced(&name, &sources, cache_sync_timeout).await;
                 let after = environment.now() - Now::START;
                 observers.observe(&Observation::ProcessingStarted { controller: &name, after });
                 processor.start().await;
@@ -123,6 +129,37 @@ impl RunningController {
 impl std::fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Waits until all sources are synced; says in the log, once in each `timeout`, which are not, and why.
+async fn all_synced(controller: &str, sources: &[Arc<dyn EventSource>], timeout: Option<Duration>) {
+    let mut synced = std::pin::pin!(join_all(sources.iter().map(|source| source.synced())));
+    let Some(timeout) = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT)) else {
+        synced.await;
+        return;
+    };
+    let mut waited = Duration::ZERO;
+    while tokio::time::timeout(timeout, &mut synced).await.is_err() {
+        waited += timeout;
+        let lagging: Vec<String> =
+            sources.iter().filter(|source| source.synced().now_or_never().is_none()).map(lag).collect();
+        tracing::warn!(
+            controller,
+            waited_ms = waited.as_millis(),
+            lagging = lagging.join("; "),
+            "no run starts before all event sources are synced; it is waited for them"
+        );
+    }
+}
+
+/// Which source is not synced, and why.
+fn lag(source: &Arc<dyn EventSource>) -> String {
+    let name = source.name();
+    match source.health() {
+        SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{name}: {reason} ({advice})"),
+        SourceHealth::Unhealthy { reason, advice: None } => format!("{name}: {reason}"),
+        SourceHealth::Syncing | SourceHealth::Healthy => format!("{name}: not everything has been seen yet"),
     }
 }
 
@@ -193,6 +230,7 @@ mod tests {
             processing,
             &environment,
             Observers::default(),
+            None,
         );
         assert!(controller.ended_tasks().is_empty());
         tokio::time::sleep(Duration::from_secs(1)).await;

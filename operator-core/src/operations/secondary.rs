@@ -37,7 +37,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// When the controller has no event source for the type, or the server refuses.
     pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let source = self.source::<K>()?;
+        let source = self.source(desired)?;
         let kind = source.resource_type();
         let key = body::target(desired, kind)?;
         let desired = body::applied(desired, kind)?;
@@ -67,7 +67,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// When the controller has no event source for the type, or the server refuses: with 409 when the object exists.
     pub async fn create<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let source = self.source::<K>()?;
+        let source = self.source(desired)?;
         let kind = source.resource_type();
         let key = body::target(desired, kind)?;
         let write = source.begin_write(&key);
@@ -81,7 +81,7 @@ impl<'c> ResourceOperations<'c> {
     /// When the controller has no event source for the type, or the server refuses: with 409 when somebody else has
     /// changed the object in the meantime.
     pub async fn update<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let source = self.source::<K>()?;
+        let source = self.source(desired)?;
         let kind = source.resource_type();
         let key = body::target(desired, kind)?;
         if desired.meta().resource_version.as_deref().is_none_or(str::is_empty) {
@@ -99,7 +99,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// When the controller has no event source for the type, or the server refuses.
     pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
-        let source = self.source::<K>()?;
+        let source = self.source(object)?;
         let kind = source.resource_type();
         let key = body::target(object, kind)?;
         let mut options =
@@ -157,8 +157,8 @@ impl<'c> ResourceOperations<'c> {
         self.writer.send(self.primary, &write).await
     }
 
-    fn source<K: KubeObject>(&self) -> Result<&'c SecondarySource<K>, Error> {
-        let mut sources = self.sources.of_type::<K>();
+    fn source<K: KubeObject>(&self, object: &K) -> Result<&'c SecondarySource<K>, Error> {
+        let mut sources = self.sources.of_object(object);
         let Some(first) = sources.next() else {
             let kind = type_name::<K>().rsplit("::").next().unwrap_or_default().to_owned();
             return Err(Error::NoEventSource { kind });

@@ -19,6 +19,9 @@ use crate::{
 /// asked it to stop; this leaves room before that.
 pub const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
 
+/// How long event sources may take to see everything before there is a warning, unless the operator says otherwise.
+pub const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
+
 /// Declares an operator.
 #[derive(Debug)]
 #[must_use = "an operator does nothing until it is started"]
@@ -33,6 +36,7 @@ pub struct OperatorBuilder {
     termination_timeout: Duration,
     http_address: Option<SocketAddr>,
     request_budget: Option<RequestBudget>,
+    cache_sync_timeout: Option<Duration>,
 }
 
 impl Default for OperatorBuilder {
@@ -48,6 +52,7 @@ impl Default for OperatorBuilder {
             termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
             http_address: None,
             request_budget: None,
+            cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
         }
     }
 }
@@ -126,6 +131,16 @@ impl OperatorBuilder {
         self
     }
 
+    /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
+    /// repeated each time that so much time has passed again. By default two minutes, `None` for no such warning.
+    ///
+    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing: the sources go on trying, and the controllers whose sources
+    /// are synced work.
+    pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.cache_sync_timeout = timeout.into();
+        self
+    }
+
     /// The controllers registered so far.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
@@ -174,6 +189,7 @@ impl OperatorBuilder {
             termination_timeout: self.termination_timeout,
             http,
             request_budget: self.request_budget,
+            cache_sync_timeout: self.cache_sync_timeout,
             running: Mutex::new(None),
         })
     }

@@ -41,7 +41,7 @@ use crate::{
     observe::{Observers, SourceHealth},
 };
 
-pub use builder::{DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
+pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
 pub use run::Exit;
 pub use settle::{SettleError, Settling};
@@ -58,6 +58,7 @@ pub struct Operator {
     termination_timeout: Duration,
     http: Option<HttpConfig>,
     request_budget: Option<RequestBudget>,
+    cache_sync_timeout: Option<Duration>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -140,8 +141,12 @@ impl Operator {
             None => None,
         };
         let observers = self.observers.clone();
-        let surroundings =
-            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
+        let surroundings = Surroundings {
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers,
+            cache_sync_timeout: self.cache_sync_timeout,
+        };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
@@ -170,10 +175,10 @@ impl Operator {
         let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
         running.stopping.store(true, Ordering::Relaxed);
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
+        running.clients.close();
         if let Some(server) = &running.http {
             server.close();
         }
-        running.clients.close();
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
             tracing::warn!(
                 "some run blocks its thread, so that it can't be dropped; it can send nothing any more"

@@ -1,14 +1,32 @@
 //! The rows of the category `base_api`.
 
+mod built_in_resource_cleaner;
 mod cleaner_for_reconciler;
 mod cluster_scoped_resource;
 mod concurrency;
+mod create_update_informer_event_source_event_filter;
 mod error_status_handler;
+mod event_source;
+mod field_selector;
+mod filter;
+mod generic_kubernetes_resource_handling;
 mod graceful_stop;
 mod informer_event_source;
 mod label_selector;
 mod max_interval;
+mod max_interval_after_retry;
+mod multiple_reconciler_same_type;
+mod multiple_secondary_event_source;
 mod own_secondary_update;
+mod primary_indexer;
+mod primary_to_secondary;
+mod primary_to_secondary_missing;
+mod rate_limit;
 mod reconciler_executor;
 mod retry;
+mod retry_interval_honored_on_frequent_events;
+mod retry_max_attempt;
+mod secondary_to_primary_reference_change;
+mod startup_secondary_access;
 mod stop_without_start;
+mod without_default_filters;

@@ -51,7 +51,6 @@ mod tests {
     use axum::{body::Body, response::Response};
     use http::Request;
     use http_body_util::BodyExt;
-    use kube::Config;
     use tower::ServiceExt;
 
     use super::*;
@@ -63,10 +62,11 @@ mod tests {
 
     fn running() -> Arc<Running> {
         let environment = Environment::real();
-        let config = Config::new("http://server.invalid".parse().unwrap());
+        let nowhere = kube::Config::new("http://127.0.0.1:1".parse().unwrap());
+        let clients = Clients::new(&nowhere, &[], None, environment.clock()).unwrap();
         Arc::new(Running {
             controllers: Vec::new(),
-            clients: Clients::new(&config, &[], None, environment.clock()).unwrap(),
+            clients,
             environment,
             stopping: AtomicBool::new(false),
             http: None,
