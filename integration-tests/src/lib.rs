@@ -5,7 +5,6 @@
 
 mod intercept;
 mod log;
-mod numbers;
 mod record;
 mod relist;
 mod scene;
@@ -15,7 +14,6 @@ mod writing;
 
 pub use intercept::before;
 pub use log::{Fields, Line, LogCapture};
-pub use numbers::Numbers;
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;
 pub use scene::{DEADLINE, Scene, eventually};

@@ -7,5 +7,4 @@ mod base_api;
 mod beyond;
 mod cache;
 mod event_sources;
-mod observability;
 mod writes;

@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "cache/store/mod.rs",
     "cache/store/record.rs",
     "operations/matcher/",
+    "processor/governor.rs",
     "processor/machine/",
     "processor/rate_limit.rs",
     "processor/retry.rs",

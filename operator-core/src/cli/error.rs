@@ -108,6 +108,9 @@ impl Error {
     pub fn advice(&self, program: &str) -> String {
         match self {
             Self::Declaration(_) | Self::Yaml(_) => "change the declaration and build again".to_owned(),
+            Self::Operator(operator::Error::Http { address, .. }) => {
+                format!("ss -ltnp 'sport = :{}', then {program} run", address.port())
+            }
             Self::Operator(_) => format!("kubectl cluster-info; then {program} run"),
             Self::NoCluster(_) => {
                 let own = if cfg!(feature = "testing") {

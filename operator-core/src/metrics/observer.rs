@@ -111,3 +111,62 @@ impl Observer for MetricsObserver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, time::Duration};
+
+    use super::*;
+    use crate::{
+        metrics::{METRICS, Recorded},
+        observe::{Action, RunKind},
+        resource::ResourceType,
+    };
+
+    /// What is documented is what is recorded.
+    #[test]
+    fn every_metric_of_the_table_is_recorded_with_the_labels_of_the_table() {
+        let (controller, key) = ("web", &ObjectKey::namespaced("shop", "one"));
+        let pod = ResourceType::of::<k8s_openapi::api::core::v1::Pod>();
+        let took = Duration::from_secs(1);
+        let recorded = Arc::new(Recorded::new());
+        let observer = MetricsObserver::new(Arc::clone(&recorded) as Arc<dyn Metrics>);
+        let finished = |end| {
+            let kind = RunKind::Reconcile;
+            Observation::RunFinished { controller, key, kind, end, took }
+        };
+        for observation in [
+            Observation::ProcessingStarted { controller, after: took },
+            Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
+            Observation::PrimaryAdded { controller, key },
+            Observation::RunSubmitted { controller, key, attempt: 1 },
+            Observation::RunStarted { controller, key, because: "", attempt: 1 },
+            finished(RunEnd::Succeeded),
+            finished(RunEnd::Failed { error: "", panicked: true }),
+            Observation::Wrote {
+                controller,
+                primary: key,
+                target_type: &pod,
+                target: key,
+                subresource: None,
+                effect: WriteEffect::Created,
+                took,
+            },
+        ] {
+            observer.observe(&observation);
+        }
+        let names = |labels: &str| -> Vec<String> {
+            labels.split(',').filter_map(|label| Some(label.split_once('=')?.0.to_owned())).collect()
+        };
+        let series = recorded.series();
+        let found: BTreeSet<(&str, Vec<String>)> = series
+            .iter()
+            .filter_map(|series| series.split_once('{').map(|(name, labels)| (name, names(labels))))
+            .collect();
+        let expected: BTreeSet<(&str, Vec<String>)> = METRICS
+            .iter()
+            .map(|metric| (metric.name, metric.labels.iter().map(|label| (*label).to_owned()).collect()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -53,13 +53,17 @@ impl Recorded {
         find(&self.values.lock(), name, labels).flatten().copied().collect()
     }
 
-    /// The names that were recorded, in alphabetical order, each with the names of its labels.
+    /// All series, as Prometheus writes them: `name{label="value"}`.
     #[must_use]
-    pub fn names(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
-        let labels = |series: &Series| (series.0, series.1.iter().map(|(name, _)| *name).collect());
-        let mut names: BTreeMap<_, _> = self.numbers.lock().keys().map(labels).collect();
-        names.extend(self.values.lock().keys().map(labels));
-        names
+    pub fn series(&self) -> Vec<String> {
+        let print = |(name, labels): &Series| {
+            let labels: Vec<String> =
+                labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+            format!("{name}{{{}}}", labels.join(","))
+        };
+        let mut series: Vec<String> = self.numbers.lock().keys().map(print).collect();
+        series.extend(self.values.lock().keys().map(print));
+        series
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod crd_missing_at_start;
 mod forbidden_secondary;
+mod http;
 mod observability;
 mod panic_in_reconcile;
 mod primary_gone_during_a_run;

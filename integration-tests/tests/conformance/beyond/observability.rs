@@ -3,9 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{LogCapture, Numbers, Scene, Script, TestStatus, test_resource};
+use integration_tests::{LogCapture, Scene, Script, TestStatus, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, GenericRetry, UpdateControl, metrics::Metrics, testing::TestOperator};
+use operator_core::{
+    Controller, GenericRetry, UpdateControl,
+    metrics::{Metrics, Recorded},
+    testing::TestOperator,
+};
 use serde_json::json;
 
 test_resource!("observability.conformance.operator-core.io", namespaced);
@@ -45,7 +49,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
 #[tokio::test(flavor = "multi_thread")]
 async fn the_metrics_count_what_has_happened() -> Result<()> {
     let scene = Scene::<TestResource>::new("observability").await?;
-    let numbers = Numbers::default();
+    let numbers = Arc::new(Recorded::new());
     // "one" fails twice, panics once, then succeeds; "two" succeeds at once, and again after a change.
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
@@ -63,17 +67,16 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
         .with_cleaner()
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .namespaces([&scene.namespace]);
-    let builder =
-        scene.operator().metrics(Arc::new(numbers.clone()) as Arc<dyn Metrics>).register(controller)?;
+    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).register(controller)?;
     let operator = TestOperator::start(builder).await?;
 
-    let of_controller = |name: &str| format!("{name}{{controller_name=\"counted\"}}");
-    let in_namespace =
-        |name: &str| format!("{name}{{controller_name=\"counted\",namespace={:?}}}", scene.namespace);
+    let counted = ("controller_name", "counted");
+    let of_controller = |name| numbers.value(name, &[counted]);
+    let in_namespace = |name| numbers.value(name, &[counted, ("namespace", &scene.namespace)]);
     scene.create("one", "value").await?;
     scene.create("two", "value").await?;
     operator.settled().await?;
-    assert_eq!(numbers.sum(&of_controller("custom_resources")), 2.0);
+    assert_eq!(of_controller("custom_resources"), 2.0);
     scene.patch("two", json!({ "spec": { "value": "changed" } })).await?;
     operator.settled().await?;
     scene.delete("two").await?;
@@ -89,21 +92,16 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
         ("reconciler_panics_total", 1.0),
     ];
     for (name, count) in expected {
-        assert_eq!(numbers.sum(&in_namespace(name)), count, "{name}");
+        assert_eq!(in_namespace(name), count, "{name}");
     }
     let all_over = ["reconciliations_active", "reconciliations_queue"];
-    assert_eq!(all_over.map(|name| numbers.sum(&of_controller(name))), [0.0, 0.0]);
-    assert_eq!(numbers.sum(&of_controller("custom_resources")), 1.0);
-    let runs = |kind| {
-        let name = "reconciliations_execution_duration_seconds";
-        numbers.times(&format!("{name}{{controller_name=\"counted\",name={kind:?}}}"))
-    };
+    assert_eq!(all_over.map(of_controller), [0.0, 0.0]);
+    assert_eq!(of_controller("custom_resources"), 1.0);
+    let runs =
+        |kind| numbers.values("reconciliations_execution_duration_seconds", &[counted, ("name", kind)]).len();
     assert_eq!((runs("reconcile"), runs("cleanup")), (6, 1));
-    let writes = |result| {
-        numbers.sum(&format!(
-            "api_writes_total{{controller_name=\"counted\",kind=\"TestResource\",result={result:?}}}"
-        ))
-    };
+    let writes =
+        |result| numbers.value("api_writes_total", &[counted, ("kind", "TestResource"), ("result", result)]);
     // A finalizer and a status for each, and a further status of "two", whose end is that of its finalizer.
     let effects = ["updated", "deleted", "unchanged", "matched", "created", "failed"];
     assert_eq!(effects.map(writes), [5.0, 1.0, 0.0, 0.0, 0.0, 0.0]);

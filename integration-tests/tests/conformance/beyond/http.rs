@@ -4,11 +4,11 @@
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
-use integration_tests::{RunRecord, Scene, TestStatus, eventually, test_resource};
+use integration_tests::{Scene, Script, TestStatus, eventually, test_resource};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Api, Client, CustomResourceExt, api::DeleteParams};
+use kube::{Api, Client, CustomResourceExt, ResourceExt, api::DeleteParams};
 use operator_core::{
-    Context, Controller, GenericRetry, Reconciler, UpdateControl,
+    Controller, GenericRetry, UpdateControl,
     metrics::METRICS,
     testing::{TestCluster, TestOperator},
 };
@@ -20,30 +20,18 @@ use tokio::{
 test_resource!("http.observability.operator-core.io", namespaced);
 
 /// Writes a status; the first run of `fails` ends with an error, that of `panics` in a panic.
-#[derive(Clone, Default)]
-struct Sample {
-    runs: RunRecord,
-}
-
-impl Reconciler for Sample {
-    type Primary = TestResource;
-    type Error = anyhow::Error;
-
-    async fn reconcile(
-        &self,
-        primary: Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<UpdateControl<TestResource>> {
-        let first = self.runs.note(&*primary) == 1;
-        match primary.spec.value.as_str() {
-            "fails" if first => bail!("the first run fails"),
-            "panics" if first => panic!("the first run panics"),
-            _ => Ok(UpdateControl::patch_status(TestStatus {
-                message: Some("done".to_owned()),
-                ..TestStatus::default()
-            })),
-        }
-    }
+fn script() -> Script<TestResource> {
+    Script::new(|run, primary: Arc<TestResource>, _| {
+        Box::pin(async move {
+            match (primary.name_any().as_str(), run) {
+                ("fails", 1) => bail!("the first run fails"),
+                ("panics", 1) => panic!("the first run panics"),
+                _ => {}
+            }
+            let message = Some("done".to_owned());
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
+    })
 }
 
 /// Status and body of the answer to a GET.
@@ -98,7 +86,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     // Without the definition, which a scene usually begins with.
     let scene = Scene { cluster, namespace, client, resources };
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
-    let controller = Controller::builder(Sample::default()).retry(retry).namespaces([&scene.namespace]);
+    let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into()).register(controller)?;
     let operator = TestOperator::start_unsynced(builder).await?;
     let address = operator.operator().http_address().await.context("it serves")?;
@@ -165,7 +153,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     let builder = scene
         .operator()
         .http_address(address)
-        .register(Controller::builder(Sample::default()).name("late").namespaces([&scene.namespace]))?;
+        .register(Controller::builder(script()).name("late").namespaces([&scene.namespace]))?;
     let taken = TestOperator::start_unsynced(builder).await.expect_err("the port is taken");
     assert!(taken.to_string().contains(&address.to_string()), "{taken}");
     operator.stop().await;

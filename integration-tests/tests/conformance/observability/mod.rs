@@ -1,3 +1,0 @@
-//! What the outside sees of an operator. No row of JOSDK's list: it ships no HTTP server.
-
-mod http;
