@@ -18,7 +18,7 @@ pub use log::{Fields, Line, LogCapture};
 pub use numbers::Numbers;
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;
-pub use scene::{DEADLINE, Scene, eventually, eventually_within};
+pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};
 pub use writing::{fresh, once_before, said};

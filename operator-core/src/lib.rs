@@ -46,7 +46,7 @@ pub mod testing;
 pub mod cli;
 
 pub use controller::{Controller, ControllerBuilder};
-pub use event_source::{InformerEventSource, WatchScope};
+pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
 pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};

@@ -12,6 +12,19 @@ pub type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 /// Changes an object before it is stored, to save memory.
 pub type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
 
+/// How an informer asks for all objects: at its start, and after a gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InitialList {
+    /// Page by page. Every server knows this, a list that is cut goes on with the page it has come to, and no more than
+    /// a page is held beside the objects themselves. The default, as it never is the wrong choice.
+    #[default]
+    Paged,
+    /// As the first events of the watch (`sendInitialEvents`), one object at a time: the least memory on both sides, and
+    /// one request less. A stream that is cut starts all over, so the next list comes in pages after any trouble; a
+    /// server that can't stream (before 1.32, 1.33, or with the feature gate `WatchList` off) gets pages for good.
+    Streaming,
+}
+
 /// The configuration of one [`Informer`](super::Informer). Answers to JOSDK's `InformerConfiguration`.
 #[derive(Clone)]
 pub struct InformerConfig<K: KubeObject> {
@@ -29,6 +42,8 @@ pub struct InformerConfig<K: KubeObject> {
     pub metadata_only: bool,
     /// How many objects one answer of a list may carry; 500 by default. JOSDK's `informerListLimit`.
     pub page_size: u32,
+    /// How all objects are asked for at the start and after a gap; in pages by default.
+    pub initial_list: InitialList,
     /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by up
     /// to a fifth. A watch that has gone silent is given up 5 s later, so this bounds how long it stays unnoticed.
     pub watch_timeout: Duration,
@@ -55,6 +70,7 @@ impl<K: KubeObject> InformerConfig<K> {
             field_selector: None,
             metadata_only: false,
             page_size: 500,
+            initial_list: InitialList::default(),
             watch_timeout: Duration::from_secs(90),
             own_managers: Vec::new(),
             transform: None,
@@ -84,6 +100,7 @@ impl<K: KubeObject> fmt::Debug for InformerConfig<K> {
             .field("field_selector", &self.field_selector)
             .field("metadata_only", &self.metadata_only)
             .field("page_size", &self.page_size)
+            .field("initial_list", &self.initial_list)
             .field("watch_timeout", &self.watch_timeout)
             .field("own_managers", &self.own_managers)
             .field("transform", &self.transform.is_some())

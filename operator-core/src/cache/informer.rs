@@ -21,9 +21,11 @@ use crate::{
 };
 
 use super::{
-    ChangeHandler, Error, InformerConfig, OwnWrite, barrier,
-    engine::Engine,
+    Bounds, ChangeHandler, Error, InformerConfig, OwnWrite, barrier,
+    engine::{Engine, Held},
+    fetch,
     list_watch::{Collection, follow},
+    store::BoundedStore,
 };
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything. Answers to
@@ -41,11 +43,17 @@ struct Inner<K: KubeObject> {
     last_activity: AtomicU64,
 }
 
+/// How often an object is read again because the watch has shown something newer than the answer. A server that goes on
+/// like that is itself behind.
+const FETCH_ATTEMPTS: usize = 3;
+
 /// How much an informer holds, for tests and diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Objects shown by the watch.
     pub store: usize,
+    /// Those of them that are held in full; all, except in a bounded informer.
+    pub full: usize,
     /// Answers of own writes that the watch has not shown yet.
     pub overlay: usize,
     /// Objects with an own write under way, or whose echo is awaited.
@@ -65,7 +73,54 @@ impl<K: KubeObject> Informer<K> {
         environment: Environment,
         handler: Arc<dyn ChangeHandler<K>>,
     ) -> Self {
-        let engine = Arc::new(Engine::new(&config, handler));
+        let engine = Engine::new(&config, handler);
+        Self::of(config, client, environment, engine)
+    }
+
+    /// An informer that holds only some objects in full: for types of which there are too many, or too large ones, for the
+    /// memory there is. Of all others it keeps a minimal object: name, namespace, uid, version, generation, labels,
+    /// finalizers, owners and mark for deletion. JOSDK's `BoundedItemStore`.
+    ///
+    /// What is different then:
+    /// - [`Informer::get`] answers what is held in full, and `None` doesn't mean that the object doesn't exist; that is
+    ///   for [`Informer::fetch`] and [`Informer::contains`] to say.
+    /// - [`Informer::list`] and [`Informer::list_in`] give minimal objects only, so that nobody mistakes one for a whole
+    ///   object by chance.
+    /// - The `old` of an update and the `last` of a missed deletion may be minimal. A filter that compares more than the
+    ///   metadata named above then sees a difference where there may be none, so it lets through too much, never too
+    ///   little.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`]: the configuration has indexers, which need all objects in full; or the type doesn't
+    /// decode from metadata alone and [`Bounds::template`] is missing.
+    pub fn bounded(
+        config: InformerConfig<K>,
+        bounds: &Bounds<K>,
+        client: Client,
+        environment: Environment,
+        handler: Arc<dyn ChangeHandler<K>>,
+    ) -> Result<Self, Error> {
+        let refused = |reason| Error::Configuration { informer: config.name.clone(), reason };
+        if let Some(name) = config.indexers.keys().next() {
+            return Err(refused(format!(
+                "the index `{name}` needs all objects in full, and a bounded informer doesn't hold them; use an \
+                 unbounded informer (`Informer::new`), perhaps with a `transform` that drops what is large"
+            )));
+        }
+        let template = bounds.template(&config.resource_type).map_err(|error| {
+            refused(format!(
+                "a {} doesn't decode from metadata alone ({error}); give an object without content by \
+                 `Bounds::with_template`",
+                config.resource_type
+            ))
+        })?;
+        let store = Box::new(BoundedStore::new(bounds, template));
+        let engine = Engine::with_store(&config, handler, store);
+        Ok(Self::of(config, client, environment, engine))
+    }
+
+    fn of(config: InformerConfig<K>, client: Client, environment: Environment, engine: Engine<K>) -> Self {
+        let engine = Arc::new(engine);
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 
@@ -124,19 +179,64 @@ impl<K: KubeObject> Informer<K> {
         self.0.engine.scopes.of(key).is_some()
     }
 
-    /// The newest known state of an object: the answer of an own write until the watch has caught up with it.
+    /// The newest known state of an object: the answer of an own write until the watch has caught up with it. From an
+    /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.0.engine.get(key)
     }
 
-    /// The newest known state of all objects, sorted by key.
+    /// Whether an object exists as far as is known, held in full or not.
+    #[must_use]
+    pub fn contains(&self, key: &ObjectKey) -> bool {
+        self.0.engine.contains(key)
+    }
+
+    /// The newest known state of an object, read from the server if it is known and not held in full. `None` when it
+    /// doesn't exist. Needs no request for an object that is held or unknown, so never in an unbounded informer.
+    ///
+    /// What was read is held from then on, unless the watch has shown something newer meanwhile. An object that the
+    /// server doesn't have is forgotten by reads at once; the handler is told when the watch shows its deletion. An
+    /// answer may be newer than what the handler has been told of. Besides list and watch, the operator needs the right to
+    /// `get` these objects.
+    ///
+    /// # Errors
+    /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the
+    /// object changed again and again meanwhile.
+    pub async fn fetch(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        let engine = &self.0.engine;
+        let collection = self.collection(key.namespace());
+        for _ in 0..FETCH_ATTEMPTS {
+            let asked = match engine.held(key) {
+                Held::Full(object) => return Ok(Some(object)),
+                Held::Nothing => return Ok(None),
+                Held::Minimal(version) => version,
+            };
+            match fetch::object(&collection, key, &engine.shape).await? {
+                Some(object) => {
+                    if let Some(object) = engine.fetched(key, asked.as_deref(), object) {
+                        return Ok(Some(object));
+                    }
+                }
+                None if engine.not_found(key, asked.as_deref()) => return Ok(None),
+                None => {}
+            }
+        }
+        Err(Error::Get {
+            object: format!("{}/{}", collection.path(), key.name()),
+            reason: "the server's answers are older than what its watch has shown".to_owned(),
+            status: None,
+        })
+    }
+
+    /// The newest known state of all objects, sorted by key; minimal objects from an informer made by
+    /// [`Informer::bounded`].
     #[must_use]
     pub fn list(&self) -> Vec<Arc<K>> {
         self.0.engine.entries().into_iter().map(|(_, object)| object).collect()
     }
 
-    /// The newest known state of all objects of a namespace, sorted by name.
+    /// The newest known state of all objects of a namespace, sorted by name; like [`Informer::list`].
     #[must_use]
     pub fn list_in(&self, namespace: &str) -> Vec<Arc<K>> {
         let entries = self.0.engine.entries().into_iter();
@@ -146,7 +246,7 @@ impl<K: KubeObject> Informer<K> {
     /// The keys of all objects, sorted.
     #[must_use]
     pub fn keys(&self) -> Vec<ObjectKey> {
-        self.0.engine.entries().into_iter().map(|(key, _)| key).collect()
+        self.0.engine.keys()
     }
 
     /// The newest known state of all objects for which the named indexer gives `value`, sorted by key. An unknown index
@@ -214,6 +314,7 @@ impl<K: KubeObject> Informer<K> {
         let engine = &self.0.engine;
         Sizes {
             store: engine.stored(),
+            full: engine.full(),
             overlay: engine.recent(),
             windows: engine.windows(),
             index_values: engine.index_values(),

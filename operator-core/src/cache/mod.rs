@@ -9,6 +9,7 @@
 //!                             ChangeHandler
 //!
 //! get, list, by_index:  overlay first, then store
+//! fetch:                overlay, store, and for what a bounded store doesn't hold, the API server
 //! ```
 //!
 //! An [`Informer`] follows one type of object. Answers to JOSDK's `InformerManager` with its `TemporaryResourceCache` and
@@ -25,6 +26,11 @@
 //!   reported as deleted, then as added.
 //! - An object that can't be decoded is reported and skipped; an older version of it stays. The others go on.
 //! - Nothing is kept about an object that is gone.
+//! - A list that was cut, in pages or as a stream, counts for nothing: no object is deleted by it, and nobody is told that
+//!   the informer is synced.
+//! - A bounded informer ([`Informer::bounded`]) tells the same changes in the same order as an unbounded one, though the
+//!   old half of a change may be a minimal object. What it reads from the server hides no change from the handler.
+//! - Trouble is told as health: at once before the first watch is open, and from then on when it lasts about 15 s.
 //! - Reads take no lock that is held while changes are handed over; a handler may read.
 //!
 //! # Assumptions
@@ -33,6 +39,7 @@
 //! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
 //!   and everything else works.
 
+mod bounds;
 mod change;
 mod config;
 mod scopes;
@@ -48,6 +55,7 @@ mod overlay;
 mod barrier;
 mod engine;
 mod error;
+mod fetch;
 mod informer;
 mod own_write;
 mod shape;
@@ -55,8 +63,9 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use bounds::Bounds;
 pub use change::{Change, ChangeHandler};
-pub use config::{Indexer, InformerConfig, Transform};
+pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
 pub use own_write::OwnWrite;

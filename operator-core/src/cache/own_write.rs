@@ -37,7 +37,8 @@ impl<K: KubeObject> OwnWrite<K> {
     }
 
     /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` when the
-    /// object doesn't exist as far as is known.
+    /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that an
+    /// optimistic lock needs.
     #[must_use]
     pub fn base(&self) -> Option<Arc<K>> {
         self.base.clone()
@@ -45,7 +46,7 @@ impl<K: KubeObject> OwnWrite<K> {
 
     /// Looks again, for another attempt after a conflict. Returns the new base.
     pub fn rebase(&mut self) -> Option<Arc<K>> {
-        self.base = self.engine.get(&self.key);
+        self.base = self.engine.base(&self.key);
         self.base()
     }
 

@@ -19,6 +19,11 @@ impl<K: KubeObject> Shape<K> {
         Self { own_managers: config.own_managers.clone(), transform: config.transform.clone() }
     }
 
+    /// The managers whose entries in `managedFields` are kept.
+    pub(super) fn own_managers(&self) -> &[String] {
+        &self.own_managers
+    }
+
     /// Brings an object into the form in which it is kept. The error says that the user's function panicked.
     pub(super) fn apply(&self, mut object: K) -> Result<K, String> {
         self.prune(&mut object);

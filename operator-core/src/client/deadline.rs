@@ -46,7 +46,7 @@ pub(super) struct Deadline<S> {
 }
 
 /// Watches, followed logs and upgraded connections have no end of their own.
-fn is_endless(request: &Request<Body>) -> bool {
+pub(super) fn is_endless(request: &Request<Body>) -> bool {
     let query = request.uri().query().unwrap_or_default();
     let endless = |parameter: &str| matches!(parameter, "watch=true" | "watch=1" | "watch" | "follow=true");
     query.split('&').any(endless) || request.headers().contains_key(header::UPGRADE)

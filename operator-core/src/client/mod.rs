@@ -3,21 +3,29 @@
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off)
 //!   └─ fence                      closed when the operator has stopped
-//!        └─ the user's transport hook: faults, request logs, budgets
-//!             └─ retry             only in `reads`
-//!                  └─ deadline     every request but a watch
+//!        └─ the user's transport hooks: faults, request logs
+//!             ├─ deadline ─ budget               `direct`
+//!             └─ budget ─ retry ─ deadline       `reads`
 //! ```
+//!
+//! The budget is there when one is asked for; a deadline is for every request but a watch.
 //!
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
 //!   answered with 504 but took effect, such a repetition is a second write.
-//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error.
+//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error. Where there
+//!   is a budget, the time of a request of `direct` begins when the budget lets it go, so that a write that was never sent
+//!   doesn't end like one whose outcome is unknown.
+//! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
 
+mod budget;
 mod deadline;
 mod error;
 mod fence;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -29,9 +37,17 @@ use kube::{
     client::{Body, ClientBuilder, DynBody, retry::RetryPolicy},
 };
 use tower::{
-    BoxError, ServiceExt, buffer::BufferLayer, layer::layer_fn, retry::RetryLayer, util::BoxService,
+    BoxError, ServiceExt,
+    buffer::BufferLayer,
+    layer::layer_fn,
+    retry::RetryLayer,
+    util::{BoxService, option_layer},
 };
 
+use crate::environment::Clock;
+
+use budget::BudgetLayer;
+pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
 pub use error::Error;
 pub(crate) use fence::Closed;
@@ -82,16 +98,28 @@ impl fmt::Debug for Clients {
 }
 
 impl Clients {
-    /// Builds the clients for `config`. The innermost of `hooks` is the first.
+    /// Builds the clients for `config`. The innermost of `hooks` is the first. The `budget` counts time by `clock`.
     ///
     /// # Errors
     /// When the configuration's certificates or credentials can't be used.
-    pub fn new(config: &Config, hooks: &[TransportHook]) -> Result<Self, Error> {
+    pub fn new(
+        config: &Config,
+        hooks: &[TransportHook],
+        budget: Option<RequestBudget>,
+        clock: &Clock,
+    ) -> Result<Self, Error> {
         let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::default());
-        let direct = transport(config, hooks, &fence)?.with_layer(&deadline).build();
+        let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
+        // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
+        let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
+        let direct = transport(config, hooks, &fence)?.with_layer(&deadline);
+        let direct = match &budget {
+            Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
+            None => direct.build(),
+        };
         let reads = transport(config, hooks, &fence)?
-            // A retry calls its service again, and a boxed one can't be cloned: hence the buffer.
-            .with_layer(&BufferLayer::new(READS_IN_FLIGHT))
+            .with_layer(&buffer)
+            .with_layer(&option_layer(budget))
             .with_layer(&RetryLayer::new(RetryPolicy::server_retry()))
             .with_layer(&deadline)
             .build();
@@ -104,8 +132,8 @@ impl Clients {
     }
 }
 
-/// Reads beyond this number wait until one of them is answered.
-const READS_IN_FLIGHT: usize = 1024;
+/// How many requests a buffer holds until the transport has taken them.
+const REQUESTS_IN_FLIGHT: usize = 1024;
 
 fn transport(
     config: &Config,

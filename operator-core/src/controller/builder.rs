@@ -1,16 +1,22 @@
 //! The declaration of a controller.
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::FutureExt;
 
 use super::{Controller, Declaration, Error, IntoController};
 use crate::{
+    cache::Indexer,
     dispatcher::CleanupFn,
-    event_source::{Filters, InformerEventSource, SourceDeclaration, WatchScope},
+    event_source::{Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
     processor::{GenericRetry, RateLimiter, Retry},
     reconciler::{Cleaner, Reconciler},
-    resource::{KubeObject, ResourceType},
+    resource::{KubeObject, ObjectKey, ResourceType},
 };
 
 /// Runs of one controller that may be under way at the same time, unless it says otherwise.
@@ -34,7 +40,9 @@ pub struct ControllerBuilder<R: Reconciler> {
     scope: WatchScope,
     label_selector: Option<String>,
     field_selector: Option<String>,
+    indexers: BTreeMap<String, Indexer<R::Primary>>,
     user_filters: Filters<R::Primary>,
+    default_filters: bool,
     generation_aware: bool,
     retry: Arc<dyn Retry>,
     rate_limiter: Option<Arc<dyn RateLimiter>>,
@@ -63,7 +71,9 @@ where
             scope: WatchScope::All,
             label_selector: None,
             field_selector: None,
+            indexers: BTreeMap::new(),
             user_filters: Filters::new(),
+            default_filters: true,
             generation_aware: true,
             retry: Arc::new(GenericRetry::default()),
             rate_limiter: None,
@@ -129,7 +139,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Ignores updates of primaries that don't pass; the arguments are the new and the old state. What passes must pass
-    /// the default filters as well.
+    /// the default filters as well, unless [`ControllerBuilder::default_filters`] takes them away. Filters are closures and
+    /// compose with `&&`, `||` and `!`; [`updates`](crate::event_source::updates) has some to begin with.
     pub fn on_update(
         mut self,
         accept: impl Fn(&R::Primary, &R::Primary) -> bool + Send + Sync + 'static,
@@ -148,6 +159,29 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
         self.generation_aware = generation_aware;
+        self
+    }
+
+    /// Whether there are filters of the framework's beside the user's own; by default there are: an update counts when
+    /// the generation grew, when it marks the primary for deletion, or when the finalizer is missing.
+    ///
+    /// Without them the user's filters decide alone. One that doesn't let the mark for deletion pass keeps `cleanup` from
+    /// being called. Creation, deletion and replacement are not affected, nor is it that the operator's own writes cause
+    /// no run. JOSDK's `defaultFilters`.
+    pub fn default_filters(mut self, default_filters: bool) -> Self {
+        self.default_filters = default_filters;
+        self
+    }
+
+    /// Adds an index over the primaries, under `name`: `values` says under which values a primary is found. Read it by
+    /// `context.primary_cache().by_index(…)`, and in a mapper by `primaries.by_index(…)`. Answers to JOSDK's
+    /// `addIndexers`.
+    pub fn index(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexers.insert(name.into(), Arc::new(values));
         self
     }
 
@@ -196,7 +230,38 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.watches(InformerEventSource::<K>::new())
     }
 
-    /// Adds an event source.
+    /// Watches objects that primaries refer to, such as a Secret named in a spec: `references` gives their keys, which
+    /// need not exist. Any number of primaries may refer to one object. Answers to JOSDK's `PrimaryToSecondaryMapper`
+    /// together with the `SecondaryToPrimaryMapper` that goes with it.
+    ///
+    /// The secondaries of a primary are then what it refers to at the time of the question, and a change of one of them
+    /// wakes all primaries that refer to it. If the source has a mapper of its own, that says which primaries are woken.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::{Pod, Secret};
+    /// use operator_core::{Controller, InformerEventSource, ObjectKey, Reconciler};
+    ///
+    /// # fn declared(reconciler: impl Reconciler<Primary = Pod>) {
+    /// # let _ =
+    /// Controller::builder(reconciler).watches_referenced(InformerEventSource::<Secret>::new(), |pod: &Pod| {
+    ///     let pulls = pod.spec.iter().flat_map(|spec| spec.image_pull_secrets.iter().flatten());
+    ///     let namespace = pod.metadata.namespace.as_deref().unwrap_or_default();
+    ///     pulls.map(|secret| ObjectKey::namespaced(namespace, &secret.name)).collect()
+    /// });
+    /// # }
+    /// ```
+    pub fn watches_referenced<K: KubeObject>(
+        mut self,
+        source: InformerEventSource<K>,
+        references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
+        self.indexers.insert(index, indexer);
+        self.watches(source.references(references))
+    }
+
+    /// Adds an event source: an [`InformerEventSource`], a
+    /// [`FunctionEventSource`](crate::event_source::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
         self.sources.push(Box::new(source));
         self
@@ -243,7 +308,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
             scope: self.scope,
             label_selector: self.label_selector,
             field_selector: self.field_selector,
+            indexers: self.indexers,
             user_filters: self.user_filters,
+            default_filters: self.default_filters,
             generation_aware: self.generation_aware,
             retry: self.retry,
             rate_limiter: self.rate_limiter,

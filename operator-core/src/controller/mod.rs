@@ -8,15 +8,16 @@ mod error;
 mod running;
 mod sink;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use crate::{
+    cache::Indexer,
     client::Clients,
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, EventSink, EventSource, Filters, PrimaryEventSource, PrimaryFilters, PrimarySource,
-        SourceDeclaration, Sources, WatchScope, Wiring,
+        Access, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
+        PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Observers, SourceIndex},
     operations::{ClientHandle, Writer},
@@ -103,6 +104,8 @@ pub(crate) struct Surroundings {
     pub(crate) clients: Clients,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(crate) cache_sync_timeout: Option<Duration>,
 }
 
 /// A controller whose primary type is not visible any more.
@@ -124,7 +127,9 @@ struct Declaration<R: Reconciler> {
     scope: WatchScope,
     label_selector: Option<String>,
     field_selector: Option<String>,
+    indexers: BTreeMap<String, Indexer<R::Primary>>,
     user_filters: Filters<R::Primary>,
+    default_filters: bool,
     generation_aware: bool,
     retry: Arc<dyn Retry>,
     rate_limiter: Option<Arc<dyn RateLimiter>>,
@@ -140,8 +145,10 @@ impl<R: Reconciler> Declaration<R> {
         PrimaryEventSource {
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
+            indexers: self.indexers.clone(),
             filters: PrimaryFilters {
                 user: self.user_filters.clone(),
+                default_filters: self.default_filters,
                 generation_aware: self.generation_aware,
                 finalizer: self.finalizer.as_deref().map(str::to_owned),
             },
@@ -174,7 +181,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn start(&self, surroundings: &Surroundings) -> RunningController {
-        let Surroundings { clients, environment, observers } = surroundings;
+        let Surroundings { clients, environment, observers, cache_sync_timeout } = surroundings;
         let config = MachineConfig {
             max_concurrent: self.max_concurrent_reconciles,
             retry: Arc::clone(&self.retry),
@@ -182,7 +189,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             max_reconciliation_interval: self.max_reconciliation_interval,
         };
         let sink = Arc::new(ProcessorSink::default());
-        let wiring = Wiring {
+        let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.primary_type.clone(),
             scope: self.scope.clone(),
@@ -190,9 +197,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
+            primaries: Arc::new(NoPrimaries),
             sink: Arc::clone(&sink) as Arc<dyn EventSink>,
         };
         let primary = PrimarySource::new(self.primary_source(), &wiring);
+        wiring.primaries = Arc::new(primary.informer().clone());
         let mut sources = Sources::default();
         for (index, declaration) in (0..).zip(&self.sources) {
             declaration.build(SourceIndex(index), &wiring, &mut sources);
@@ -242,6 +251,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             processing,
             environment,
             observers.clone(),
+            *cache_sync_timeout,
         )
     }
 }

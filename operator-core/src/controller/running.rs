@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use futures::{FutureExt, future::join_all};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
@@ -16,18 +16,30 @@ use crate::{
 
 /// Tasks that end when this is dropped.
 #[derive(Debug, Default)]
-struct Tasks(Vec<JoinHandle<()>>);
+struct Tasks(Vec<Task>);
+
+#[derive(Debug)]
+struct Task {
+    /// What doesn't work any more once the task has ended; `None` for a task that is meant to end.
+    serves: Option<String>,
+    handle: JoinHandle<()>,
+}
 
 impl Drop for Tasks {
     fn drop(&mut self) {
         for task in &self.0 {
-            task.abort();
+            task.handle.abort();
         }
     }
 }
 
+/// A warning about sources that are not synced comes not more often than this, whatever was asked for.
+const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
+
 /// A started controller: its event sources follow the cluster, and its processor hands out runs once all of them are
 /// synced. Dropping it stops everything at once, runs included.
+///
+/// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
 pub(crate) struct RunningController {
     name: Arc<str>,
@@ -44,23 +56,27 @@ impl RunningController {
         processing: ProcessorTask,
         environment: &Environment,
         observers: Observers,
+        cache_sync_timeout: Option<Duration>,
     ) -> Self {
         let mut tasks = Tasks::default();
         // One task for each source: one that can't reach its kind slows down nothing else.
         for source in &sources {
-            tasks.0.push(environment.spawn(source.run()));
+            let serves = Some(format!("event source {}", source.name()));
+            tasks.0.push(Task { serves, handle: environment.spawn(source.run()) });
         }
-        tasks.0.push(environment.spawn(processing.run()));
-        tasks.0.push(environment.spawn({
+        let serves = Some("the processor".to_owned());
+        tasks.0.push(Task { serves, handle: environment.spawn(processing.run()) });
+        let starting = environment.spawn({
             let (name, processor, environment) = (Arc::clone(&name), processor.clone(), environment.clone());
-            let synced = join_all(sources.iter().map(|source| source.synced()).collect::<Vec<_>>());
+            let sources = sources.clone();
             async move {
-                synced.await;
+                all_synced(&name, &sources, cache_sync_timeout).await;
                 let after = environment.now() - Now::START;
                 observers.observe(&Observation::ProcessingStarted { controller: &name, after });
                 processor.start().await;
             }
-        }));
+        });
+        tasks.0.push(Task { serves: None, handle: starting });
         Self { name, sources, processor, tasks: Mutex::new(tasks) }
     }
 
@@ -77,6 +93,13 @@ impl RunningController {
     pub(crate) fn unhealthy(&self) -> Vec<(String, SourceHealth)> {
         let all = self.sources.iter().map(|source| (source.name().to_owned(), source.health()));
         all.filter(|(_, health)| *health != SourceHealth::Healthy).collect()
+    }
+
+    /// What doesn't work any more because its task has ended, by a panic. Only a new start brings it back.
+    pub(crate) fn ended_tasks(&self) -> Vec<String> {
+        let tasks = self.tasks.lock();
+        let ended = tasks.0.iter().filter(|task| task.handle.is_finished());
+        ended.filter_map(|task| task.serves.clone()).collect()
     }
 
     /// Where the processor stands, after everything that its sources have delivered so far.
@@ -106,5 +129,114 @@ impl RunningController {
 impl std::fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Waits until all sources are synced; says in the log, once in each `timeout`, which are not, and why.
+async fn all_synced(controller: &str, sources: &[Arc<dyn EventSource>], timeout: Option<Duration>) {
+    let mut synced = std::pin::pin!(join_all(sources.iter().map(|source| source.synced())));
+    let Some(timeout) = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT)) else {
+        synced.await;
+        return;
+    };
+    let mut waited = Duration::ZERO;
+    while tokio::time::timeout(timeout, &mut synced).await.is_err() {
+        waited += timeout;
+        let lagging: Vec<String> =
+            sources.iter().filter(|source| source.synced().now_or_never().is_none()).map(lag).collect();
+        tracing::warn!(
+            controller,
+            waited_ms = waited.as_millis(),
+            lagging = lagging.join("; "),
+            "no run starts before all event sources are synced; it is waited for them"
+        );
+    }
+}
+
+/// Which source is not synced, and why.
+fn lag(source: &Arc<dyn EventSource>) -> String {
+    let name = source.name();
+    match source.health() {
+        SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{name}: {reason} ({advice})"),
+        SourceHealth::Unhealthy { reason, advice: None } => format!("{name}: {reason}"),
+        SourceHealth::Syncing | SourceHealth::Healthy => format!("{name}: not everything has been seen yet"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, future::BoxFuture};
+
+    use super::*;
+    use crate::processor::{MachineConfig, Outcome, Run, RunExecutor};
+
+    /// Follows nothing: until its end, or until it panics.
+    struct Source {
+        name: &'static str,
+        panics: bool,
+    }
+
+    impl EventSource for Source {
+        fn name(&self) -> &str {
+            self.name
+        }
+
+        fn run(&self) -> BoxFuture<'static, ()> {
+            match self.panics {
+                true => async { panic!("a bug") }.boxed(),
+                false => std::future::pending().boxed(),
+            }
+        }
+
+        fn synced(&self) -> BoxFuture<'static, ()> {
+            std::future::ready(()).boxed()
+        }
+
+        fn health(&self) -> SourceHealth {
+            SourceHealth::Healthy
+        }
+
+        fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+            std::future::ready(Ok(true)).boxed()
+        }
+    }
+
+    struct NoRuns;
+
+    impl RunExecutor for NoRuns {
+        fn execute(&self, _: Run) -> BoxFuture<'static, Outcome> {
+            std::future::pending().boxed()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_has_ended_is_named_and_one_that_is_meant_to_end_is_not() {
+        let environment = Environment::real();
+        let (processor, processing) = Processor::new(
+            MachineConfig::default(),
+            environment.clone(),
+            Observers::default(),
+            Arc::from("web"),
+            Arc::new(NoRuns),
+        );
+        let sources: Vec<Arc<dyn EventSource>> = vec![
+            Arc::new(Source { name: "Pod", panics: false }),
+            Arc::new(Source { name: "Secret", panics: true }),
+        ];
+        let controller = RunningController::start(
+            Arc::from("web"),
+            sources,
+            processor,
+            processing,
+            &environment,
+            Observers::default(),
+            None,
+        );
+        assert!(controller.ended_tasks().is_empty());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(controller.snapshot().await.is_running, "the starting task has done its work");
+        assert_eq!(controller.ended_tasks(), ["event source Secret"]);
+        assert!(controller.stop(Duration::from_secs(1)).await);
+        assert!(controller.ended_tasks().is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! A run may be dropped at every await.
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     sync::{
         Arc,
@@ -27,7 +28,7 @@ use crate::{
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, Filters, InformerEventSource, PrimaryChange, PrimaryEventSource,
+        EventSink, EventSource, Filters, InformerEventSource, NoPrimaries, PrimaryChange, PrimaryEventSource,
         PrimaryFilters, PrimarySource, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
@@ -155,8 +156,8 @@ impl World {
             })
         };
         let config = kube::Config::new("http://127.0.0.1:1".parse().expect("a valid address"));
-        let clients = Clients::new(&config, &[hook]).expect("a client");
         let (environment, under_way) = (Environment::real(), Arc::new(UnderWay::default()));
+        let clients = Clients::new(&config, &[hook], None, environment.clock()).expect("a client");
         let observers = Observers::new(vec![Arc::clone(&under_way) as Arc<dyn Observer>]);
         let wiring = Wiring {
             controller: "writes".into(),
@@ -166,10 +167,21 @@ impl World {
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
+            primaries: Arc::new(NoPrimaries),
             sink: Arc::new(Nobody),
         };
-        let filters = PrimaryFilters { user: Filters::new(), generation_aware: true, finalizer: None };
-        let declaration = PrimaryEventSource { label_selector: None, field_selector: None, filters };
+        let filters = PrimaryFilters {
+            user: Filters::new(),
+            generation_aware: true,
+            finalizer: None,
+            default_filters: true,
+        };
+        let declaration = PrimaryEventSource {
+            label_selector: None,
+            field_selector: None,
+            indexers: BTreeMap::new(),
+            filters,
+        };
         let primary = PrimarySource::new(declaration, &wiring);
         let mut sources = Sources::default();
         InformerEventSource::<Secret>::new().build(SourceIndex(0), &wiring, &mut sources);

@@ -4,6 +4,7 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
 
 mod clock;
+mod pace;
 mod random;
 
 use std::{future::Future, sync::Arc};
@@ -12,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
+pub(crate) use pace::{Pace, Paced};
 pub use random::Jitter;
 
 /// The injected surroundings of one operator. Cheap to clone.

@@ -1,12 +1,13 @@
 //! Secondaries that live in the cluster.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use parking_lot::Mutex;
-
-use super::{Access, EventSink, Filters, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope, Wiring};
+use super::{
+    Access, EventSink, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
+    Wiring, references::References, relation::Relation,
+};
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig, OwnWrite, SecondaryIndex},
+    cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -32,7 +33,9 @@ pub struct InformerEventSource<K: KubeObject> {
     scope: Option<WatchScope>,
     label_selector: Option<String>,
     field_selector: Option<String>,
-    mapper: SecondaryToPrimary<K>,
+    mapper: Option<SecondaryToPrimary<K>>,
+    references: Option<References>,
+    indexers: BTreeMap<String, Indexer<K>>,
     filters: Filters<K>,
 }
 
@@ -50,7 +53,16 @@ impl<K: KubeObject<DynamicType: Default>> Default for InformerEventSource<K> {
 }
 
 impl<K: KubeObject> InformerEventSource<K> {
-    /// The same as `new` for a type that is known at run time only.
+    /// The same as `new` for a type that is known at run time only. It counts as namespaced, see
+    /// [`InformerEventSource::cluster_scoped`].
+    ///
+    /// ```
+    /// use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    /// use operator_core::InformerEventSource;
+    ///
+    /// let kind = GroupVersionKind::gvk("example.com", "v1", "Certificate");
+    /// let source = InformerEventSource::<DynamicObject>::of_type(ApiResource::from_gvk(&kind));
+    /// ```
     pub fn of_type(dynamic: K::DynamicType) -> Self {
         Self {
             name: None,
@@ -59,7 +71,9 @@ impl<K: KubeObject> InformerEventSource<K> {
             scope: None,
             label_selector: None,
             field_selector: None,
-            mapper: SecondaryToPrimary::OwnerReferences,
+            mapper: None,
+            references: None,
+            indexers: BTreeMap::new(),
             filters: Filters::new(),
         }
     }
@@ -88,9 +102,46 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
+    /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
+    /// says so itself.
+    pub fn cluster_scoped(mut self) -> Self {
+        self.resource_type = self.resource_type.cluster_scoped();
+        self
+    }
+
     /// Maps secondaries to primaries by a function instead of by owner references.
     pub fn map_to_primary(mut self, map: impl Fn(&K) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
-        self.mapper = SecondaryToPrimary::function(map);
+        self.mapper = Some(SecondaryToPrimary::function(map));
+        self
+    }
+
+    /// The same with a look at the primaries, for example by an index over them that the controller declares.
+    ///
+    /// The function is asked when a secondary changes. A primary that comes later finds nothing among its secondaries,
+    /// because nobody has related them: where primaries refer to secondaries, `ControllerBuilder::watches_referenced`
+    /// knows both directions.
+    pub fn map_to_primary_with(
+        mut self,
+        map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        self.mapper = Some(SecondaryToPrimary::function_with(map));
+        self
+    }
+
+    /// Relates primaries with secondaries by what the primaries refer to.
+    pub(crate) fn references(mut self, references: References) -> Self {
+        self.references = Some(references);
+        self
+    }
+
+    /// Adds an index, which [`Informer::by_index`] and `Context::by_index` then know under `name`: `values` says under
+    /// which values an object is found. Answers to JOSDK's `addIndexers`.
+    pub fn index(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexers.insert(name.into(), Arc::new(values));
         self
     }
 
@@ -125,6 +176,8 @@ impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
             .field("name", &self.name)
             .field("type", &self.resource_type)
             .field("mapper", &self.mapper)
+            .field("references", &self.references)
+            .field("indexes", &self.indexers.keys())
             .field("filters", &self.filters)
             .finish_non_exhaustive()
     }
@@ -146,14 +199,15 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         config.label_selector.clone_from(&self.label_selector);
         config.field_selector.clone_from(&self.field_selector);
         config.own_managers.clone_from(&wiring.own_managers);
+        config.indexers.clone_from(&self.indexers);
         let events = Arc::new(SecondaryEvents {
             name: SourceDeclaration::name(self),
             index,
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
-            mapper: self.mapper.clone(),
+            relation: Relation::new(self.mapper.clone(), self.references.clone()),
+            primaries: Arc::clone(&wiring.primaries),
             filters: self.filters.clone(),
-            links: Mutex::new(SecondaryIndex::default()),
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
@@ -197,7 +251,7 @@ impl<K: KubeObject> SecondarySource<K> {
     /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
     #[must_use]
     pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
-        let keys = self.events.links.lock().secondaries_of(primary);
+        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
         keys.iter().filter_map(|key| self.informer.get(key)).collect()
     }
 
@@ -213,16 +267,29 @@ impl<K: KubeObject> SecondarySource<K> {
         &self.resource_type
     }
 
+    /// The name, unique within the controller.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.events.name
+    }
+
     /// Announces a write of the operator's own, whose echo is not to wake anybody.
     pub(crate) fn begin_write(&self, key: &ObjectKey) -> SecondaryWrite<'_, K> {
-        SecondaryWrite { write: self.informer.begin_write(key), events: &self.events }
+        SecondaryWrite { write: self.informer.begin_write(key), source: self }
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
     pub(crate) fn remember(&self, answer: K) -> Arc<K> {
         let object = self.informer.remember(answer);
-        self.events.link(&object);
+        self.link(&object);
         object
+    }
+
+    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so.
+    fn link(&self, answer: &K) {
+        let events = &self.events;
+        let key = ObjectKey::of(answer);
+        events.relation.written(&key, &events.primary_type, &*events.primaries, || self.informer.get(&key));
     }
 }
 
@@ -230,14 +297,14 @@ impl<K: KubeObject> SecondarySource<K> {
 #[must_use = "the write's echo is filtered only while this is held"]
 pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
     write: OwnWrite<K>,
-    events: &'s SecondaryEvents<K>,
+    source: &'s SecondarySource<K>,
 }
 
 impl<K: KubeObject> SecondaryWrite<'_, K> {
     /// Takes the server's answer: from now on it is what is read.
     pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
         let object = self.write.wrote(answer);
-        self.events.link(&object);
+        self.source.link(&object);
         object
     }
 }
@@ -248,35 +315,17 @@ struct SecondaryEvents<K> {
     index: SourceIndex,
     controller: Arc<str>,
     primary_type: ResourceType,
-    mapper: SecondaryToPrimary<K>,
+    relation: Relation<K>,
+    primaries: Arc<dyn Primaries>,
     filters: Filters<K>,
-    links: Mutex<SecondaryIndex>,
     observers: Observers,
     sink: Arc<dyn EventSink>,
-}
-
-impl<K: KubeObject> SecondaryEvents<K> {
-    /// Indexes a secondary at once, so that a run finds what an earlier one created before the watch has said so.
-    fn link(&self, object: &K) {
-        let primaries = self.mapper.primaries(object, &self.primary_type);
-        self.links.lock().link(&ObjectKey::of(object), primaries);
-    }
 }
 
 impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
     fn on_change(&self, change: Change<K>) {
         let key = change.key();
-        let woken = match &change {
-            Change::Added { new, .. } | Change::Updated { new, .. } => {
-                let primaries = self.mapper.primaries(new, &self.primary_type);
-                self.links.lock().link(&key, primaries)
-            }
-            Change::Deleted { last, .. } => {
-                let mut primaries = self.links.lock().unlink(&key);
-                primaries.extend(self.mapper.primaries(last, &self.primary_type));
-                primaries
-            }
-        };
+        let woken = self.relation.changed(&key, &change, &self.primary_type, &*self.primaries);
         if !self.filters.accepts(&change) {
             return;
         }

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::filter::fenced;
+use super::{Primaries, filter::fenced};
 use crate::resource::{Cluster, KubeObject, ObjectKey, ResourceType, references_to};
 
 type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
+type MapWithFn<K> = Arc<dyn Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
 
 /// Maps a secondary to the primaries it belongs to. Answers to JOSDK's `SecondaryToPrimaryMapper`.
 pub enum SecondaryToPrimary<K> {
@@ -13,6 +14,8 @@ pub enum SecondaryToPrimary<K> {
     OwnerReferences,
     /// By a function of the secondary.
     Function(MapFn<K>),
+    /// By a function of the secondary and of what is known of the primaries.
+    WithPrimaries(MapWithFn<K>),
 }
 
 impl<K: KubeObject> SecondaryToPrimary<K> {
@@ -21,8 +24,21 @@ impl<K: KubeObject> SecondaryToPrimary<K> {
         Self::Function(Arc::new(map))
     }
 
-    pub(super) fn primaries(&self, secondary: &K, primary_type: &ResourceType) -> BTreeSet<ObjectKey> {
+    /// Maps by a function that may look at the primaries as well, for example by an index over them.
+    pub fn function_with(map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        Self::WithPrimaries(Arc::new(map))
+    }
+
+    pub(super) fn primaries(
+        &self,
+        secondary: &K,
+        primary_type: &ResourceType,
+        primaries: &dyn Primaries,
+    ) -> BTreeSet<ObjectKey> {
         match self {
+            Self::WithPrimaries(map) => {
+                fenced(|| map(secondary, primaries), Vec::new()).into_iter().collect()
+            }
             Self::Function(map) => fenced(|| map(secondary), Vec::new()).into_iter().collect(),
             Self::OwnerReferences => {
                 let namespace =
@@ -40,6 +56,7 @@ impl<K> Clone for SecondaryToPrimary<K> {
         match self {
             Self::OwnerReferences => Self::OwnerReferences,
             Self::Function(map) => Self::Function(Arc::clone(map)),
+            Self::WithPrimaries(map) => Self::WithPrimaries(Arc::clone(map)),
         }
     }
 }
@@ -49,6 +66,7 @@ impl<K> fmt::Debug for SecondaryToPrimary<K> {
         f.write_str(match self {
             Self::OwnerReferences => "OwnerReferences",
             Self::Function(_) => "Function",
+            Self::WithPrimaries(_) => "WithPrimaries",
         })
     }
 }
@@ -64,6 +82,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::event_source::test_wiring::Known;
 
     fn owned_by(api_version: &str, kind: &str) -> ConfigMap {
         let owner = OwnerReference {
@@ -85,21 +104,31 @@ mod tests {
 
     #[test]
     fn an_owner_is_looked_for_in_the_namespace_of_the_secondary() {
-        let primaries = SecondaryToPrimary::OwnerReferences
-            .primaries(&owned_by("apps/v1", "Deployment"), &ResourceType::of::<Deployment>());
+        let primaries = SecondaryToPrimary::OwnerReferences.primaries(
+            &owned_by("apps/v1", "Deployment"),
+            &ResourceType::of::<Deployment>(),
+            &Known::default(),
+        );
         assert_eq!(primaries, [ObjectKey::namespaced("shop", "web")].into());
     }
 
     #[test]
     fn a_cluster_scoped_owner_has_no_namespace() {
-        let primaries = SecondaryToPrimary::OwnerReferences
-            .primaries(&owned_by("v1", "Node"), &ResourceType::of::<Node>());
+        let primaries = SecondaryToPrimary::OwnerReferences.primaries(
+            &owned_by("v1", "Node"),
+            &ResourceType::of::<Node>(),
+            &Known::default(),
+        );
         assert_eq!(primaries, [ObjectKey::cluster_scoped("web")].into());
     }
 
     #[test]
     fn a_mapper_that_panics_maps_to_nothing() {
         let mapper = SecondaryToPrimary::function(|_: &ConfigMap| panic!("no"));
-        assert!(mapper.primaries(&ConfigMap::default(), &ResourceType::of::<Node>()).is_empty());
+        assert!(
+            mapper
+                .primaries(&ConfigMap::default(), &ResourceType::of::<Node>(), &Known::default())
+                .is_empty()
+        );
     }
 }

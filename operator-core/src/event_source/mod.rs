@@ -1,10 +1,14 @@
 //! Where runs come from: each origin of changes is an [`EventSource`].
 //!
 //! ```text
-//! cache::Informer ──Change──▶ filters ──▶ mapper ──ObjectKey of a primary + Cause──▶ EventSink
-//!                                │
-//!                                └ the primary↔secondary index is kept up to date in any case
+//! cache::Informer ──Change──▶ filters ──▶ relation ──ObjectKey of a primary + Cause──▶ EventSink
+//!                                │           (mapper, index)                             ▲
+//!                                └ the relation is kept up to date in any case           │
+//! a timer, a queue, another system ──▶ FunctionEventSource, or an EventSource of the user's own
 //! ```
+//!
+//! All sources of all controllers start at the same moment, each with a task of its own, so that one which can't do its
+//! work holds up nobody else's. The first run of a controller waits until each of its own sources is synced.
 //!
 //! # Guarantees
 //! - A source of secondaries wakes the primaries that a secondary belongs to now and those it belonged to before.
@@ -15,13 +19,21 @@
 //! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing", with
 //!   an error in the log: an event too many is safer than a watch that stands still.
 
+mod events;
 mod filter;
+mod function;
 mod informer;
 mod mapper;
+mod primaries;
 mod primary;
+mod references;
+mod relation;
 mod sources;
+#[cfg(test)]
+mod test_wiring;
+pub mod updates;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 
@@ -34,14 +46,76 @@ use crate::{
 };
 
 pub use cache::WatchScope;
+pub use events::SourceEvents;
 pub use filter::Filters;
+pub use function::FunctionEventSource;
 pub(crate) use informer::SecondaryWrite;
 pub use informer::{InformerEventSource, SecondarySource};
 pub use mapper::SecondaryToPrimary;
+pub(crate) use primaries::NoPrimaries;
+pub use primaries::Primaries;
 pub use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
+pub(crate) use references::References;
 pub use sources::Sources;
 
 /// A running origin of changes. Answers to JOSDK's `EventSource`.
+///
+/// Most sources of the user's own are a [`FunctionEventSource`]. One that the first run has to wait for, or that knows
+/// how it is, implements this trait, and [`SourceDeclaration`] to be given to a controller:
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use futures::{FutureExt, future::BoxFuture};
+/// use operator_core::{
+///     event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
+///     observe::SourceIndex,
+/// };
+///
+/// /// Wakes every primary once in a period.
+/// #[derive(Clone, Debug)]
+/// struct Heartbeat(Duration);
+///
+/// impl SourceDeclaration for Heartbeat {
+///     fn name(&self) -> String {
+///         "heartbeat".to_owned()
+///     }
+///
+///     // Called once for each start of the controller.
+///     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+///         let events = wiring.events(index, "heartbeat");
+///         sources.add_source(Arc::new(RunningHeartbeat { period: self.0, events }));
+///     }
+/// }
+///
+/// struct RunningHeartbeat {
+///     period: Duration,
+///     events: SourceEvents,
+/// }
+///
+/// impl EventSource for RunningHeartbeat {
+///     fn name(&self) -> &str {
+///         "heartbeat"
+///     }
+///
+///     fn run(&self) -> BoxFuture<'static, ()> {
+///         let (period, events) = (self.period, self.events.clone());
+///         async move {
+///             let mut beats = tokio::time::interval(period);
+///             loop {
+///                 beats.tick().await;
+///                 events.wake_all();
+///             }
+///         }
+///         .boxed()
+///     }
+/// }
+///
+/// # fn declared(reconciler: impl operator_core::Reconciler<Primary = k8s_openapi::api::core::v1::Pod>) {
+/// # let _ =
+/// operator_core::Controller::builder(reconciler).watches(Heartbeat(Duration::from_secs(60)));
+/// # }
+/// ```
 pub trait EventSource: Send + Sync {
     /// The name, unique within the controller.
     fn name(&self) -> &str;
@@ -49,14 +123,22 @@ pub trait EventSource: Send + Sync {
     /// Follows its origin until the future is dropped.
     fn run(&self) -> BoxFuture<'static, ()>;
 
-    /// Resolves once everything that exists has been seen. The controller's first run waits for this.
-    fn synced(&self) -> BoxFuture<'static, ()>;
+    /// Resolves once everything that exists has been seen. The controller's first run waits for this. By default there
+    /// is nothing to wait for.
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
-    /// What the source says of itself now.
-    fn health(&self) -> SourceHealth;
+    /// What the source says of itself now. By default it is always well.
+    fn health(&self) -> SourceHealth {
+        SourceHealth::Healthy
+    }
 
-    /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself.
-    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>>;
+    /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself. By default
+    /// yes: what the source doesn't deliver by itself is not waited for by `settled`.
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        Box::pin(std::future::ready(Ok(true)))
+    }
 }
 
 /// What an informer follows becomes events by its handler; as a source it only has to run.
@@ -125,7 +207,7 @@ pub struct PrimaryChange<'a> {
 #[derive(Clone)]
 pub struct Wiring {
     /// The controller's name.
-    pub controller: std::sync::Arc<str>,
+    pub controller: Arc<str>,
     /// The type of the controller's primary.
     pub primary_type: ResourceType,
     /// Which namespaces the controller works in.
@@ -138,8 +220,18 @@ pub struct Wiring {
     pub environment: Environment,
     /// The operator's observers.
     pub observers: Observers,
+    /// The controller's primaries.
+    pub primaries: Arc<dyn Primaries>,
     /// Where events go.
-    pub sink: std::sync::Arc<dyn EventSink>,
+    pub sink: Arc<dyn EventSink>,
+}
+
+impl Wiring {
+    /// What a source of the user's own wakes primaries with; `index` is the one that it was built with.
+    #[must_use]
+    pub fn events(&self, index: SourceIndex, name: &str) -> SourceEvents {
+        SourceEvents::new(self, index, name)
+    }
 }
 
 impl fmt::Debug for Wiring {
@@ -148,13 +240,16 @@ impl fmt::Debug for Wiring {
     }
 }
 
-/// A declared source of secondaries, before the controller runs. Implemented by [`InformerEventSource`].
+/// A declared event source, before the controller runs. Implemented by [`InformerEventSource`] and
+/// [`FunctionEventSource`]; [`EventSource`] shows one of the user's own.
 pub trait SourceDeclaration: fmt::Debug + Send + Sync {
     /// The name of the source that will be built.
     fn name(&self) -> String;
 
-    /// The rights that the source will need.
-    fn access(&self) -> Vec<Access>;
+    /// The rights in the cluster that the source will need. By default none.
+    fn access(&self) -> Vec<Access> {
+        Vec::new()
+    }
 
     /// Builds the source and adds it to `sources`; called once for each start of the controller.
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources);

@@ -1,10 +1,10 @@
 //! The primaries themselves.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{EventSink, Filters, PrimaryChange, Wiring};
+use super::{EventSink, Filters, PrimaryChange, Wiring, updates};
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{KubeObject, ResourceType},
 };
@@ -13,14 +13,26 @@ use crate::{
 const NAME: &str = "primary";
 
 /// What of a primary is watched, and which of its changes cause a run.
-#[derive(Debug)]
 pub struct PrimaryEventSource<P: KubeObject> {
     /// Watches only what this label selector matches.
     pub label_selector: Option<String>,
     /// Watches only what this field selector matches.
     pub field_selector: Option<String>,
+    /// Indexes over the primaries, by name.
+    pub indexers: BTreeMap<String, Indexer<P>>,
     /// Which changes count.
     pub filters: PrimaryFilters<P>,
+}
+
+impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrimaryEventSource")
+            .field("label_selector", &self.label_selector)
+            .field("field_selector", &self.field_selector)
+            .field("indexes", &self.indexers.keys())
+            .field("filters", &self.filters)
+            .finish()
+    }
 }
 
 /// Which changes of a primary cause a run.
@@ -30,6 +42,8 @@ pub struct PrimaryEventSource<P: KubeObject> {
 pub struct PrimaryFilters<P> {
     /// The user's own filters, asked before the default ones.
     pub user: Filters<P>,
+    /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
+    pub default_filters: bool,
     /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
     pub generation_aware: bool,
     /// The finalizer, where the controller uses one.
@@ -40,6 +54,7 @@ impl<P> fmt::Debug for PrimaryFilters<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PrimaryFilters")
             .field("user", &self.user)
+            .field("default_filters", &self.default_filters)
             .field("generation_aware", &self.generation_aware)
             .field("finalizer", &self.finalizer)
             .finish()
@@ -52,16 +67,12 @@ impl<P: KubeObject> PrimaryFilters<P> {
             return false;
         }
         let Change::Updated { old, new } = change else { return true };
-        let (old, new) = (old.meta(), new.meta());
-        let generation_grew =
-            !self.generation_aware || old.generation.is_none() || old.generation < new.generation;
-        let marked = old.deletion_timestamp.is_none() && new.deletion_timestamp.is_some();
-        let lacks_finalizer = self.finalizer.as_ref().is_some_and(|finalizer| {
-            let lacks =
-                |finalizers: &Option<Vec<String>>| !finalizers.iter().flatten().any(|name| name == finalizer);
-            lacks(&old.finalizers) || lacks(&new.finalizers)
-        });
-        generation_grew || marked || lacks_finalizer
+        let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
+        !self.default_filters
+            || !self.generation_aware
+            || updates::generation_grew(&**new, &**old)
+            || updates::marked_for_deletion(&**new, &**old)
+            || self.finalizer.as_ref().is_some_and(lacks_finalizer)
     }
 }
 
@@ -92,6 +103,7 @@ impl<P: KubeObject> PrimarySource<P> {
         config.label_selector = declaration.label_selector;
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
+        config.indexers = declaration.indexers;
         let events = Arc::new(PrimaryEvents {
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
@@ -159,4 +171,36 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
 /// The server gives every object a uid; an empty one can only come from a test.
 fn uid<P: KubeObject>(object: &P) -> &str {
     object.meta().uid.as_deref().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+
+    use super::*;
+
+    fn with_label(value: &str) -> Arc<Deployment> {
+        let labels = Some([("colour".to_owned(), value.to_owned())].into());
+        let metadata = ObjectMeta { generation: Some(1), labels, ..ObjectMeta::default() };
+        Arc::new(Deployment { metadata, ..Deployment::default() })
+    }
+
+    fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
+        filters.accepts(&Change::Updated { old: with_label("red"), new: with_label("blue") })
+    }
+
+    #[test]
+    fn without_default_filters_the_users_decide_alone() {
+        let mut filters = PrimaryFilters {
+            user: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            finalizer: None,
+        };
+        assert!(!accepts(&filters), "a change of labels alone doesn't count");
+        filters.default_filters = false;
+        assert!(accepts(&filters));
+        filters.user.on_update = Some(Arc::new(|_, _| false));
+        assert!(!accepts(&filters));
+    }
 }

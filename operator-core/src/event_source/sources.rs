@@ -1,49 +1,72 @@
-//! All sources of secondaries of one controller, found by type and by name.
+//! All sources of one controller beside that of its primaries, found by type and by name.
 
-use std::{
-    any::{Any, TypeId},
-    fmt,
-    sync::Arc,
-};
+use std::{any::Any, fmt, sync::Arc};
+
+use kube::{api::DynamicObject, core::PartialObjectMeta};
 
 use super::{EventSource, SecondarySource};
-use crate::resource::KubeObject;
+use crate::resource::{KubeObject, ResourceType};
 
 struct Entry {
-    object_type: TypeId,
     source: Arc<dyn EventSource>,
-    /// The source again, with its type still known to whoever asks for it.
-    typed: Box<dyn Any + Send + Sync>,
+    /// A source of secondaries again, with its type still known to whoever asks for it.
+    typed: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// The sources of secondaries of one controller, in the order in which they were declared.
+/// The event sources of one controller, in the order in which they were declared.
 #[derive(Default)]
 pub struct Sources {
     entries: Vec<Entry>,
 }
 
 impl Sources {
-    /// Adds a source.
+    /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
         let informer = Arc::new(source.informer().clone());
-        self.entries.push(Entry {
-            object_type: TypeId::of::<K>(),
-            source: informer,
-            typed: Box::new(source),
-        });
+        self.entries.push(Entry { source: informer, typed: Some(Box::new(source)) });
     }
 
-    /// The sources of objects of type `K`.
+    /// Adds a source that only wakes primaries.
+    pub fn add_source(&mut self, source: Arc<dyn EventSource>) {
+        self.entries.push(Entry { source, typed: None });
+    }
+
+    /// The sources of objects of type `K`. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
+    /// are those of all kinds: see [`Sources::of_kind`].
     pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = &SecondarySource<K>> {
-        let object_type = TypeId::of::<K>();
-        let entries = self.entries.iter().filter(move |entry| entry.object_type == object_type);
-        entries.filter_map(|entry| entry.typed.downcast_ref())
+        self.entries.iter().filter_map(|entry| entry.typed.as_ref()?.downcast_ref())
+    }
+
+    /// The sources of objects of type `K` that are of this group, version and kind.
+    pub fn of_kind<K: KubeObject>(&self, kind: &ResourceType) -> impl Iterator<Item = &SecondarySource<K>> {
+        self.of_type().filter(|source: &&SecondarySource<K>| {
+            let of = source.resource_type();
+            (of.group(), of.version(), of.kind()) == (kind.group(), kind.version(), kind.kind())
+        })
+    }
+
+    /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
+    /// type alone doesn't say so.
+    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = &SecondarySource<K>> {
+        let object = object as &dyn Any;
+        let types = match object.downcast_ref::<DynamicObject>() {
+            Some(object) => object.types.clone(),
+            None => object
+                .downcast_ref::<PartialObjectMeta<DynamicObject>>()
+                .and_then(|object| object.types.clone()),
+        };
+        self.of_type().filter(move |source: &&SecondarySource<K>| {
+            let of = source.resource_type();
+            types
+                .as_ref()
+                .is_none_or(|types| types.api_version == of.api_version() && types.kind == of.kind())
+        })
     }
 
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
     pub fn named<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
-        self.of_type().find(|source| source.informer().name() == name)
+        self.of_type().find(|source| source.name() == name)
     }
 
     /// All sources, whatever their type.
@@ -55,5 +78,56 @@ impl Sources {
 impl fmt::Debug for Sources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.all().map(|source| source.name())).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::core::{ApiResource, GroupVersionKind, TypeMeta};
+
+    use super::*;
+    use crate::{
+        event_source::{
+            FunctionEventSource, InformerEventSource, SourceDeclaration,
+            test_wiring::{Recorder, wiring},
+        },
+        observe::SourceIndex,
+    };
+
+    fn untyped(group: &str, kind: &str) -> (InformerEventSource<DynamicObject>, ResourceType) {
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));
+        let kind = ResourceType::with::<DynamicObject>(&resource);
+        (InformerEventSource::of_type(resource), kind)
+    }
+
+    #[tokio::test]
+    async fn untyped_sources_are_told_apart_by_their_kind() {
+        let wiring = wiring(Arc::new(Recorder::default()), &[]);
+        let ((pods, pod), (certificates, certificate)) =
+            (untyped("", "Pod"), untyped("example.com", "Certificate"));
+        let declarations: [Box<dyn SourceDeclaration>; 4] = [
+            Box::new(FunctionEventSource::new("own", |_| async {})),
+            Box::new(InformerEventSource::<ConfigMap>::new()),
+            Box::new(pods),
+            Box::new(certificates.cluster_scoped()),
+        ];
+        let mut sources = Sources::default();
+        for declaration in &declarations {
+            declaration.build(SourceIndex(0), &wiring, &mut sources);
+        }
+        assert_eq!(format!("{sources:?}"), r#"["own", "ConfigMap", "Pod", "Certificate"]"#);
+        assert_eq!(sources.of_type::<ConfigMap>().count(), 1);
+        assert_eq!(sources.of_type::<DynamicObject>().count(), 2);
+        let found: Vec<_> = sources.of_kind::<DynamicObject>(&certificate).collect();
+        assert_eq!(found.iter().map(|source| source.name()).collect::<Vec<_>>(), ["Certificate"]);
+        assert!(!found[0].resource_type().is_namespaced());
+        assert_eq!(sources.of_kind::<DynamicObject>(&pod).count(), 1);
+        assert!(sources.named::<DynamicObject>("ConfigMap").is_none(), "it is not one of that type");
+
+        let mut object = DynamicObject::new("a", &ApiResource::erase::<ConfigMap>(&()));
+        assert_eq!(sources.of_object(&object).count(), 0);
+        object.types = Some(TypeMeta { api_version: "example.com/v1".into(), kind: "Certificate".into() });
+        assert_eq!(sources.of_object(&object).next().map(SecondarySource::name), Some("Certificate"));
     }
 }

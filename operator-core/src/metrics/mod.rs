@@ -2,19 +2,28 @@
 //!
 //! The library never talks to a global recorder by itself: each operator has an `Arc<dyn Metrics>`, so that operators
 //! that run side by side (as tests do) read their own numbers. [`MetricsFacade`] hands everything on to the `metrics`
-//! crate, and so to whatever exporter the program has installed. Answers to JOSDK's `MicrometerMetricsV2`.
+//! crate, and so to whatever exporter the program has installed; [`PrometheusMetrics`] is what the operator's own HTTP
+//! listener serves; [`Recorded`] is for tests; [`AggregatedMetrics`] fans out. Answers to JOSDK's `MicrometerMetricsV2`.
 //!
-//! No metric carries the name of an object: their number stays bounded however many objects there are.
+//! # Guarantees
+//! - No metric carries the name of an object: their number stays bounded however many objects there are.
+//! - Gauges don't drift: whatever becomes of a run, and whenever its controller stops, what was added is taken away.
 
+mod aggregated;
 mod facade;
 mod observer;
+mod prometheus;
+mod recorded;
 mod table;
 
 use std::fmt;
 
+pub use aggregated::AggregatedMetrics;
 pub use facade::MetricsFacade;
 pub use observer::MetricsObserver;
-pub use table::{METRICS, Metric, MetricKind, describe};
+pub use prometheus::PrometheusMetrics;
+pub use recorded::Recorded;
+pub use table::{DURATION_BUCKETS, METRICS, Metric, MetricKind, describe};
 
 /// Labels of one measurement: names and values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];

@@ -25,6 +25,11 @@ impl MetricsObserver {
     }
 }
 
+/// Exact up to 2^53, more than there can be of anything.
+fn count(number: usize) -> f64 {
+    number as f64
+}
+
 fn namespace(key: &ObjectKey) -> &str {
     key.namespace().unwrap_or(NO_NAMESPACE)
 }
@@ -38,6 +43,11 @@ impl Observer for MetricsObserver {
                 &[("controller_name", controller)],
                 after.as_secs_f64(),
             ),
+            Observation::ProcessingStopped { controller, queued, primaries } => {
+                let labels = [("controller_name", controller)];
+                metrics.add(&table::RECONCILIATIONS_QUEUE, &labels, -count(queued));
+                metrics.add(&table::CUSTOM_RESOURCES, &labels, -count(primaries));
+            }
             Observation::SourceHealth { .. } | Observation::RetryScheduled { .. } => {}
             Observation::EventReceived { controller, source, key, action } => metrics.increment(
                 &table::EVENTS_RECEIVED,

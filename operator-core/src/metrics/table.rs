@@ -1,5 +1,7 @@
 //! The table of all metrics. A name that is not here is not recorded.
 
+use std::fmt;
+
 /// What a metric measures and how.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metric {
@@ -7,11 +9,13 @@ pub struct Metric {
     pub name: &'static str,
     /// Counter, gauge or histogram.
     pub kind: MetricKind,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
     /// One sentence for the reader of a dashboard.
     pub help: &'static str,
 }
 
-/// The kinds of metrics.
+/// The kinds of metrics. Printed as Prometheus calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// Only grows.
@@ -22,11 +26,25 @@ pub enum MetricKind {
     Histogram,
 }
 
+impl fmt::Display for MetricKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        })
+    }
+}
+
+/// The upper bounds of the histograms' buckets, in seconds. JOSDK's.
+pub static DURATION_BUCKETS: [f64; 10] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
+
 macro_rules! table {
-    ($($constant:ident = $name:literal, $kind:ident, $help:literal;)*) => {
+    ($($constant:ident = $name:literal, $kind:ident, [$($label:literal),*], $help:literal;)*) => {
         $(
             #[doc = $help]
-            pub(crate) static $constant: Metric = Metric { name: $name, kind: MetricKind::$kind, help: $help };
+            pub(crate) static $constant: Metric =
+                Metric { name: $name, kind: MetricKind::$kind, labels: &[$($label),*], help: $help };
         )*
         /// All metrics that the library records.
         pub static METRICS: &[&Metric] = &[$(&$constant),*];
@@ -34,19 +52,26 @@ macro_rules! table {
 }
 
 table! {
-    RECONCILIATIONS_ACTIVE = "reconciliations_active", Gauge, "Runs that are being executed.";
-    RECONCILIATIONS_QUEUE = "reconciliations_queue", Gauge, "Runs that wait for a free place.";
-    CUSTOM_RESOURCES = "custom_resources", Gauge, "Primaries that the controller knows.";
-    EXECUTION_DURATION = "reconciliations_execution_duration_seconds", Histogram,
+    RECONCILIATIONS_ACTIVE = "reconciliations_active", Gauge, ["controller_name"], "Runs that are being executed.";
+    RECONCILIATIONS_QUEUE = "reconciliations_queue", Gauge, ["controller_name"], "Runs that wait for a free place.";
+    CUSTOM_RESOURCES = "custom_resources", Gauge, ["controller_name"], "Primaries that the controller knows.";
+    EXECUTION_DURATION = "reconciliations_execution_duration_seconds", Histogram, ["controller_name", "name"],
         "Duration of reconcile and cleanup, in seconds.";
-    RECONCILIATIONS_STARTED = "reconciliations_started_total", Counter, "Runs that were submitted.";
-    RECONCILIATIONS_SUCCESS = "reconciliations_success_total", Counter, "Runs that ended without an error.";
-    RECONCILIATIONS_FAILURE = "reconciliations_failure_total", Counter, "Runs that ended with an error.";
-    RECONCILIATIONS_RETRIES = "reconciliations_retries_total", Counter, "Submitted runs that were retries.";
-    RECONCILER_PANICS = "reconciler_panics_total", Counter, "Runs that ended in a panic of user code.";
-    EVENTS_RECEIVED = "events_received_total", Counter, "Events that passed the filters of their source.";
-    WRITES = "api_writes_total", Counter, "Writes to the API server, by what came of them.";
-    PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge,
+    RECONCILIATIONS_STARTED = "reconciliations_started_total", Counter, ["controller_name", "namespace"],
+        "Runs that were submitted.";
+    RECONCILIATIONS_SUCCESS = "reconciliations_success_total", Counter, ["controller_name", "namespace"],
+        "Runs that ended without an error.";
+    RECONCILIATIONS_FAILURE = "reconciliations_failure_total", Counter, ["controller_name", "namespace"],
+        "Runs that ended with an error.";
+    RECONCILIATIONS_RETRIES = "reconciliations_retries_total", Counter, ["controller_name", "namespace"],
+        "Submitted runs that were retries.";
+    RECONCILER_PANICS = "reconciler_panics_total", Counter, ["controller_name", "namespace"],
+        "Runs that ended in a panic of user code.";
+    EVENTS_RECEIVED = "events_received_total", Counter, ["controller_name", "namespace", "event", "action"],
+        "Events that passed the filters of their source.";
+    WRITES = "api_writes_total", Counter, ["controller_name", "kind", "result"],
+        "Writes to the API server, by what came of them.";
+    PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
 }
 
@@ -79,5 +104,22 @@ mod tests {
                 metric.name
             );
         }
+    }
+
+    #[test]
+    fn the_documentation_shows_this_table() {
+        let page = include_str!("../../../docs/src/operating.md");
+        let shown: Vec<&str> = page
+            .lines()
+            .skip_while(|line| *line != "| metric | type | labels | meaning |")
+            .skip(2)
+            .take_while(|line| line.starts_with('|'))
+            .collect();
+        let row = |metric: &&Metric| {
+            let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+            format!("| `{}` | {} | {} | {} |", metric.name, metric.kind, labels.join(", "), metric.help)
+        };
+        let expected: Vec<String> = METRICS.iter().map(row).collect();
+        assert_eq!(shown, expected, "the page should show\n{}\n", expected.join("\n"));
     }
 }

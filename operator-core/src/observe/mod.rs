@@ -39,6 +39,16 @@ pub enum Observation<'a> {
         /// From the operator's start until now.
         after: Duration,
     },
+    /// A controller has stopped: what waited will not run, and what was known is forgotten. Runs that were still under
+    /// way are reported one by one, before or after this.
+    ProcessingStopped {
+        /// The controller's name.
+        controller: &'a str,
+        /// How many runs were submitted and had not been started.
+        queued: usize,
+        /// How many primaries were known.
+        primaries: usize,
+    },
     /// An event source changed its health.
     SourceHealth {
         /// The controller's name.
@@ -82,7 +92,8 @@ pub enum Observation<'a> {
         /// Which retry this is; zero for a first attempt.
         attempt: u32,
     },
-    /// A run that was submitted is not needed any more: its primary went, or was replaced, while it waited.
+    /// A run that was submitted will not start: its primary went, or was replaced, while it waited, or the controller
+    /// was stopped.
     RunWithdrawn {
         /// The controller's name.
         controller: &'a str,

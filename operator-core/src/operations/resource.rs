@@ -245,7 +245,7 @@ impl<'c> ResourceOperations<'c> {
 
     fn route<K: KubeObject>(&self, object: &K) -> Result<(Route<'c, K>, ObjectKey), Error> {
         let key_of = |kind: &ResourceType| body::target(object, kind);
-        Route::find(self.run, self.event_source, key_of)
+        Route::find(self.run, self.event_source, object, key_of)
     }
 }
 

@@ -69,11 +69,12 @@ impl<'c, K: KubeObject> Route<'c, K> {
         Self { known: Known::Primary(source), run, is_own_primary: true }
     }
 
-    /// The way of an object whose key `key_of` tells once its type is known: the run's own primary, else the event source
-    /// called `name`, else the first one of the type, else the source of the primaries.
+    /// The way of `object`, whose key `key_of` tells once its type is known: the event source called `name`, or else that
+    /// of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
     pub(super) fn find(
         run: WritingRun<'c>,
         name: Option<&str>,
+        object: &K,
         key_of: impl Fn(&ResourceType) -> Result<ObjectKey, Error>,
     ) -> Result<(Self, ObjectKey), Error> {
         let kind = || type_name::<K>().rsplit("::").next().unwrap_or_default().to_owned();
@@ -85,7 +86,7 @@ impl<'c, K: KubeObject> Route<'c, K> {
             let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
             return secondary(run.sources.named(name).ok_or_else(unknown)?);
         }
-        let mut sources = run.sources.of_type::<K>();
+        let mut sources = run.sources.of_object(object);
         let (first, further) = (sources.next(), sources.next());
         match (run.primaries.downcast_ref::<PrimarySource<K>>(), first) {
             (Some(primaries), source) => {

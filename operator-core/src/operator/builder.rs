@@ -1,23 +1,26 @@
 //! The declaration of an operator.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
 use tokio::sync::Mutex;
 
-use super::{Error, Exit, Operator, health::HealthLog};
+use super::{Error, Exit, Operator, health::HealthLog, http::HttpConfig};
 use crate::{
-    client::TransportHook,
+    client::{RequestBudget, TransportHook},
     controller::{Controller, IntoController},
     environment::WallClock,
-    metrics::{Metrics, MetricsFacade, MetricsObserver},
+    metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
 };
 
 /// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
 /// asked it to stop; this leaves room before that.
 pub const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// How long event sources may take to see everything before there is a warning, unless the operator says otherwise.
+pub const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
 /// Declares an operator.
 #[derive(Debug)]
@@ -31,6 +34,9 @@ pub struct OperatorBuilder {
     metrics: Arc<dyn Metrics>,
     wall_clock: Option<Arc<dyn WallClock>>,
     termination_timeout: Duration,
+    http_address: Option<SocketAddr>,
+    request_budget: Option<RequestBudget>,
+    cache_sync_timeout: Option<Duration>,
 }
 
 impl Default for OperatorBuilder {
@@ -44,6 +50,9 @@ impl Default for OperatorBuilder {
             metrics: Arc::new(MetricsFacade),
             wall_clock: None,
             termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
+            http_address: None,
+            request_budget: None,
+            cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
         }
     }
 }
@@ -87,9 +96,26 @@ impl OperatorBuilder {
         self
     }
 
-    /// Records metrics here instead of handing them to the `metrics` crate.
+    /// Records metrics here instead of handing them to the `metrics` crate. For several recorders there is
+    /// [`AggregatedMetrics`].
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.metrics = metrics;
+        self
+    }
+
+    /// Serves `/metrics`, `/healthz` and `/readyz` at this address, for example `([0, 0, 0, 0], 8080).into()`; without it
+    /// there is no listener. With port 0 the system chooses a free one, which [`Operator::http_address`] tells.
+    ///
+    /// The numbers at `/metrics` are those of this operator alone; the recorder of [`OperatorBuilder::metrics`] gets them
+    /// as well.
+    pub fn http_address(mut self, address: SocketAddr) -> Self {
+        self.http_address = Some(address);
+        self
+    }
+
+    /// Makes no more requests than this, watches not counted; by default there is no limit.
+    pub fn request_budget(mut self, budget: RequestBudget) -> Self {
+        self.request_budget = Some(budget);
         self
     }
 
@@ -102,6 +128,16 @@ impl OperatorBuilder {
     /// How long a stop waits for runs under way before it drops them.
     pub fn termination_timeout(mut self, timeout: Duration) -> Self {
         self.termination_timeout = timeout;
+        self
+    }
+
+    /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
+    /// repeated each time that so much time has passed again. By default two minutes, `None` for no such warning.
+    ///
+    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing: the sources go on trying, and the controllers whose sources
+    /// are synced work.
+    pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.cache_sync_timeout = timeout.into();
         self
     }
 
@@ -131,8 +167,18 @@ impl OperatorBuilder {
         if self.controllers.is_empty() {
             return Err(Error::NoController);
         }
+        let http = self
+            .http_address
+            .map(|address| HttpConfig { address, metrics: Arc::new(PrometheusMetrics::new()) });
+        let metrics = match &http {
+            None => self.metrics,
+            Some(http) => Arc::new(AggregatedMetrics::new([
+                self.metrics,
+                Arc::clone(&http.metrics) as Arc<dyn Metrics>,
+            ])),
+        };
         let mut observers: Vec<Arc<dyn Observer>> =
-            vec![Arc::new(MetricsObserver::new(self.metrics)), Arc::new(HealthLog::default())];
+            vec![Arc::new(MetricsObserver::new(metrics)), Arc::new(HealthLog::default())];
         observers.extend(self.observers);
         Ok(Operator {
             config: self.config,
@@ -141,6 +187,9 @@ impl OperatorBuilder {
             observers: Observers::new(observers),
             wall_clock: self.wall_clock,
             termination_timeout: self.termination_timeout,
+            http,
+            request_budget: self.request_budget,
+            cache_sync_timeout: self.cache_sync_timeout,
             running: Mutex::new(None),
         })
     }

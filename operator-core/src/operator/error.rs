@@ -1,6 +1,8 @@
 //! What keeps an operator from starting.
 
-use crate::{client, controller};
+use std::net::SocketAddr;
+
+use crate::{client, controller, processor};
 
 /// An error of the library at its outermost: declaring and starting an operator.
 #[derive(Debug, thiserror::Error)]
@@ -9,18 +11,29 @@ pub enum Error {
     /// There is no configuration for a cluster.
     #[error("no cluster is configured: neither a kubeconfig nor a pod's service account can be used")]
     NoCluster(#[source] Box<kube::config::InferConfigError>),
-    /// The cluster's configuration can't be used.
-    #[error("cannot connect to the cluster")]
+    /// The cluster's configuration, or the request budget, can't be used.
+    #[error("the clients for the cluster can't be built")]
     Client(#[from] client::Error),
     /// A controller's declaration contradicts itself.
     #[error("a controller is declared wrongly")]
     Controller(#[from] controller::Error),
+    /// A retry or a rate limit can't work.
+    #[error("a retry or a rate limit is declared wrongly")]
+    Processor(#[from] processor::Error),
     /// Two controllers have one name.
     #[error("two controllers are called `{0}`; give one of them another name with `.name(…)`")]
     DuplicateController(String),
     /// There is nothing to run.
     #[error("no controller is registered; register one with `.register(Controller::builder(reconciler))`")]
     NoController,
+    /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, as when another process has its port.
+    #[error("cannot listen on {address} for /metrics, /healthz and /readyz; give another `.http_address(…)`")]
+    Http {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// Why it can't be used.
+        source: std::io::Error,
+    },
     /// The process can't listen to its signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),

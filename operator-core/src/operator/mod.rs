@@ -9,32 +9,44 @@
 //! # Guarantees
 //! - `stop` on an operator that was never started, or was stopped before, does nothing.
 //! - After `stop` has returned nothing of the operator runs, and no write leaves the process.
+//! - With an HTTP address, `/metrics`, `/healthz` and `/readyz` are served from the start to the end of the stop.
 //! - A kind that can't be watched, because its definition is missing or the right is, makes the operator unready and
 //!   is tried again; it stops neither the process nor the other controllers.
 
 mod builder;
 mod error;
 mod health;
+mod http;
 mod run;
 mod settle;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use futures::future::join_all;
 use kube::Config;
 use tokio::sync::Mutex;
 
 use crate::{
-    client::{Clients, TransportHook},
+    client::{Clients, RequestBudget, TransportHook},
     controller::{Controller, RunningController, Surroundings},
     environment::{Environment, WallClock},
     observe::{Observers, SourceHealth},
 };
 
-pub use builder::{DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
+pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
 pub use run::Exit;
 pub use settle::{SettleError, Settling};
+
+use http::{HttpConfig, HttpListener, HttpServer};
 
 /// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
 pub struct Operator {
@@ -44,6 +56,9 @@ pub struct Operator {
     observers: Observers,
     wall_clock: Option<Arc<dyn WallClock>>,
     termination_timeout: Duration,
+    http: Option<HttpConfig>,
+    request_budget: Option<RequestBudget>,
+    cache_sync_timeout: Option<Duration>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -55,6 +70,16 @@ struct Running {
     controllers: Vec<RunningController>,
     clients: Clients,
     environment: Environment,
+    /// The last runs are waited for, and no more are handed out.
+    stopping: AtomicBool,
+    http: Option<HttpServer>,
+}
+
+impl Drop for Running {
+    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    fn drop(&mut self) {
+        self.clients.close();
+    }
 }
 
 /// How an operator came to its end.
@@ -95,7 +120,7 @@ impl Operator {
     /// [`Operator::synced`]. Does nothing when the operator runs already.
     ///
     /// # Errors
-    /// When there is no usable configuration for a cluster.
+    /// When there is no usable configuration for a cluster, or the HTTP address can't be used.
     pub async fn start(&self) -> Result<(), Error> {
         let mut running = self.running.lock().await;
         if running.is_some() {
@@ -109,12 +134,27 @@ impl Operator {
         if let Some(wall_clock) = &self.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }
-        let clients = Clients::new(&config, &self.hooks)?;
+        let clients = Clients::new(&config, &self.hooks, self.request_budget, environment.clock())?;
+        // Before the controllers: a port that is taken is found out while nothing runs yet.
+        let listener = match &self.http {
+            Some(config) => Some(HttpListener::bind(config).await?),
+            None => None,
+        };
         let observers = self.observers.clone();
-        let surroundings =
-            Surroundings { clients: clients.clone(), environment: environment.clone(), observers };
+        let surroundings = Surroundings {
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers,
+            cache_sync_timeout: self.cache_sync_timeout,
+        };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
-        *running = Some(Arc::new(Running { controllers, clients, environment }));
+        *running = Some(Arc::new_cyclic(|running| Running {
+            controllers,
+            clients,
+            stopping: AtomicBool::new(false),
+            http: listener.map(|listener| listener.serve(running.clone(), &environment)),
+            environment,
+        }));
         Ok(())
     }
 
@@ -133,8 +173,12 @@ impl Operator {
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
         let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
+        running.stopping.store(true, Ordering::Relaxed);
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
         running.clients.close();
+        if let Some(server) = &running.http {
+            server.close();
+        }
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
             tracing::warn!(
                 "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
@@ -146,9 +190,24 @@ impl Operator {
     /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
     /// doesn't run.
     pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
-        let running = self.running().await;
-        let controllers = running.iter().flat_map(|running| &running.controllers);
-        let unhealthy = controllers.flat_map(|controller| {
+        self.running().await.map(|running| running.unhealthy_sources()).unwrap_or_default()
+    }
+
+    /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator doesn't
+    /// run.
+    pub async fn http_address(&self) -> Option<SocketAddr> {
+        self.running().await?.http.as_ref().map(|server| server.address)
+    }
+
+    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
+    async fn running(&self) -> Option<Arc<Running>> {
+        self.running.lock().await.clone()
+    }
+}
+
+impl Running {
+    fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
+        let unhealthy = self.controllers.iter().flat_map(|controller| {
             let name = controller.name().to_owned();
             controller.unhealthy().into_iter().map(move |(source, health)| UnhealthySource {
                 controller: name.clone(),
@@ -157,11 +216,6 @@ impl Operator {
             })
         });
         unhealthy.collect()
-    }
-
-    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
-    async fn running(&self) -> Option<Arc<Running>> {
-        self.running.lock().await.clone()
     }
 }
 

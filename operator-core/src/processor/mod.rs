@@ -15,18 +15,21 @@
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
 //! - What was sent before [`Processor::snapshot`] is part of its answer.
 //! - A run that panics is a failed run; neither the processor nor other primaries notice.
-//! - Dropping the [`ProcessorTask`] (or its future) cancels all runs.
+//! - Dropping the [`ProcessorTask`] (or its future) cancels all runs, and tells the observers what is not waiting and not
+//!   known any more.
 //!
 //! # Assumptions
 //! - Whoever sends inputs sends them in the order in which things happened to one primary.
 
 mod error;
+mod governor;
 pub mod machine;
 mod rate_limit;
 mod retry;
 mod shell;
 
 pub use error::Error;
+pub use governor::GovernorRateLimiter;
 pub use machine::{Due, Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub use retry::{GenericRetry, Retry, RetryInfo, RetryState};

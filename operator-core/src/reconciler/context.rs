@@ -136,6 +136,40 @@ impl<P: KubeObject> Context<P> {
         self.shared.sources.of_type::<K>().find_map(|source| source.informer().get(key))
     }
 
+    /// All secondaries of this very kind that belong to the primary. For types such as `DynamicObject`, which stand for
+    /// any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
+    #[must_use]
+    pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Vec<Arc<K>> {
+        self.shared
+            .sources
+            .of_kind::<K>(kind)
+            .flat_map(|source| source.secondaries_of(&self.run.key))
+            .collect()
+    }
+
+    /// Any object of this very kind that the controller watches, whomever it belongs to.
+    #[must_use]
+    pub fn get_of_kind<K: KubeObject>(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<K>> {
+        self.shared.sources.of_kind::<K>(kind).find_map(|source| source.informer().get(key))
+    }
+
+    /// All objects of type `K` for which the named index gives `value`, whomever they belong to, from all event sources
+    /// that have such an index. For an index over the primaries see [`Context::primary_cache`].
+    #[must_use]
+    pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+        self.shared
+            .sources
+            .of_type::<K>()
+            .flat_map(|source| source.informer().by_index(index, value))
+            .collect()
+    }
+
+    /// The event source for objects of type `K` and of this very kind; the first one if there are several.
+    #[must_use]
+    pub fn event_source_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Option<&SecondarySource<K>> {
+        self.shared.sources.of_kind(kind).next()
+    }
+
     /// The event source of that name for objects of type `K`.
     #[must_use]
     pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {

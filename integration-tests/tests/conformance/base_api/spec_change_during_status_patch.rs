@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, eventually_within, once_before, said, test_resource};
+use integration_tests::{Scene, Script, eventually, once_before, said, test_resource};
 use kube::api::{Patch, PatchParams};
 use operator_core::{Context, Controller, UpdateControl, operations::WriteMode};
 use parking_lot::Mutex;
@@ -61,10 +61,13 @@ async fn check(way: Way) -> Result<()> {
     let controller = Controller::builder(script).namespaces([&scene.namespace]);
     let operator = scene.start_through(hook, controller).await?;
     scene.create("one", "first").await?;
-    eventually_within(Duration::from_secs(5), "a run with the new spec", async || {
-        Ok(seen.lock().contains(&"second".to_owned()).then_some(()))
-    })
-    .await?;
+    tokio::time::timeout(
+        Duration::from_secs(5),
+        eventually("a run with the new spec", async || {
+            Ok(seen.lock().contains(&"second".to_owned()).then_some(()))
+        }),
+    )
+    .await??;
     operator.settled().await?;
     assert_eq!(seen.lock().last().map(String::as_str), Some("second"));
     assert_eq!(scene.resources.get("one").await?.status, Some(said("same")));

@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
 
-use super::{Change, Decoded, Engine, Listing, ScopeIndex};
+use super::{Change, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
 
 impl<K: KubeObject> Engine<K> {
     /// A list starts from its first page, perhaps for the second time.
@@ -31,6 +31,21 @@ impl<K: KubeObject> Engine<K> {
         }
     }
 
+    /// A streamed list showed an event. An object may come more than once, and may be gone again before the list's end.
+    pub(in crate::cache) fn streamed(&self, scope: ScopeIndex, event: WatchEvent<K>) {
+        match event {
+            WatchEvent::Applied(item) => self.listed(scope, item),
+            WatchEvent::Deleted(item) => {
+                let state = &mut *self.lock();
+                if let (Some(key), Some(listing)) = (item.key(), &mut state.collections[scope.0].listing) {
+                    listing.keys.remove(&key);
+                }
+                // The collection isn't there yet: objects with lower versions may still be shown.
+                self.vanished(state, item);
+            }
+        }
+    }
+
     /// The list is complete as of `version`: what it didn't show is gone.
     pub(in crate::cache) fn list_finished(&self, scope: ScopeIndex, version: &str) {
         let state = &mut *self.lock();
@@ -41,9 +56,12 @@ impl<K: KubeObject> Engine<K> {
             state
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            for (key, stored) in self.store.entries() {
-                if self.scopes.of(&key) == Some(scope) && !listing.keys.contains(&key) {
-                    self.removed(state, &key, version, stored, true);
+            for key in self.store.shown_keys() {
+                if self.scopes.of(&key) == Some(scope)
+                    && !listing.keys.contains(&key)
+                    && let Some(last) = self.store.shown(&key)
+                {
+                    self.removed(state, &key, version, last, true);
                 }
             }
             if let Some(version) = version {
@@ -90,16 +108,16 @@ impl<K: KubeObject> Engine<K> {
             None => false,
         };
         let all_listed_seen = listed.iter().all(|(key, version)| {
-            let stored = self.store.get(key);
+            let stored = self.store.version(key);
             let undecodable = state.undecodable.get(key).and_then(|known| known.version.as_deref());
-            caught_up(stored.as_ref().and_then(|stored| stored.meta().resource_version.as_deref()), version)
-                || caught_up(undecodable, version)
+            caught_up(stored.as_deref(), version) || caught_up(undecodable, version)
         });
         all_listed_seen
-            && self.store.entries().iter().all(|(key, stored)| {
+            && self.store.shown_keys().iter().all(|key| {
+                let stored = || self.store.version(key).as_deref().and_then(ResourceVersion::parse);
                 self.scopes.of(key) != Some(scope)
                     || listed.binary_search_by(|(listed, _)| listed.cmp(key)).is_ok()
-                    || (list_version.is_some() && ResourceVersion::of(&**stored) > list_version)
+                    || (list_version.is_some() && stored() > list_version)
             })
     }
 }

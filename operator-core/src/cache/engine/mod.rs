@@ -1,5 +1,6 @@
 //! Where events, own writes and readers meet: the store, the indexes and the overlay behind one lock.
 
+mod fetches;
 mod lists;
 mod reads;
 
@@ -20,6 +21,8 @@ use crate::{
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceVersion},
 };
+
+pub(super) use fetches::Held;
 
 use super::{
     Change, ChangeHandler, InformerConfig,
@@ -90,6 +93,16 @@ pub(super) enum Decoded<K> {
     },
 }
 
+impl<K: KubeObject> Decoded<K> {
+    /// The object's key, where it could be read.
+    fn key(&self) -> Option<ObjectKey> {
+        match self {
+            Self::Object(object) => Some(ObjectKey::of(object)),
+            Self::Undecodable { key, .. } => key.clone(),
+        }
+    }
+}
+
 /// What a watch says of an object.
 #[derive(Debug)]
 pub(super) enum WatchEvent<K> {
@@ -100,7 +113,16 @@ pub(super) enum WatchEvent<K> {
 }
 
 impl<K: KubeObject> Engine<K> {
+    /// An engine that holds all objects in full.
     pub(super) fn new(config: &InformerConfig<K>, handler: Arc<dyn ChangeHandler<K>>) -> Self {
+        Self::with_store(config, handler, Box::new(FullStore::new()))
+    }
+
+    pub(super) fn with_store(
+        config: &InformerConfig<K>,
+        handler: Arc<dyn ChangeHandler<K>>,
+        store: Box<dyn ItemStore<K>>,
+    ) -> Self {
         let scopes = Scopes::new(&config.scope, &config.resource_type);
         let overlay = Overlay::new(scopes.clone());
         let collections: Vec<Collection> = scopes
@@ -112,7 +134,7 @@ impl<K: KubeObject> Engine<K> {
         Self {
             name: config.name.clone(),
             shape: Shape::of(config),
-            store: Box::new(FullStore::new()),
+            store,
             recent: overlay.recent(),
             indexers: Indexers::new(config.indexers.clone()),
             handler,
@@ -137,10 +159,25 @@ impl<K: KubeObject> Engine<K> {
                 self.applied(state, scope, object, false);
                 version
             }
-            WatchEvent::Deleted(Decoded::Object(object)) => {
+            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
+                let parsed = version.as_deref().and_then(ResourceVersion::parse);
+                self.not_decoded(state, key, version, error);
+                parsed
+            }
+            WatchEvent::Deleted(item) => self.vanished(state, item),
+        };
+        if let Some(version) = version {
+            self.hand_over_all(state.overlay.advance(scope, version));
+        }
+    }
+
+    /// A watch said that an object is gone. Returns the version of that event.
+    fn vanished(&self, state: &mut State<K>, item: Decoded<K>) -> Option<ResourceVersion> {
+        match item {
+            Decoded::Object(object) => {
                 let version = ResourceVersion::of(&object);
                 let key = ObjectKey::of(&object);
-                let stored = self.store.get(&key);
+                let stored = self.store.shown(&key);
                 // An event of an object that was replaced under its name says nothing about its successor.
                 let stale = stored.as_ref().is_some_and(|stored| {
                     stored.meta().uid != object.meta().uid && ResourceVersion::of(&**stored) > version
@@ -150,14 +187,9 @@ impl<K: KubeObject> Engine<K> {
                 }
                 version
             }
-            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
+            Decoded::Undecodable { key, version, error } => {
                 let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                self.not_decoded(state, key, version, error);
-                parsed
-            }
-            WatchEvent::Deleted(Decoded::Undecodable { key, version, error }) => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                match key.as_ref().and_then(|key| self.store.get(key).map(|stored| (key, stored))) {
+                match key.as_ref().and_then(|key| self.store.shown(key).map(|stored| (key, stored))) {
                     Some((key, stored)) => self.removed(state, key, parsed, stored, true),
                     None => match &key {
                         Some(key) => {
@@ -169,16 +201,14 @@ impl<K: KubeObject> Engine<K> {
                 }
                 parsed
             }
-        };
-        if let Some(version) = version {
-            self.hand_over_all(state.overlay.advance(scope, version));
         }
     }
 
     /// A watch said that there was nothing else up to `version`.
     pub(super) fn bookmark(&self, scope: ScopeIndex, version: &str) {
+        let state = &mut *self.state.lock();
+        self.store.tidy();
         if let Some(version) = ResourceVersion::parse(version) {
-            let state = &mut *self.state.lock();
             self.hand_over_all(state.overlay.advance(scope, version));
         }
     }
@@ -200,13 +230,18 @@ impl<K: KubeObject> Engine<K> {
     /// An own write to `key` starts. Returns the newest known state.
     pub(super) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.state.lock().overlay.begin(key);
-        self.get(key)
+        self.base(key)
+    }
+
+    /// What an own write starts from: the newest known state, in its minimal form where no more is held.
+    pub(super) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
     }
 
     /// An own write that started from `base` was answered.
     pub(super) fn wrote(&self, key: &ObjectKey, base: Option<&K>, answer: &Arc<K>) {
         let state = &mut *self.state.lock();
-        let stored = self.store.get(key);
+        let stored = self.store.shown(key);
         let change = state.overlay.wrote(key, base.and_then(ResourceVersion::of), answer, stored.as_deref());
         self.hand_over_all(change);
     }
@@ -225,7 +260,7 @@ impl<K: KubeObject> Engine<K> {
     /// Remembers the answer of a write whose echo is to be handed over.
     pub(super) fn remember(&self, key: &ObjectKey, answer: &Arc<K>) {
         let state = &mut *self.state.lock();
-        let stored = self.store.get(key);
+        let stored = self.store.shown(key);
         state.overlay.put(key, answer, stored.as_deref());
     }
 
@@ -238,7 +273,7 @@ impl<K: KubeObject> Engine<K> {
         let key = ObjectKey::of(&object);
         let new = Arc::new(object);
         state.undecodable.remove(&key);
-        let mut old = self.store.get(&key);
+        let mut old = self.store.shown(&key);
         if let Some(stored) = &old {
             if stored.meta().resource_version == new.meta().resource_version {
                 return;
@@ -275,7 +310,8 @@ impl<K: KubeObject> Engine<K> {
         final_state_unknown: bool,
     ) {
         state.undecodable.remove(key);
-        if let Some(stored) = self.store.remove(key) {
+        if let Some(stored) = self.store.shown(key) {
+            self.store.remove(key);
             self.indexers.remove(key, &stored, None);
         }
         state.overlay.deleted(key, version);

@@ -30,10 +30,27 @@ impl<K: KubeObject> Engine<K> {
                 .get(&key)
                 .is_none_or(|stored| ResourceVersion::of(&**stored) < ResourceVersion::of(&*object));
             if newer {
-                merged.insert(key, object);
+                merged.insert(key, self.store.listed_form(object));
             }
         }
         merged.into_iter().collect()
+    }
+
+    /// The keys of all objects, sorted.
+    pub(in crate::cache) fn keys(&self) -> Vec<ObjectKey> {
+        // In this order: see `Recent`.
+        let recent = self.recent.entries();
+        let mut keys = self.store.shown_keys();
+        keys.retain(|key| self.store.contains(key));
+        keys.extend(recent.into_iter().map(|(key, _)| key));
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Whether an object exists as far as is known.
+    pub(in crate::cache) fn contains(&self, key: &ObjectKey) -> bool {
+        self.recent.get(key).is_some() || self.store.contains(key)
     }
 
     pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
@@ -64,6 +81,10 @@ impl<K: KubeObject> Engine<K> {
 
     pub(in crate::cache) fn stored(&self) -> usize {
         self.store.len()
+    }
+
+    pub(in crate::cache) fn full(&self) -> usize {
+        self.store.full()
     }
 
     pub(in crate::cache) fn recent(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Understanding what the server sent, item by item.
 
-use std::{any::Any, borrow::Cow};
+use std::{any::Any, borrow::Cow, collections::BTreeMap};
 
 use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use crate::{
     resource::{Cluster, KubeObject, ObjectKey, ResourceType},
 };
 
-use super::failure::Failure;
+use super::{failure::Failure, managed_fields};
 
 /// A page of a list, its items not looked into yet.
 #[derive(Debug, Deserialize)]
@@ -73,12 +73,13 @@ impl Identity {
 }
 
 /// Decodes one object and brings it into the form in which it is kept.
-pub(super) fn object<K: KubeObject>(
+pub(in crate::cache) fn object<K: KubeObject>(
     item: &RawValue,
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let decoded = serde_json::from_str::<K>(item.get())
+    let text = managed_fields::without_foreign(item.get(), shape.own_managers());
+    let decoded = serde_json::from_str::<K>(&text)
         .map_err(|error| error.to_string())
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
@@ -114,7 +115,11 @@ pub(super) enum Line<K> {
     /// An event of an object, and the object's version.
     Event(WatchEvent<K>, Option<String>),
     /// There was nothing else up to this version.
-    Bookmark(Option<String>),
+    Bookmark {
+        version: Option<String>,
+        /// It ends the initial events of a streamed list.
+        initial_end: bool,
+    },
     /// The server can't go on.
     Error(Failure),
     /// No line of a watch at all: something was lost.
@@ -148,7 +153,10 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
     match &*raw.kind {
         "ADDED" | "MODIFIED" => event(WatchEvent::Applied),
         "DELETED" => event(WatchEvent::Deleted),
-        "BOOKMARK" => Line::Bookmark(Identity::of(raw.object).and_then(Identity::version)),
+        "BOOKMARK" => Line::Bookmark {
+            version: Identity::of(raw.object).and_then(Identity::version),
+            initial_end: ends_initial_events(raw.object),
+        },
         "ERROR" => Line::Error(match serde_json::from_str::<Status>(raw.object.get()) {
             Ok(status) => refusal(status.code, &status),
             Err(_) => Failure::new(raw.object.get()),
@@ -157,15 +165,33 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
     }
 }
 
+/// Whether a bookmark says that all objects were shown that existed when the watch was opened.
+fn ends_initial_events(bookmark: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Bookmark {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        annotations: BTreeMap<String, String>,
+    }
+    serde_json::from_str::<Bookmark>(bookmark.get()).is_ok_and(|bookmark| {
+        bookmark.metadata.annotations.get("k8s.io/initial-events-end").is_some_and(|end| end == "true")
+    })
+}
+
 /// A failure by the server's own description.
 pub(super) fn refusal(code: u16, status: &Status) -> Failure {
     let retry_after = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());
     // A watch reports an expired version by its reason; old servers leave the code out.
     let code = if status.reason == "Expired" || status.reason == "Gone" { 410 } else { code };
+    let object = status.details.as_ref().map(|details| details.name.clone()).filter(|name| !name.is_empty());
     Failure {
         status: (code != 0).then_some(code),
         reason: reason.cloned().unwrap_or_else(|| format!("the server answered {code}")),
         retry_after: (retry_after > 0).then(|| std::time::Duration::from_secs(retry_after.into())),
+        object,
     }
 }

@@ -13,17 +13,34 @@ pub(in crate::cache) struct Failure {
     pub(in crate::cache) reason: String,
     /// How long the server asks to be left alone.
     pub(in crate::cache) retry_after: Option<Duration>,
+    /// The name of the object it is about, where the server says so.
+    pub(in crate::cache) object: Option<String>,
 }
 
 impl Failure {
     /// A failure without an answer.
-    pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self { status: None, reason: reason.into(), retry_after: None }
+    pub(in crate::cache) fn new(reason: impl Into<String>) -> Self {
+        Self { status: None, reason: reason.into(), retry_after: None, object: None }
     }
 
     /// 410: the version that was asked for is too old.
     pub(super) fn is_expired(&self) -> bool {
         self.status == Some(410)
+    }
+
+    /// The server can't stream lists: it is older than them, or they are switched off (`WatchList`), or it stands in for
+    /// an API of its own that takes no such parameter.
+    pub(super) fn refuses_streaming(&self) -> bool {
+        const WORDS: [&str; 6] = [
+            "sendinitialevents",
+            "resourceversionmatch",
+            "feature gate",
+            "watchlist",
+            "unknown field",
+            "unknown parameter",
+        ];
+        let reason = self.reason.to_ascii_lowercase();
+        matches!(self.status, Some(400 | 422)) && WORDS.iter().any(|words| reason.contains(words))
     }
 
     /// The server may not understand the version that a watch is to start from. A storage that was restored from a backup

@@ -4,7 +4,11 @@ use std::{mem, time::Duration};
 
 use crate::{environment::Now, observe::SourceHealth};
 
-use super::failure::{Failure, Subject};
+use super::{
+    backoff::{wait, wait_after},
+    failure::{Failure, Subject},
+    health::Health,
+};
 
 /// What the shell does next. Exactly one thing at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(super) enum Command {
         /// Whether the answer may come in pages.
         paged: bool,
     },
+    /// Open a watch that begins by showing all objects. Answered by [`Input::Opened`] or [`Input::Failed`].
+    Stream,
     /// Open a watch that starts after this version. Answered by [`Input::Opened`] or [`Input::Failed`].
     Watch {
         /// Everything up to this version is known.
@@ -49,6 +55,8 @@ pub(super) enum Input {
     Bookmark {
         /// The version.
         version: Option<String>,
+        /// Whether it also said that all objects have been shown that existed when it was opened.
+        initial_end: bool,
     },
     /// The watch ended, was cut, or was silent for too long.
     Ended,
@@ -72,6 +80,12 @@ pub(super) enum Publish {
         /// With it the list is complete as of this version: what was not listed is gone.
         complete: Option<String>,
     },
+    /// A streamed list begins: what was listed before is void.
+    Start,
+    /// Take in the event as a part of the streamed list.
+    Item,
+    /// The streamed list is complete as of this version: what was not listed is gone.
+    Complete(String),
     /// Take in the event or the bookmark.
     Line,
 }
@@ -88,8 +102,12 @@ pub(super) struct Turn {
 /// How far the list-watch has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing is known, or what is known is too old. Asks for the first page → `Listing` or `Listed`.
+    /// Nothing is known, or what is known is too old. Asks for the first page → `Listing` or `Listed`, or for a stream
+    /// → `Streaming`.
     Empty,
+    /// The watch is open and shows the objects that exist, in any order. Reads lines → `Watching` when all were shown,
+    /// `Empty` when it ends before: there is no version from which it could go on.
+    Streaming { since: Now },
     /// Some pages are in. Asks for the next page → `Listed` after the last one, `Empty` when the token has expired.
     Listing {
         continue_token: String,
@@ -102,22 +120,22 @@ enum State {
     Watching { version: String, since: Now },
 }
 
-/// The first wait after a failure.
-const FIRST_WAIT: Duration = Duration::from_millis(800);
-/// The longest wait between two attempts.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// The first wait for a type that the server doesn't know: somebody may be about to install it.
-const FIRST_WAIT_FOR_TYPE: Duration = Duration::from_millis(500);
-/// The longest wait for an unknown type, in its first minute and after it.
-const LONGEST_WAIT_FOR_TYPE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(5)];
-/// So many attempts make up about the first minute.
-const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
-/// A server that asks for more patience than this doesn't get it.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// After so many failures the version that a watch is to start from is given up, if the server seems not to know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
+
+/// Whether lists are streamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Streams {
+    /// They are.
+    Ready,
+    /// Not the next one, as something went wrong with the last stream. Pages are understood by every server, and go on
+    /// where they were cut.
+    Paused,
+    /// None is: it is not wanted, or the server doesn't know how.
+    Off,
+}
 
 /// The list-watch of one collection.
 #[derive(Debug)]
@@ -125,7 +143,10 @@ pub(super) struct Fsm {
     state: State,
     /// How to spell advice: what is listed.
     subject: Subject,
-    health: SourceHealth,
+    health: Health,
+    streams: Streams,
+    /// When the last command was given.
+    asked: Now,
     /// Failures since the last success.
     failures: u32,
     /// Expired versions since the watch last showed something.
@@ -135,11 +156,14 @@ pub(super) struct Fsm {
 }
 
 impl Fsm {
-    pub(super) fn new(subject: Subject) -> Self {
+    /// `streaming` says whether lists are to be streamed by servers that can.
+    pub(super) const fn new(subject: Subject, streaming: bool) -> Self {
         Self {
             state: State::Empty,
             subject,
-            health: SourceHealth::Syncing,
+            health: Health::new(),
+            streams: if streaming { Streams::Ready } else { Streams::Off },
+            asked: Now::START,
             failures: 0,
             expired: 0,
             paged: true,
@@ -147,81 +171,128 @@ impl Fsm {
     }
 
     /// The first command.
-    pub(super) fn start(&self) -> Command {
+    pub(super) fn start(&mut self, now: Now) -> Command {
+        self.asked = now;
         self.request()
     }
 
     /// Decides.
     pub(super) fn on(&mut self, input: Input, now: Now) -> Turn {
-        let health_before = self.health.clone();
+        let health_before = self.health.told().clone();
         let (publish, next) = match input {
-            Input::Page { continue_token, version } => self.page(continue_token, version),
+            Input::Page { continue_token, version } => self.page(continue_token, version, now),
             Input::Opened => self.opened(now),
-            Input::Event { version } => self.line(version),
-            Input::Bookmark { version } => self.line(version),
+            Input::Event { version } => self.event(version),
+            Input::Bookmark { version, initial_end } => self.bookmark(version, initial_end, now),
             Input::Ended => (Publish::Nothing, self.ended(now)),
-            Input::Broken(failure) => (Publish::Nothing, self.failed(&failure)),
+            Input::Broken(failure) => (Publish::Nothing, self.failed(&failure, now)),
             Input::Failed(failure) if failure.is_expired() => (Publish::Nothing, self.too_old()),
-            Input::Failed(failure) => (Publish::Nothing, self.failed(&failure)),
+            Input::Failed(failure) => (Publish::Nothing, self.failed(&failure, now)),
             Input::Waited => (Publish::Nothing, self.request()),
         };
-        let health = (self.health != health_before).then(|| self.health.clone());
+        self.asked = now;
+        let health = (*self.health.told() != health_before).then(|| self.health.told().clone());
         Turn { publish, health, next }
     }
 
     /// The request that belongs to the state.
     fn request(&self) -> Command {
         match &self.state {
+            State::Empty if self.streams == Streams::Ready => Command::Stream,
             State::Empty => Command::List { continue_token: None, paged: self.paged },
             State::Listing { continue_token, .. } => {
                 Command::List { continue_token: Some(continue_token.clone()), paged: true }
             }
             State::Listed { version } => Command::Watch { version: version.clone() },
-            State::Watching { .. } => Command::Read,
+            State::Streaming { .. } | State::Watching { .. } => Command::Read,
         }
     }
 
-    fn page(&mut self, continue_token: Option<String>, version: Option<String>) -> (Publish, Command) {
+    fn page(
+        &mut self,
+        continue_token: Option<String>,
+        version: Option<String>,
+        now: Now,
+    ) -> (Publish, Command) {
         let (first, version) = match &mut self.state {
             State::Listing { version: first, .. } => (false, first.take().or(version)),
-            State::Empty | State::Listed { .. } | State::Watching { .. } => (true, version),
+            State::Empty | State::Streaming { .. } | State::Listed { .. } | State::Watching { .. } => {
+                (true, version)
+            }
         };
-        self.failures = 0;
         match (continue_token, version) {
             (Some(continue_token), version) => {
+                self.failures = 0;
                 self.state = State::Listing { continue_token, version };
-                self.recovering();
+                self.health.recovering();
                 (Publish::Page { first, complete: None }, self.request())
             }
             (None, Some(version)) => {
                 self.state = State::Listed { version: version.clone() };
-                self.paged = true;
-                self.health = SourceHealth::Healthy;
+                self.listed();
                 (Publish::Page { first, complete: Some(version) }, self.request())
             }
             (None, None) => {
                 self.state = State::Empty;
-                (
-                    Publish::Nothing,
-                    self.failed(&Failure::new("the list has no resourceVersion to watch from")),
-                )
+                let failure = Failure::new("the list has no resourceVersion to watch from");
+                (Publish::Nothing, self.failed(&failure, now))
             }
         }
     }
 
-    /// A page was answered after failures, but the list isn't complete yet.
-    fn recovering(&mut self) {
-        if matches!(self.health, SourceHealth::Unhealthy { .. }) {
-            self.health = SourceHealth::Syncing;
+    /// A list is complete.
+    fn listed(&mut self) {
+        self.failures = 0;
+        self.paged = true;
+        if self.streams == Streams::Paused {
+            self.streams = Streams::Ready;
         }
+        self.health.listed();
     }
 
     fn opened(&mut self, now: Now) -> (Publish, Command) {
-        if let State::Listed { version } = &self.state {
-            self.state = State::Watching { version: version.clone(), since: now };
+        let publish = match &self.state {
+            State::Listed { version } => {
+                self.state = State::Watching { version: version.clone(), since: now };
+                self.health.opened();
+                Publish::Nothing
+            }
+            State::Empty => {
+                self.state = State::Streaming { since: now };
+                Publish::Start
+            }
+            State::Streaming { .. } | State::Listing { .. } | State::Watching { .. } => Publish::Nothing,
+        };
+        (publish, self.request())
+    }
+
+    fn event(&mut self, version: Option<String>) -> (Publish, Command) {
+        match self.state {
+            // The objects come in any order, so the version of one says nothing about the others.
+            State::Streaming { .. } => (Publish::Item, self.request()),
+            State::Empty | State::Listing { .. } | State::Listed { .. } | State::Watching { .. } => {
+                self.line(version)
+            }
         }
-        self.health = SourceHealth::Healthy;
-        (Publish::Nothing, self.request())
+    }
+
+    fn bookmark(&mut self, seen: Option<String>, initial_end: bool, now: Now) -> (Publish, Command) {
+        match (&self.state, seen) {
+            (State::Streaming { since }, Some(version)) if initial_end => {
+                self.state = State::Watching { version: version.clone(), since: *since };
+                self.expired = 0;
+                self.listed();
+                self.health.opened();
+                (Publish::Complete(version), self.request())
+            }
+            (State::Streaming { .. }, None) if initial_end => {
+                let failure = Failure::new("the streamed list has no resourceVersion to watch from");
+                (Publish::Nothing, self.failed(&failure, now))
+            }
+            // Before all objects were shown, a version means nothing.
+            (State::Streaming { .. }, _) => (Publish::Nothing, self.request()),
+            (_, seen) => self.line(seen),
+        }
     }
 
     fn line(&mut self, seen: Option<String>) -> (Publish, Command) {
@@ -230,24 +301,37 @@ impl Fsm {
         }
         self.failures = 0;
         self.expired = 0;
+        self.health.heard();
         (Publish::Line, self.request())
     }
 
     /// The end of a watch is normal: the server ends each after its timeout. One that ends at once is not, and counts as a
-    /// failure for the waiting, though not for the health.
+    /// failure for the waiting, though not for the health. The end of a stream that was to show all objects, and hasn't,
+    /// is a failure.
     fn ended(&mut self, now: Now) -> Command {
-        let State::Watching { version, since } = &self.state else {
-            return self.request();
-        };
-        let good = now.since(*since) >= GOOD_WATCH;
-        self.state = State::Listed { version: version.clone() };
-        if good {
-            self.failures = 0;
-            self.expired = 0;
-            return self.request();
+        match &self.state {
+            State::Watching { version, since } => {
+                let good = now.since(*since) >= GOOD_WATCH;
+                self.state = State::Listed { version: version.clone() };
+                if good {
+                    self.good_watch();
+                    return self.request();
+                }
+                self.failures = self.failures.saturating_add(1);
+                Command::Wait(wait(self.failures))
+            }
+            State::Streaming { .. } => {
+                self.failed(&Failure::new("the streamed list was cut before its end"), now)
+            }
+            State::Empty | State::Listing { .. } | State::Listed { .. } => self.request(),
         }
-        self.failures = self.failures.saturating_add(1);
-        Command::Wait(backoff(FIRST_WAIT, LONGEST_WAIT, self.failures))
+    }
+
+    /// A watch was open long enough to count as a success.
+    const fn good_watch(&mut self) {
+        self.failures = 0;
+        self.expired = 0;
+        self.health.heard();
     }
 
     /// 410: the version, or the page's token, is too old. Not a failure, unless it happens again and again.
@@ -255,18 +339,46 @@ impl Fsm {
         if matches!(self.state, State::Listing { .. }) {
             self.paged = false;
         }
+        self.pause_streams();
         self.state = State::Empty;
         self.expired = self.expired.saturating_add(1);
         match self.expired {
             1 => self.request(),
-            times => Command::Wait(backoff(FIRST_WAIT, LONGEST_WAIT, times - 1)),
+            times => Command::Wait(wait(times - 1)),
         }
     }
 
-    fn failed(&mut self, failure: &Failure) -> Command {
+    /// If a stream was asked for or open, the next list is not streamed.
+    fn pause_streams(&mut self) {
+        let streaming = matches!(self.state, State::Empty | State::Streaming { .. });
+        if streaming && self.streams == Streams::Ready {
+            self.streams = Streams::Paused;
+        }
+    }
+
+    fn failed(&mut self, failure: &Failure, now: Now) -> Command {
+        if self.state == State::Empty && self.streams == Streams::Ready && failure.refuses_streaming() {
+            // Nothing is wrong with this server: it is only asked in another way from now on.
+            self.streams = Streams::Off;
+            return self.request();
+        }
+        self.pause_streams();
+        // Trouble starts with the request that fails. What an open watch shows was not asked for at any moment.
+        let since = match &self.state {
+            State::Watching { since, .. } => {
+                if now.since(*since) >= GOOD_WATCH {
+                    self.good_watch();
+                }
+                now
+            }
+            State::Streaming { .. } => now,
+            State::Empty | State::Listing { .. } | State::Listed { .. } => self.asked,
+        };
         self.failures = self.failures.saturating_add(1);
-        self.health =
-            SourceHealth::Unhealthy { reason: failure.reason.clone(), advice: self.subject.advice(failure) };
+        let wait = wait_after(failure, self.failures);
+        let advice = self.subject.advice(failure);
+        let unhealthy = SourceHealth::Unhealthy { reason: failure.reason.clone(), advice };
+        self.health.failed(since, now + wait, unhealthy);
         self.state = match (mem::replace(&mut self.state, State::Empty), failure.status) {
             // The type is gone, and what comes back under its name is another one. The objects stay in the store: a
             // server that has just started also answers 404 until it knows its types.
@@ -279,24 +391,9 @@ impl Fsm {
                 State::Empty
             }
             (State::Watching { version, .. }, _) => State::Listed { version },
+            (State::Streaming { .. }, _) => State::Empty,
             (state @ (State::Empty | State::Listing { .. } | State::Listed { .. }), _) => state,
         };
-        let wait = match failure.status {
-            Some(404) => {
-                let longest = LONGEST_WAIT_FOR_TYPE[usize::from(self.failures > ATTEMPTS_IN_FIRST_MINUTE)];
-                backoff(FIRST_WAIT_FOR_TYPE, longest, self.failures)
-            }
-            Some(_) | None => backoff(FIRST_WAIT, LONGEST_WAIT, self.failures),
-        };
-        Command::Wait(match failure.retry_after {
-            Some(asked) => wait.max(asked.min(LONGEST_RETRY_AFTER)),
-            None => wait,
-        })
+        Command::Wait(wait)
     }
-}
-
-/// Doubles with each failure, counted from one.
-fn backoff(first: Duration, longest: Duration, failures: u32) -> Duration {
-    let factor = 1u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
-    first.saturating_mul(factor).min(longest)
 }

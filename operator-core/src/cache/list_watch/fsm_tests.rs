@@ -1,5 +1,7 @@
 //! The state machine of the list-watch, without a server and without time.
 
+use std::time::Duration;
+
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::{environment::Now, observe::SourceHealth, resource::ResourceType};
@@ -12,7 +14,11 @@ use super::{
 const NOW: Now = Now::START;
 
 fn fsm() -> Fsm {
-    Fsm::new(Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None })
+    Fsm::new(subject(), false)
+}
+
+fn subject() -> Subject {
+    Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None }
 }
 
 fn page(version: &str, continue_token: Option<&str>) -> Input {
@@ -38,14 +44,14 @@ fn first_page(paged: bool) -> Command {
 fn after(fsm: &mut Fsm, input: Input) -> Command {
     match fsm.on(input, NOW).next {
         Command::Wait(_) => fsm.on(Input::Waited, NOW).next,
-        next @ (Command::List { .. } | Command::Watch { .. } | Command::Read) => next,
+        next @ (Command::List { .. } | Command::Stream | Command::Watch { .. } | Command::Read) => next,
     }
 }
 
 #[test]
 fn all_pages_have_the_version_of_the_first() {
     let mut fsm = fsm();
-    assert_eq!(fsm.start(), first_page(true));
+    assert_eq!(fsm.start(NOW), first_page(true));
     let turn = fsm.on(page("10", Some("more")), NOW);
     assert_eq!(turn.publish, Publish::Page { first: true, complete: None });
     let turn = fsm.on(page("12", None), NOW);
@@ -116,4 +122,61 @@ fn health_is_told_only_when_it_changes() {
     assert_eq!(fsm.on(page("10", Some("more")), NOW).health, Some(SourceHealth::Syncing));
     assert_eq!(fsm.on(page("10", None), NOW).health, Some(SourceHealth::Healthy));
     assert_eq!(fsm.on(Input::Opened, NOW).health, None);
+}
+
+fn at(millis: u64) -> Now {
+    Now::at(Duration::from_millis(millis))
+}
+
+#[test]
+fn trouble_that_comes_back_after_good_words_is_new_trouble() {
+    let mut fsm = fsm();
+    fsm.on(page("10", None), NOW);
+    fsm.on(Input::Opened, NOW);
+    // Watches that live for 20 s and show nothing.
+    for second in [100, 120, 140] {
+        assert_eq!(fsm.on(refused(500, "etcd is away"), at(second * 1_000)).health, None, "{second}");
+        fsm.on(Input::Waited, at(second * 1_000));
+        fsm.on(Input::Opened, at(second * 1_000));
+    }
+    // Watches that live shortly and show something.
+    for second in 160..180 {
+        assert_eq!(fsm.on(refused(500, "etcd is away"), at(second * 1_000)).health, None, "{second}");
+        fsm.on(Input::Waited, at(second * 1_000));
+        fsm.on(Input::Opened, at(second * 1_000 + 500));
+        fsm.on(Input::Event { version: Some("11".to_owned()) }, at(second * 1_000 + 500));
+    }
+    // Watches that open, show nothing and fail at once are one trouble.
+    let mut told = None;
+    for second in 180..196 {
+        told = told.or(fsm.on(refused(500, "etcd is away"), at(second * 1_000)).health);
+        fsm.on(Input::Waited, at(second * 1_000));
+        fsm.on(Input::Opened, at(second * 1_000 + 500));
+    }
+    assert!(matches!(told, Some(SourceHealth::Unhealthy { .. })), "{told:?}");
+}
+
+#[test]
+fn a_stream_is_asked_for_again_only_after_a_complete_list() {
+    let mut fsm = Fsm::new(subject(), true);
+    assert_eq!(fsm.start(NOW), Command::Stream);
+    assert_eq!(fsm.on(Input::Opened, NOW).publish, Publish::Start);
+    let item = fsm.on(Input::Event { version: Some("9".to_owned()) }, NOW);
+    assert_eq!((item.publish, item.next), (Publish::Item, Command::Read));
+    assert_eq!(after(&mut fsm, Input::Broken(Failure::new("not JSON"))), first_page(true));
+    assert_eq!(after(&mut fsm, refused(500, "etcd is away")), first_page(true));
+    assert_eq!(fsm.on(page("10", None), NOW).next, watch("10"));
+    assert_eq!(after(&mut fsm, refused(410, "too old")), Command::Stream);
+    fsm.on(Input::Opened, NOW);
+    let end =
+        |version: Option<&str>| Input::Bookmark { version: version.map(str::to_owned), initial_end: true };
+    assert_eq!(after(&mut fsm, end(None)), first_page(true), "an end without a version is none");
+    fsm.on(page("20", None), NOW);
+    after(&mut fsm, refused(410, "too old"));
+    let turn = fsm.on(Input::Waited, NOW);
+    assert_eq!(turn.next, Command::Stream);
+    fsm.on(Input::Opened, NOW);
+    let turn = fsm.on(end(Some("30")), NOW);
+    assert_eq!((turn.publish, turn.next), (Publish::Complete("30".to_owned()), Command::Read));
+    assert_eq!(after(&mut fsm, Input::Broken(Failure::new("not JSON"))), watch("30"));
 }

@@ -7,17 +7,27 @@
 //!     │  └────────────────┘                         └─────────────────┤
 //!     └────────────────── 410: what is known is too old ──────────────┘
 //!   any failure: wait (800 ms … 30 s), then the same request again
+//!
+//!            opened               all were shown
+//!   Empty ───────────▶ Streaming ────────────────▶ Watching         with streaming lists
+//!     ▲                    │ ended, failed: the next list comes in pages
+//!     └────────────────────┘
 //! ```
 //!
 //! [`fsm`] decides (pure), [`shell`] makes the requests and reads the lines, [`decode`] understands them, [`request`] spells
 //! them. States as in kube's `watcher`, which hides the versions of lists and the bookmarks that the overlay needs, and
 //! fails a whole list on one item.
 //!
-//! Streaming lists (`sendInitialEvents`) are one more state between `Empty` and `Watching`; nothing else would change.
+//! # Trouble
+//! [`backoff`] says how long to wait, [`health`] when it is told. What was seen before stays readable meanwhile, and a list
+//! that isn't complete deletes nothing, whether it comes in pages or as a stream.
 
+mod backoff;
 pub(super) mod decode;
 pub(super) mod failure;
 mod fsm;
+mod health;
+mod managed_fields;
 pub(super) mod request;
 mod shell;
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use http::{HeaderValue, Request, header};
 use kube::{
     Client,
-    api::{ListParams, WatchParams},
+    api::{GetParams, ListParams, WatchParams},
 };
 
 use crate::{
-    cache::InformerConfig,
+    cache::{InformerConfig, config::InitialList},
     resource::{KubeObject, ResourceType},
 };
 
@@ -35,6 +35,8 @@ pub(in crate::cache) struct Collection {
     page_size: u32,
     metadata_only: bool,
     pub(super) watch_timeout: Duration,
+    /// Whether lists are to be streamed by servers that can.
+    pub(super) streaming: bool,
 }
 
 impl Collection {
@@ -52,6 +54,7 @@ impl Collection {
             page_size: config.page_size,
             metadata_only: config.metadata_only,
             watch_timeout: config.watch_timeout.clamp(Duration::from_secs(1), LONGEST_WATCH),
+            streaming: config.initial_list == InitialList::Streaming,
         }
     }
 
@@ -97,16 +100,28 @@ impl Collection {
         Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
     }
 
-    /// A watch that starts after `version`, and that the server ends after `timeout`.
-    pub(super) fn watch(&self, version: &str, timeout: Duration) -> Result<Request<Vec<u8>>, Failure> {
+    /// One object in its newest state.
+    pub(in crate::cache) fn get(&self, name: &str) -> Result<Request<Vec<u8>>, Failure> {
+        let request = kube::core::Request::new(self.path()).get(name, &GetParams::default());
+        let accept = if self.metadata_only { METADATA } else { JSON };
+        Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
+    }
+
+    /// A watch that starts after `version`, or without one begins by showing all objects in their newest state; the
+    /// server ends it after `timeout`.
+    pub(super) fn watch(
+        &self,
+        version: Option<&str>,
+        timeout: Duration,
+    ) -> Result<Request<Vec<u8>>, Failure> {
         let params = WatchParams {
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
             timeout: u32::try_from(timeout.as_secs()).ok(),
             bookmarks: true,
-            ..WatchParams::default()
+            send_initial_events: version.is_none(),
         };
-        let request = kube::core::Request::new(self.path()).watch(&params, version);
+        let request = kube::core::Request::new(self.path()).watch(&params, version.unwrap_or_default());
         let mut request = accepting(
             request.map_err(|error| Failure::new(error.to_string()))?,
             if self.metadata_only { METADATA } else { JSON },

@@ -54,20 +54,17 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
     environment: &Environment,
     active: &(dyn Fn() + Sync),
 ) {
-    let mut fsm = Fsm::new(collection.subject());
-    let mut command = fsm.start();
+    let mut fsm = Fsm::new(collection.subject(), collection.streaming);
+    let mut command = fsm.start(environment.now());
     let mut watch: Option<Watch> = None;
     loop {
         tracing::trace!(informer = engine.name, ?command, "list-watch");
         let (input, received) = match command {
             Command::List { continue_token, paged } => list(collection, continue_token, paged).await,
-            Command::Watch { version } => match Watch::open(collection, &version, environment).await {
-                Ok(opened) => {
-                    watch = Some(opened);
-                    (Input::Opened, Received::Nothing)
-                }
-                Err(failure) => (Input::Failed(failure), Received::Nothing),
-            },
+            Command::Stream => (open(&mut watch, collection, None, environment).await, Received::Nothing),
+            Command::Watch { version } => {
+                (open(&mut watch, collection, Some(&version), environment).await, Received::Nothing)
+            }
             Command::Read => match &mut watch {
                 Some(watch) => watch.read(collection, engine).await,
                 None => (Input::Ended, Received::Nothing),
@@ -91,6 +88,22 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
     }
 }
 
+/// Opens a watch in place of the last one.
+async fn open(
+    watch: &mut Option<Watch>,
+    collection: &Collection,
+    version: Option<&str>,
+    environment: &Environment,
+) -> Input {
+    match Watch::open(collection, version, environment).await {
+        Ok(opened) => {
+            *watch = Some(opened);
+            Input::Opened
+        }
+        Err(failure) => Input::Failed(failure),
+    }
+}
+
 fn publish<K: KubeObject>(
     publish: Publish,
     received: Received<K>,
@@ -110,9 +123,12 @@ fn publish<K: KubeObject>(
             }
             completed = complete;
         }
+        (Publish::Start, _) => engine.list_started(scope),
+        (Publish::Item, Received::Event(event)) => engine.streamed(scope, event),
+        (Publish::Complete(version), _) => completed = Some(version),
         (Publish::Line, Received::Event(event)) => engine.watched(scope, event),
         (Publish::Line, Received::Bookmark(version)) => engine.bookmark(scope, &version),
-        (Publish::Nothing | Publish::Page { .. } | Publish::Line, _) => {}
+        (Publish::Nothing | Publish::Page { .. } | Publish::Item | Publish::Line, _) => {}
     }
     // Whoever waits for the end of the list finds the health that goes with it.
     if let Some(health) = health {
@@ -154,7 +170,7 @@ struct Watch {
 impl Watch {
     async fn open(
         collection: &Collection,
-        version: &str,
+        version: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let lasting = environment.jitter().spread(collection.watch_timeout, WATCH_SPREAD);
@@ -189,9 +205,9 @@ impl Watch {
         }
         match decode::line(&self.line, &collection.resource_type, &engine.shape) {
             Line::Event(event, version) => (Input::Event { version }, Received::Event(event)),
-            Line::Bookmark(version) => {
+            Line::Bookmark { version, initial_end } => {
                 let received = version.clone().map_or(Received::Nothing, Received::Bookmark);
-                (Input::Bookmark { version }, received)
+                (Input::Bookmark { version, initial_end }, received)
             }
             Line::Error(failure) => (Input::Failed(failure), Received::Nothing),
             Line::Broken(failure) => (Input::Broken(failure), Received::Nothing),
@@ -225,7 +241,7 @@ async fn send(client: &Client, request: Request<Vec<u8>>) -> Result<Response<Bod
             let text = String::from_utf8_lossy(&body);
             let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
             let reason = if text.is_empty() { code.to_string() } else { text };
-            Failure { status: Some(code.as_u16()), reason, retry_after: None }
+            Failure { status: Some(code.as_u16()), ..Failure::new(reason) }
         }
     };
     failure.retry_after = retry_after.or(failure.retry_after);

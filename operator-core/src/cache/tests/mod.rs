@@ -1,7 +1,15 @@
 //! Tests of the whole module.
 
+mod bounded;
+#[cfg(target_os = "linux")]
+mod memory;
 mod model;
 mod panics;
 mod recorder;
+mod scene;
+mod selectors;
 mod server;
+mod streaming;
+mod trouble;
 mod watching;
+mod windows;

@@ -60,6 +60,21 @@ impl Server {
         request.open()
     }
 
+    /// The next request must be for a streamed list; opens it.
+    pub(super) async fn open_stream(&mut self) -> OpenWatch {
+        let request = self.next().await;
+        for part in [
+            "watch=true",
+            "sendInitialEvents=true",
+            "resourceVersionMatch=NotOlderThan",
+            "allowWatchBookmarks=true",
+        ] {
+            assert!(request.uri.contains(part), "{}", request.uri);
+        }
+        assert!(request.uri.ends_with("resourceVersion="), "{}", request.uri);
+        request.open()
+    }
+
     /// The next request must be for the first page of a list; answers it with everything.
     pub(super) async fn answer_list(&mut self, version: u64, items: &[Value]) {
         let request = self.next().await;
@@ -79,6 +94,21 @@ impl Pending {
     pub(super) fn status(self, code: u16, reason: &str, message: &str) {
         let status = json!({"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message});
         self.body(code, status.to_string());
+    }
+
+    /// One object.
+    pub(super) fn object(self, object: &Value) {
+        self.body(200, object.to_string());
+    }
+
+    /// The server knows the type, and has no object of that name.
+    pub(super) fn no_object(self, name: &str) {
+        let message = format!("configmaps \"{name}\" not found");
+        let status = json!({
+            "kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound", "message": message,
+            "details": { "name": name, "kind": "configmaps" },
+        });
+        self.body(404, status.to_string());
     }
 
     pub(super) fn body(self, code: u16, body: String) {
@@ -105,6 +135,25 @@ impl Pending {
 impl OpenWatch {
     pub(super) fn event(&self, kind: &str, object: &Value) {
         self.raw(&format!("{}\n", json!({"type": kind, "object": object})));
+    }
+
+    pub(super) fn bookmark(&self, version: u64) {
+        let metadata = json!({"resourceVersion": version.to_string()});
+        self.event("BOOKMARK", &json!({"kind": "ConfigMap", "metadata": metadata}));
+    }
+
+    /// The bookmark that ends a streamed list.
+    pub(super) fn initial_end(&self, version: u64) {
+        let annotations = json!({"k8s.io/initial-events-end": "true"});
+        let metadata = json!({"resourceVersion": version.to_string(), "annotations": annotations});
+        self.event("BOOKMARK", &json!({"kind": "ConfigMap", "metadata": metadata}));
+    }
+
+    pub(super) fn expired(&self) {
+        self.event(
+            "ERROR",
+            &json!({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}),
+        );
     }
 
     pub(super) fn raw(&self, text: &str) {

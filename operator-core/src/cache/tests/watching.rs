@@ -1,86 +1,16 @@
 //! The list-watch loop against a scripted server, in paused time.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use serde_json::{Value, json};
-use tokio::{
-    sync::oneshot,
-    task::JoinHandle,
-    time::{Instant, sleep},
-};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
 
-use crate::{
-    cache::{Informer, InformerConfig, Sizes},
-    environment::Environment,
-    observe::SourceHealth,
-    resource::ResourceType,
-};
+use crate::{cache::Sizes, observe::SourceHealth, resource::ResourceType};
 
 use super::{
-    recorder::{Recorder, key, object, version},
-    server::{Server, scripted},
+    recorder::{key, object, version},
+    scene::{Scene, item, undecodable},
 };
-
-struct Scene {
-    server: Server,
-    informer: Informer<ConfigMap>,
-    told: Arc<Recorder>,
-    running: JoinHandle<()>,
-    stop: Option<oneshot::Sender<()>>,
-}
-
-impl Scene {
-    fn start() -> Self {
-        Self::with(|_| {})
-    }
-
-    fn with(configure: impl FnOnce(&mut InformerConfig<ConfigMap>)) -> Self {
-        let (client, server) = scripted();
-        let told = Arc::new(Recorder::default());
-        let mut config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-        configure(&mut config);
-        let environment = Environment::real().with_seed(7);
-        let informer = Informer::new(config, client, environment.clone(), Arc::new(Arc::clone(&told)));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let runner = informer.clone();
-        let running = environment.spawn(async move {
-            runner
-                .run(async {
-                    let _ = stopped.await;
-                })
-                .await;
-        });
-        Self { server, informer, told, running, stop: Some(stop) }
-    }
-
-    /// Lets everything happen that can happen without time passing, or nearly so.
-    async fn settle(&self) {
-        sleep(Duration::from_millis(1)).await;
-    }
-
-    async fn take(&self) -> Vec<String> {
-        self.settle().await;
-        self.told.take()
-    }
-
-    fn advice(&self) -> (String, String) {
-        match self.informer.health() {
-            SourceHealth::Unhealthy { reason, advice } => (reason, advice.unwrap_or_default()),
-            health @ (SourceHealth::Syncing | SourceHealth::Healthy) => panic!("{health:?}"),
-        }
-    }
-}
-
-fn item(name: &str, version: u64) -> Value {
-    serde_json::to_value(object(name, &format!("uid-{name}"), version)).unwrap()
-}
-
-fn undecodable(name: &str, version: u64) -> Value {
-    let mut item = item(name, version);
-    item["data"] = json!("not a map");
-    item
-}
 
 #[tokio::test(start_paused = true)]
 async fn lists_then_watches_and_is_told_of_everything() {
@@ -231,26 +161,6 @@ async fn a_forbidden_type_is_reported_with_advice_and_recovers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_longer_after_each_failure_and_as_long_as_the_server_asks() {
-    let mut scene = Scene::start();
-    scene.server.next().await.status(500, "InternalError", "etcd is away");
-    let mut waits = Vec::new();
-    for _ in 0..7 {
-        let before = Instant::now();
-        drop(scene.server.next().await); // the connection is refused
-        waits.push(before.elapsed());
-    }
-    assert!(waits[0] >= Duration::from_millis(800) && waits[0] <= Duration::from_millis(1300), "{waits:?}");
-    assert!(waits[6] >= Duration::from_secs(30) && waits[6] <= Duration::from_secs(46), "{waits:?}");
-    assert!(scene.advice().0.contains("connection refused"), "{:?}", scene.advice());
-    scene.server.answer_list(10, &[]).await;
-    scene.server.next().await.retry_after(429, 17);
-    let before = Instant::now();
-    let _watch = scene.server.open_watch(10).await;
-    assert!(before.elapsed() >= Duration::from_secs(17) && before.elapsed() < Duration::from_secs(27));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_list_comes_in_pages_and_counts_only_when_it_is_complete() {
     let mut scene = Scene::start();
     scene.server.next().await.page(10, &[item("a", 5)], "next page");
@@ -303,7 +213,7 @@ async fn what_cannot_be_decoded_is_reported_and_the_rest_goes_on() {
     watch.event("MODIFIED", &item("a", 21));
     watch.event("DELETED", &undecodable("b", 22));
     assert_eq!(scene.take().await, ["+a@21", "-b@6?"]);
-    assert_eq!(scene.informer.sizes(), Sizes { store: 2, ..Sizes::default() });
+    assert_eq!(scene.informer.sizes(), Sizes { store: 2, full: 2, ..Sizes::default() });
 }
 
 #[tokio::test(start_paused = true)]
@@ -346,13 +256,13 @@ async fn own_writes_are_read_at_once_and_their_echo_is_not_told() {
     assert_eq!(scene.informer.list().iter().map(|object| version(object)).collect::<Vec<_>>(), [11, 12]);
     assert_eq!(
         scene.informer.sizes(),
-        Sizes { store: 1, overlay: 2, windows: 2, index_values: 1, undecodable: 0 }
+        Sizes { store: 1, full: 1, overlay: 2, windows: 2, index_values: 1, undecodable: 0 }
     );
     watch.event("MODIFIED", &item("a", 11));
     watch.event("ADDED", &item("new", 12));
     watch.event("MODIFIED", &item("a", 13));
     assert_eq!(scene.take().await, ["a@11>13"]);
-    assert_eq!(scene.informer.sizes(), Sizes { store: 2, index_values: 2, ..Sizes::default() });
+    assert_eq!(scene.informer.sizes(), Sizes { store: 2, full: 2, index_values: 2, ..Sizes::default() });
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ use crate::{
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::TestCluster,
+    testing::{ControlPlane, TestCluster},
 };
 
 /// A running operator with everything around it.
@@ -154,15 +154,25 @@ impl Stage {
         if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
             let kubeconfig = kubeconfig.display();
             banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            let kubectl = kubectl(self.cluster.control_plane());
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
-                banner.line("try", &format!("KUBECONFIG={kubeconfig} kubectl {hint}"));
+                banner.line("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
             }
         }
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
         banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
+}
+
+/// How to call kubectl here: by its name where it is installed, else the one that was built with the control plane.
+fn kubectl(plane: &ControlPlane) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = std::env::split_paths(&path).any(|folder| folder.join("kubectl").is_file());
+    let built = || plane.assets().and_then(|assets| assets.kubectl().ok());
+    if installed { None } else { built() }
+        .map_or_else(|| "kubectl".to_owned(), |path| path.display().to_string())
 }
 
 /// The lines before the changes.

@@ -1,8 +1,11 @@
 //! The thin shell around the machine: one channel in, one sleep, one task per run.
 
 mod handle;
+mod run_task;
 mod task;
 
+#[cfg(test)]
+mod gauges;
 #[cfg(test)]
 mod tests;
 

@@ -1,25 +1,16 @@
 //! The side of the processor that runs.
 
-use std::{
-    fmt,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
-};
+use std::{fmt, sync::Arc};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
+use tokio::sync::{mpsc, oneshot};
 
-use super::handle::Message;
+use super::{handle::Message, run_task::RunTask};
 use crate::{
     environment::Environment,
     observe::{Observation, Observers},
-    processor::{Effect, Input, Machine, Outcome, Run, RunId, Snapshot},
-    resource::ObjectKey,
+    processor::{Effect, Input, Machine, Outcome, Run, Snapshot},
 };
 
 /// Performs runs. Given by the controller: the processor knows neither dispatcher nor user code.
@@ -171,50 +162,24 @@ impl ProcessorTask {
                     );
                 }
                 Effect::Run(run) => {
-                    let executor = Arc::clone(&self.executor);
-                    let (id, key) = (run.id, run.key.clone());
-                    // The executor is called inside the task, so that a panic of its synchronous part is caught too.
-                    let handle = self.environment.spawn(async move { executor.execute(run).await });
-                    self.runs.push(RunTask {
-                        id,
-                        key,
-                        handle,
-                        controller: Arc::clone(&self.controller_name),
-                    });
+                    let (executor, name) = (Arc::clone(&self.executor), Arc::clone(&self.controller_name));
+                    self.runs.push(RunTask::spawn(
+                        run,
+                        executor,
+                        name,
+                        self.observers.clone(),
+                        &self.environment,
+                    ));
                 }
             }
         }
     }
 }
 
-/// One run in a task of its own, so that a panic stays in it. Dropping it cancels the task, which then ends at its next
-/// await. A `JoinSet` would do the same, but starts tasks itself, past the library's one spawn function.
-struct RunTask {
-    id: RunId,
-    key: ObjectKey,
-    handle: JoinHandle<Outcome>,
-    controller: Arc<str>,
-}
-
-impl Future for RunTask {
-    type Output = Input;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Input> {
-        let outcome = match ready!(Pin::new(&mut self.handle).poll(context)) {
-            Ok(outcome) => outcome,
-            Err(error) if error.is_panic() => {
-                tracing::error!(controller = &*self.controller, key = %self.key, %error, "a run panicked");
-                Outcome::Failed { retryable: true, handled: false }
-            }
-            // The runtime is shutting down.
-            Err(_) => Outcome::Abandoned,
-        };
-        Poll::Ready(Input::Finished { run: self.id, key: self.key.clone(), outcome })
-    }
-}
-
-impl Drop for RunTask {
+impl Drop for ProcessorTask {
     fn drop(&mut self) {
-        self.handle.abort();
+        let Snapshot { queued, keys: primaries, .. } = self.machine.lock().snapshot();
+        let controller = &*self.controller_name;
+        self.observers.observe(&Observation::ProcessingStopped { controller, queued, primaries });
     }
 }

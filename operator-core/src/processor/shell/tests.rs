@@ -78,6 +78,10 @@ impl Observer for Log {
             Observation::RetryScheduled { key, attempt, after, .. } => {
                 format!("retry {key} {attempt} {after:?}")
             }
+            Observation::RunWithdrawn { key, .. } => format!("withdrawn {key}"),
+            Observation::ProcessingStopped { queued, primaries, .. } => {
+                format!("stopped with {queued} of {primaries} queued")
+            }
             other => panic!("not the processor's: {other:?}"),
         };
         self.0.lock().push(line);

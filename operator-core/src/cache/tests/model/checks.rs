@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::cache::{
     Change,
-    tests::recorder::{key, short, version},
+    tests::recorder::{short, version},
 };
 
 use super::{
@@ -16,10 +16,12 @@ use super::{
 impl World {
     /// What holds at any time: reads are at least as new as our answers, and what was deleted doesn't come back.
     pub(super) fn check_reads(&self) -> Result<(), TestCaseError> {
-        for (name, text) in NAMES.into_iter().enumerate() {
+        for name in 0..NAMES.len() {
+            let key = self.key(name);
             let deletions = self.log.iter().filter(|event| event.name == name && event.deleted);
             let last_deletion = deletions.map(|event| version(&event.object)).max().unwrap_or(0);
-            let read = self.engine.get(&key(text)).map(|object| version(&object));
+            // From a bounded store, the minimal object stands for the one that is not held.
+            let read = self.engine.base(&key).map(|object| version(&object));
             match read {
                 Some(read) => {
                     prop_assert!(read >= self.own[name], "read {read}, wrote {}", self.own[name]);
@@ -29,29 +31,52 @@ impl World {
                     prop_assert!(self.own[name] <= last_deletion, "wrote {}, read nothing", self.own[name])
                 }
             }
-            let listed = self.engine.entries().into_iter().find(|(held, _)| *held == key(text));
-            prop_assert_eq!(listed.map(|(_, object)| version(&object)), read);
+            let listed = self.engine.entries().into_iter().find(|(held, _)| *held == key);
+            let listed = listed.map(|(_, object)| version(&object));
+            prop_assert_eq!(listed.is_some(), read.is_some());
+            prop_assert_eq!(self.engine.keys().contains(&key), read.is_some());
+            prop_assert_eq!(self.engine.contains(&key), read.is_some());
+            match self.shape.max_objects {
+                None => prop_assert_eq!(listed, read),
+                // What was read from the server may be ahead of the list.
+                Some(max) => {
+                    prop_assert!(listed <= read);
+                    prop_assert!(self.engine.full() as u64 <= max);
+                }
+            }
         }
+        self.check_collections()
+    }
+
+    /// Own answers are kept only as long as their collection hasn't passed them.
+    fn check_collections(&self) -> Result<(), TestCaseError> {
+        let ahead = |name: &usize| self.own[*name] > self.seen[self.scope_of(*name)];
+        let awaited = (0..NAMES.len()).filter(ahead).count();
+        prop_assert!(self.engine.recent() <= awaited, "{} kept, {awaited} awaited", self.engine.recent());
         Ok(())
     }
 
     /// What holds in the end, when all writes have ended and everything has been shown.
     pub(super) fn check_end(&mut self) -> Result<(), TestCaseError> {
-        self.step(Step::ListEnd);
+        for scope in 0..NAMES.len() {
+            self.step(Step::ListEnd(scope));
+        }
         for name in 0..NAMES.len() {
             while !self.guards[name].is_empty() {
                 self.step(Step::Finish(name));
             }
         }
-        while self.shown < self.log.len() {
-            self.step(Step::Deliver);
-            self.check_reads()?;
+        for scope in 0..NAMES.len() {
+            while self.next_event(scope).is_some() {
+                self.step(Step::Deliver(scope));
+                self.check_reads()?;
+            }
+            self.step(Step::Bookmark(scope));
         }
-        self.step(Step::Bookmark);
         let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
         prop_assert_eq!(sizes, (0, 0, self.objects.len()));
         for (name, object) in &self.objects {
-            let read = self.engine.get(&key(NAMES[*name]));
+            let read = self.engine.base(&self.key(*name));
             prop_assert_eq!(read.as_deref(), Some(object));
         }
         for name in 0..NAMES.len() {
@@ -59,11 +84,10 @@ impl World {
         }
         for name in 0..NAMES.len() {
             self.step(Step::ForeignDelete(name));
-            self.step(Step::Deliver);
-            self.step(Step::Deliver);
+            self.step(Step::Deliver(self.scope_of(name)));
         }
-        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored());
-        prop_assert_eq!(sizes, (0, 0, 0));
+        let sizes = (self.engine.recent(), self.engine.windows(), self.engine.stored(), self.engine.full());
+        prop_assert_eq!(sizes, (0, 0, 0, 0));
         Ok(())
     }
 
@@ -73,7 +97,7 @@ impl World {
             .told
             .iter()
             .filter_map(|told| match told {
-                Told::Change(change, seen) if change.key() == key(NAMES[name]) => match change {
+                Told::Change(change, seen) if change.key() == self.key(name) => match change {
                     Change::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
                     Change::Added { .. } | Change::Updated { .. } | Change::Deleted { .. } => {
                         Some((change, version(change.object())))
@@ -97,7 +121,7 @@ impl World {
         let mut exists = false;
         for told in &self.told {
             match told {
-                Told::Change(change, _) if change.key() == key(NAMES[name]) => {
+                Told::Change(change, _) if change.key() == self.key(name) => {
                     exists = !matches!(change, Change::Deleted { .. });
                 }
                 Told::Wrote(wrote) if *wrote == name => exists = true,

@@ -9,18 +9,38 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::T
 
 use crate::{
     cache::{
-        Change, InformerConfig, OwnWrite,
-        engine::{Decoded, Engine, WatchEvent},
+        Bounds, Change, InformerConfig, OwnWrite, WatchScope,
+        engine::{Decoded, Engine, Held, WatchEvent},
         scopes::ScopeIndex,
-        tests::recorder::{Recorder, key, object, version},
+        store::{BoundedStore, FullStore, ItemStore},
+        tests::recorder::{Recorder, object, version},
     },
-    resource::ResourceType,
+    resource::{ObjectKey, ResourceType},
 };
 
 use super::Step;
 
-const SCOPE: ScopeIndex = ScopeIndex(0);
 pub(super) const NAMES: [&str; 2] = ["a", "b"];
+/// With one collection for each object, they are told apart by namespace.
+const NAMESPACES: [&str; 2] = ["bank", "shop"];
+
+/// What kind of informer it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// One collection for all objects, or one for each.
+    pub(super) scopes: usize,
+    /// How many objects are held in full; `None` for a plain store.
+    pub(super) max_objects: Option<u64>,
+}
+
+/// A list that is on its way.
+pub(super) struct List {
+    version: u64,
+    /// How much of the log it has seen.
+    position: usize,
+    items: VecDeque<ConfigMap>,
+    names: Vec<usize>,
+}
 
 /// A change as the server made it.
 #[derive(Clone, Debug)]
@@ -46,6 +66,7 @@ pub(super) struct Guard {
 }
 
 pub(super) struct World {
+    pub(super) shape: Shape,
     pub(super) engine: Arc<Engine<ConfigMap>>,
     pub(super) recorder: Arc<Recorder>,
     pub(super) told: Vec<Told>,
@@ -55,26 +76,38 @@ pub(super) struct World {
     pub(super) objects: BTreeMap<usize, ConfigMap>,
     pub(super) log: Vec<Event>,
     // On the way to us.
-    pub(super) shown: usize,
-    pub(super) list: Option<(u64, usize, VecDeque<ConfigMap>, Vec<usize>)>,
+    pub(super) shown: [usize; 2],
+    list: [Option<List>; 2],
+    /// The version that an object was asked for, and the server's answer.
+    fetch: [Option<(Option<String>, Option<ConfigMap>)>; 2],
     pub(super) guards: [Vec<Guard>; 2],
     // What a naive watcher sees: the versions it holds, and the changes that must be told, with their log position.
     pub(super) naive: BTreeMap<usize, ConfigMap>,
     pub(super) must_tell: Vec<(usize, u64, Vec<usize>)>,
-    pub(super) seen: u64,
+    pub(super) seen: [u64; 2],
     pub(super) gone: [u64; 2],
     pub(super) own: [u64; 2],
     pub(super) disturbed: [bool; 2],
 }
 
 impl World {
-    pub(super) fn new() -> Self {
-        let config = InformerConfig::new("model", ResourceType::of::<ConfigMap>());
+    pub(super) fn new(shape: Shape) -> Self {
+        let mut config = InformerConfig::new("model", ResourceType::of::<ConfigMap>());
+        if shape.scopes > 1 {
+            config.scope = WatchScope::Namespaces(NAMESPACES.map(str::to_owned).into());
+        }
         let recorder = Arc::new(Recorder::default());
-        let engine = Arc::new(Engine::new(&config, Arc::new(Arc::clone(&recorder))));
-        engine.list_started(SCOPE);
-        engine.list_finished(SCOPE, "1");
+        let store: Box<dyn ItemStore<ConfigMap>> = match shape.max_objects {
+            None => Box::new(FullStore::new()),
+            Some(max) => Box::new(BoundedStore::new(&Bounds::new(max), ConfigMap::default())),
+        };
+        let engine = Arc::new(Engine::with_store(&config, Arc::new(Arc::clone(&recorder)), store));
+        for scope in engine.scopes.indexes() {
+            engine.list_started(scope);
+            engine.list_finished(scope, "1");
+        }
         Self {
+            shape,
             engine,
             recorder,
             told: Vec::new(),
@@ -82,24 +115,38 @@ impl World {
             uids: 0,
             objects: BTreeMap::new(),
             log: Vec::new(),
-            shown: 0,
-            list: None,
+            shown: [0; 2],
+            list: [None, None],
+            fetch: [None, None],
             guards: [Vec::new(), Vec::new()],
             naive: BTreeMap::new(),
             must_tell: Vec::new(),
-            seen: 1,
+            seen: [1; 2],
             gone: [0; 2],
             own: [0; 2],
             disturbed: [false; 2],
         }
     }
 
+    /// The collection of an object, by its name.
+    pub(super) fn scope_of(&self, name: usize) -> usize {
+        name.min(self.shape.scopes - 1)
+    }
+
+    pub(super) fn key(&self, name: usize) -> ObjectKey {
+        let namespace = if self.shape.scopes > 1 { NAMESPACES[name] } else { NAMESPACES[1] };
+        ObjectKey::namespaced(namespace, NAMES[name])
+    }
+
     /// The server stores a new state of an object.
     fn store(&mut self, name: usize, change: impl FnOnce(&mut ConfigMap)) -> ConfigMap {
         self.version += 1;
+        let key = self.key(name);
         let mut stored = self.objects.get(&name).cloned().unwrap_or_else(|| {
             self.uids += 1;
-            object(NAMES[name], &format!("uid-{}", self.uids), 0)
+            let mut created = object(NAMES[name], &format!("uid-{}", self.uids), 0);
+            created.metadata.namespace = key.namespace().map(str::to_owned);
+            created
         });
         stored.metadata.resource_version = Some(self.version.to_string());
         change(&mut stored);
@@ -168,37 +215,44 @@ impl World {
         self.must_tell.push((name, at, if always { Vec::new() } else { events }));
     }
 
-    fn deliver(&mut self) {
-        if self.list.is_some() {
+    fn deliver(&mut self, scope: usize) {
+        if self.list[scope].is_some() {
             return;
         }
-        let Some(event) = self.log.get(self.shown).cloned() else { return };
-        self.naive_sees(event.name, version(&event.object), vec![self.shown], event.deleted);
-        self.shown += 1;
-        self.seen = version(&event.object);
+        let Some(position) = self.next_event(scope) else { return };
+        let event = self.log[position].clone();
+        self.naive_sees(event.name, version(&event.object), vec![position], event.deleted);
+        self.shown[scope] = position + 1;
+        self.seen[scope] = version(&event.object);
         let object = Decoded::Object(event.object.clone());
         if event.deleted {
             self.naive.remove(&event.name);
-            self.gone[event.name] = self.seen;
-            self.engine.watched(SCOPE, WatchEvent::Deleted(object));
+            self.gone[event.name] = self.seen[scope];
+            self.engine.watched(ScopeIndex(scope), WatchEvent::Deleted(object));
         } else {
             self.naive.insert(event.name, event.object);
-            self.engine.watched(SCOPE, WatchEvent::Applied(object));
+            self.engine.watched(ScopeIndex(scope), WatchEvent::Applied(object));
         }
     }
 
-    fn list_made(&mut self) {
-        if self.list.is_none() {
-            self.engine.list_started(SCOPE);
-            let names = self.objects.keys().copied().collect();
-            self.list = Some((self.version, self.log.len(), self.objects.values().cloned().collect(), names));
+    /// The first event of a collection that was not shown yet.
+    pub(super) fn next_event(&self, scope: usize) -> Option<usize> {
+        (self.shown[scope]..self.log.len()).find(|position| self.scope_of(self.log[*position].name) == scope)
+    }
+
+    fn list_made(&mut self, scope: usize) {
+        if self.list[scope].is_none() {
+            self.engine.list_started(ScopeIndex(scope));
+            let listed = self.objects.iter().filter(|(name, _)| self.scope_of(**name) == scope);
+            let (names, items) = listed.map(|(name, item)| (*name, item.clone())).unzip();
+            self.list[scope] = Some(List { version: self.version, position: self.log.len(), items, names });
         }
     }
 
-    fn list_item(&mut self) {
-        let Some((at, _, items, _)) = &mut self.list else { return };
-        let at = *at;
-        let Some(item) = items.pop_front() else { return };
+    fn list_item(&mut self, scope: usize) {
+        let Some(list) = &mut self.list[scope] else { return };
+        let at = list.version;
+        let Some(item) = list.items.pop_front() else { return };
         let name = NAMES.iter().position(|name| item.metadata.name.as_deref() == Some(name)).unwrap();
         let held = self.naive.insert(name, item.clone());
         if held.as_ref().map(version) != Some(version(&item)) {
@@ -207,7 +261,7 @@ impl World {
             }
             self.naive_sees(name, version(&item), Vec::new(), true);
         }
-        self.engine.listed(SCOPE, Decoded::Object(item));
+        self.engine.listed(ScopeIndex(scope), Decoded::Object(item));
     }
 
     /// When the predecessor of `item` was deleted, as far as the log knows.
@@ -220,26 +274,44 @@ impl World {
             .unwrap_or(0)
     }
 
-    fn list_end(&mut self) {
-        while self.list.as_ref().is_some_and(|(_, _, items, _)| !items.is_empty()) {
-            self.list_item();
+    fn list_end(&mut self, scope: usize) {
+        while self.list[scope].as_ref().is_some_and(|list| !list.items.is_empty()) {
+            self.list_item(scope);
         }
-        let Some((at, position, _, names)) = self.list.take() else { return };
-        for name in 0..NAMES.len() {
-            if !names.contains(&name) {
-                self.gone[name] = at;
+        let Some(list) = self.list[scope].take() else { return };
+        for name in (0..NAMES.len()).filter(|name| self.scope_of(*name) == scope).collect::<Vec<_>>() {
+            if !list.names.contains(&name) {
+                self.gone[name] = list.version;
                 if self.naive.remove(&name).is_some() {
-                    self.naive_sees(name, at, Vec::new(), true);
+                    self.naive_sees(name, list.version, Vec::new(), true);
                 }
             }
         }
         // A list is told as such, and what it skips is never shown.
-        for event in &self.log[self.shown..position] {
-            self.disturbed[event.name] = true;
+        while let Some(skipped) = self.next_event(scope).filter(|skipped| *skipped < list.position) {
+            self.disturbed[self.log[skipped].name] = true;
+            self.shown[scope] = skipped + 1;
         }
-        self.shown = position;
-        self.seen = at;
-        self.engine.list_finished(SCOPE, &at.to_string());
+        self.seen[scope] = list.version;
+        self.engine.list_finished(ScopeIndex(scope), &list.version.to_string());
+    }
+
+    /// An object that is not held in full is asked for.
+    fn fetch(&mut self, name: usize) {
+        if let (None, Held::Minimal(asked)) = (&self.fetch[name], self.engine.held(&self.key(name))) {
+            self.fetch[name] = Some((asked, self.objects.get(&name).cloned()));
+        }
+    }
+
+    fn fetched(&mut self, name: usize) {
+        let key = self.key(name);
+        match self.fetch[name].take() {
+            Some((asked, Some(object))) => drop(self.engine.fetched(&key, asked.as_deref(), object)),
+            Some((asked, None)) => {
+                self.engine.not_found(&key, asked.as_deref());
+            }
+            None => {}
+        }
     }
 
     pub(super) fn step(&mut self, step: Step) {
@@ -257,7 +329,7 @@ impl World {
             Step::ForeignDelete(name) => self.delete(name),
             Step::Elsewhere => self.version += 1,
             Step::Begin(name) if self.guards[name].len() < 2 => {
-                let write = OwnWrite::begin(Arc::clone(&self.engine), key(NAMES[name]));
+                let write = OwnWrite::begin(Arc::clone(&self.engine), self.key(name));
                 self.guards[name].push(Guard { write, answer: None });
             }
             Step::Begin(_) => {}
@@ -272,20 +344,24 @@ impl World {
             }
             Step::Remember(name) if self.objects.contains_key(&name) => {
                 let answer = Arc::new(self.foreign(name, |_| {}));
-                self.engine.remember(&key(NAMES[name]), &answer);
+                self.engine.remember(&self.key(name), &answer);
                 self.wrote(name, version(&answer));
             }
             Step::Remember(_) => {}
-            Step::Deliver => self.deliver(),
-            Step::Bookmark => {
-                if self.list.is_none() && self.shown == self.log.len() {
-                    self.seen = self.version;
-                    self.engine.bookmark(SCOPE, &self.version.to_string());
+            Step::Deliver(scope) => self.deliver(scope),
+            Step::Bookmark(scope) => {
+                if self.list[scope].is_none() && self.next_event(scope).is_none() && scope < self.shape.scopes
+                {
+                    self.seen[scope] = self.version;
+                    self.engine.bookmark(ScopeIndex(scope), &self.version.to_string());
                 }
             }
-            Step::ListMade => self.list_made(),
-            Step::ListItem => self.list_item(),
-            Step::ListEnd => self.list_end(),
+            Step::ListMade(scope) if scope < self.shape.scopes => self.list_made(scope),
+            Step::ListMade(_) => {}
+            Step::ListItem(scope) => self.list_item(scope),
+            Step::ListEnd(scope) => self.list_end(scope),
+            Step::Fetch(name) => self.fetch(name),
+            Step::Fetched(name) => self.fetched(name),
         }
         self.note_told();
     }
@@ -305,7 +381,10 @@ impl World {
     }
 
     fn note_told(&mut self) {
-        let seen = self.seen;
-        self.told.extend(self.recorder.take_changes().into_iter().map(|change| Told::Change(change, seen)));
+        for change in self.recorder.take_changes() {
+            let name = (0..NAMES.len()).find(|name| self.key(*name) == change.key()).unwrap();
+            let seen = self.seen[self.scope_of(name)];
+            self.told.push(Told::Change(change, seen));
+        }
     }
 }

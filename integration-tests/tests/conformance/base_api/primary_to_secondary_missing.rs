@@ -1,0 +1,55 @@
+//! Where primaries refer to secondaries and the controller isn't told how, a secondary that was there before its primary is
+//! not found among the primary's own; a direct look into the cache finds it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestStatus, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::PostParams};
+use operator_core::{Context, Controller, InformerEventSource, UpdateControl};
+use serde_json::json;
+
+test_resource!("primary-to-secondary-missing.conformance.operator-core.io", namespaced);
+
+const BY_MAP: &str = "config-map";
+
+/// What a run finds by `look`, when the config map was there before the primary that names it.
+async fn found(look: fn(&TestResource, &Context<TestResource>) -> Option<Arc<ConfigMap>>) -> Result<String> {
+    let scene = Scene::<TestResource>::new("primary-to-secondary-missing").await?;
+    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+        let message = Some(look(&primary, context).map_or("nothing".to_owned(), |map| map.name_any()));
+        Box::pin(
+            async move { Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() })) },
+        )
+    });
+    let source = InformerEventSource::<ConfigMap>::new()
+        .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
+    let controller = Controller::builder(script.clone())
+        .index(BY_MAP, |primary: &TestResource| vec![primary.spec.value.clone()])
+        .watches(source);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    let map = serde_json::from_value(json!({ "metadata": { "name": "map" } }))?;
+    scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
+    operator.settled().await?;
+    scene.create("one", "map").await?;
+    operator.settled().await?;
+    Ok(scene.resources.get("one").await?.status.and_then(|status| status.message).unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_not_among_the_primarys_own() -> Result<()> {
+    assert_eq!(found(|_, context| context.secondary::<ConfigMap>()).await?, "nothing");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_direct_look_into_the_cache_finds_it() -> Result<()> {
+    let look = |primary: &TestResource, context: &Context<TestResource>| {
+        let namespace = primary.namespace().unwrap_or_default();
+        context.get::<ConfigMap>(&operator_core::ObjectKey::namespaced(&namespace, &primary.spec.value))
+    };
+    assert_eq!(found(look).await?, "map");
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! A secondary that drops its reference to a primary, or one of several, wakes the dropped primary, which puts the
+//! reference back.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{
+    Controller, InformerEventSource, ObjectKey, UpdateControl,
+    observe::{Cause, SourceIndex},
+};
+use serde_json::json;
+
+test_resource!("secondary-to-primary-reference-change.conformance.operator-core.io", namespaced);
+
+const MAP: &str = "shared";
+
+/// The primaries that the map refers to: the keys of its data.
+fn referred(map: &ConfigMap) -> Vec<String> {
+    map.data.iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
+/// Has `names` referred to, drops the references to `dropped`, and says which primaries ran then.
+async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
+    let scene = Scene::<TestResource>::new("reference-change").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let (name, namespace) = (primary.name_any(), primary.namespace().unwrap_or_default());
+            let operations = context.resource_operations();
+            match context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, MAP)) {
+                Some(map) if !referred(&map).contains(&name) => {
+                    let mut map = ConfigMap::clone(&map);
+                    map.data.get_or_insert_default().insert(name, String::new());
+                    operations.update(&map).await?;
+                }
+                Some(_) => {}
+                None => {
+                    let data = json!({ name: "" });
+                    let map = json!({ "metadata": { "name": MAP, "namespace": namespace }, "data": data });
+                    operations.create(&serde_json::from_value::<ConfigMap>(map)?).await?;
+                }
+            }
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let source = InformerEventSource::<ConfigMap>::new().map_to_primary(|map| {
+        let namespace = map.namespace().unwrap_or_default();
+        referred(map).iter().map(|name| ObjectKey::namespaced(&namespace, name)).collect()
+    });
+    let controller = Controller::builder(script.clone()).watches(source);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    // One after the other, as two updates of one state of the map would exclude each other.
+    for name in names {
+        scene.create(name, "value").await?;
+        operator.settled().await?;
+    }
+    let maps = scene.api::<ConfigMap>();
+    let mut sorted: Vec<&str> = names.to_vec();
+    sorted.sort_unstable();
+    assert_eq!(referred(&maps.get(MAP).await?), sorted);
+
+    let data: serde_json::Map<_, _> =
+        dropped.iter().map(|name| ((*name).to_owned(), serde_json::Value::Null)).collect();
+    maps.patch(MAP, &PatchParams::default(), &Patch::Merge(json!({ "data": data }))).await?;
+    let settled = operator.settled().await?;
+    for name in names {
+        assert_eq!(settled.runs_of(&scene.key(name)), 1, "{name}: {:?}", settled.runs);
+        let last = script.runs.of(name).pop().expect("a run");
+        assert_eq!(last.causes, Cause::Source(SourceIndex(0)).into(), "{name}");
+    }
+    assert_eq!(referred(&maps.get(MAP).await?), sorted, "the reference is back");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_only_reference_is_dropped() -> Result<()> {
+    dropped_ones_run(&["one"], &["one"]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_several_references_is_dropped() -> Result<()> {
+    dropped_ones_run(&["one", "two", "three"], &["two"]).await
+}

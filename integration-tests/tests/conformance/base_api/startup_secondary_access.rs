@@ -1,0 +1,55 @@
+//! 200 config maps exist before the operator: the first run sees all of them.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use futures::{StreamExt, TryStreamExt, stream};
+use integration_tests::{Scene, Script, TestStatus, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::PostParams};
+use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl};
+use serde_json::json;
+
+test_resource!("startup-secondary-access.conformance.operator-core.io", namespaced);
+
+const MAPS: usize = 200;
+const BELONGS_TO: &str = "belongs-to";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_run_sees_everything() -> Result<()> {
+    let scene = Scene::<TestResource>::new("startup-secondary-access").await?;
+    scene.create("one", "value").await?;
+    let api = scene.api::<ConfigMap>();
+    let created = stream::iter(0..MAPS).map(|number| {
+        let labels = json!({ BELONGS_TO: "one" });
+        let map = json!({ "metadata": { "name": format!("map-{number}"), "labels": labels } });
+        let api = api.clone();
+        async move {
+            let map = serde_json::from_value(map)?;
+            anyhow::Ok(api.create(&PostParams::default(), &map).await?)
+        }
+    });
+    created.buffer_unordered(20).try_collect::<Vec<_>>().await?;
+
+    let script = Script::new(|_, _: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let seen = context.secondaries::<ConfigMap>().len();
+            ensure!(seen == MAPS, "only {seen} were seen");
+            Ok(UpdateControl::patch_status(TestStatus {
+                message: Some(seen.to_string()),
+                ..TestStatus::default()
+            }))
+        })
+    });
+    let source = InformerEventSource::<ConfigMap>::new().label_selector(BELONGS_TO).map_to_primary(|map| {
+        let namespace = map.namespace().unwrap_or_default();
+        map.labels().get(BELONGS_TO).map(|name| ObjectKey::namespaced(&namespace, name)).into_iter().collect()
+    });
+    let controller = Controller::builder(script.clone()).watches(source);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    operator.settled().await?;
+    assert_eq!(script.runs.count(), 1, "the first run is the only one");
+    let status = scene.resources.get("one").await?.status.unwrap_or_default();
+    assert_eq!(status.message, Some(MAPS.to_string()));
+    Ok(())
+}

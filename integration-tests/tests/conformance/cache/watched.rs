@@ -1,0 +1,96 @@
+//! Types and rights that come later.
+
+use anyhow::{Result, bail};
+use integration_tests::{TestObject, eventually, test_resource};
+use k8s_openapi::api::{
+    core::v1::ConfigMap,
+    rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
+};
+use kube::{
+    Api, CustomResourceExt,
+    api::{ObjectMeta, PostParams},
+};
+use operator_core::{
+    cache::{InformerConfig, WatchScope},
+    observe::SourceHealth,
+    resource::{KubeObject, ResourceType},
+    testing::TestCluster,
+};
+
+use super::{Running, config, create};
+
+test_resource!("late.cache.operator-core.io", namespaced);
+
+/// Waits until the informer says what is wrong; gives the advice.
+async fn advice<K: KubeObject>(running: &Running<K>) -> Result<String> {
+    eventually("the trouble to be told", async || match running.informer.health() {
+        SourceHealth::Unhealthy { advice, .. } => Ok(Some(advice.unwrap_or_default())),
+        SourceHealth::Syncing => Ok(None),
+        SourceHealth::Healthy => bail!("it can't be healthy"),
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
+    let cluster = TestCluster::shared().await?;
+    let namespace = cluster.namespace("cache-late").await?;
+    let client = cluster.client()?;
+    let mut config = InformerConfig::<TestResource>::new("late", ResourceType::of::<TestResource>());
+    config.scope = WatchScope::Namespaces([namespace.clone()].into());
+    let running = Running::start(config, client.clone());
+    let advice = advice(&running).await?;
+    assert!(advice.contains("install the CustomResourceDefinition `testresources.late"), "{advice}");
+
+    cluster.install_crds([TestResource::crd()]).await?;
+    let api: Api<TestResource> = Api::namespaced(client, &namespace);
+    api.create(&PostParams::default(), &TestResource::named("one", "first")).await?;
+    running.synced().await?;
+    running.caught_up().await?;
+    assert_eq!(running.told.take(), ["+one"]);
+    assert_eq!(running.informer.health(), SourceHealth::Healthy);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_granted_later_is_used() -> Result<()> {
+    let cluster = TestCluster::shared().await?;
+    let namespace = cluster.namespace("cache-rights").await?;
+    let client = cluster.client()?;
+    create(&Api::namespaced(client.clone(), &namespace), "a", "a").await?;
+    let user = format!("reader-of-{namespace}");
+    let running = Running::start(config("rights", &[&namespace]), cluster.client_as(&user)?);
+    let advice = advice(&running).await?;
+    assert_eq!(advice, format!("grant list and watch on configmaps in namespace {namespace} to {user}"));
+
+    let metadata = ObjectMeta { name: Some("reader".to_owned()), ..ObjectMeta::default() };
+    let rule = PolicyRule {
+        api_groups: Some(vec![String::new()]),
+        resources: Some(vec!["configmaps".to_owned()]),
+        verbs: vec!["list".to_owned(), "watch".to_owned()],
+        ..PolicyRule::default()
+    };
+    let role = Role { metadata: metadata.clone(), rules: Some(vec![rule]) };
+    let binding = RoleBinding {
+        metadata,
+        role_ref: RoleRef {
+            api_group: Some("rbac.authorization.k8s.io".to_owned()),
+            kind: "Role".to_owned(),
+            name: "reader".to_owned(),
+        },
+        subjects: Some(vec![Subject { kind: "User".to_owned(), name: user, ..Subject::default() }]),
+    };
+    Api::<Role>::namespaced(client.clone(), &namespace).create(&PostParams::default(), &role).await?;
+    Api::<RoleBinding>::namespaced(client, &namespace).create(&PostParams::default(), &binding).await?;
+    running.synced().await?;
+    assert_eq!(running.told.take(), ["+a"]);
+    assert_eq!(running.informer.health(), SourceHealth::Healthy);
+    let maps = running.informer.list();
+    assert_eq!(
+        maps.iter()
+            .filter_map(|map: &std::sync::Arc<ConfigMap>| map.metadata.name.as_deref())
+            .collect::<Vec<_>>(),
+        ["a"]
+    );
+    Ok(())
+}

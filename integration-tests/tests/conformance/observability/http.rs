@@ -1,0 +1,173 @@
+//! The listener is unready with the source's name while the definition is missing, ready once it is installed, and its
+//! metrics say what has happened.
+
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, bail};
+use integration_tests::{RunRecord, Scene, TestStatus, eventually, test_resource};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{Api, Client, CustomResourceExt, api::DeleteParams};
+use operator_core::{
+    Context, Controller, GenericRetry, Reconciler, UpdateControl,
+    metrics::METRICS,
+    testing::{TestCluster, TestOperator},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+test_resource!("http.observability.operator-core.io", namespaced);
+
+/// Writes a status; the first run of `fails` ends with an error, that of `panics` in a panic.
+#[derive(Clone, Default)]
+struct Sample {
+    runs: RunRecord,
+}
+
+impl Reconciler for Sample {
+    type Primary = TestResource;
+    type Error = anyhow::Error;
+
+    async fn reconcile(
+        &self,
+        primary: Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<UpdateControl<TestResource>> {
+        let first = self.runs.note(&*primary) == 1;
+        match primary.spec.value.as_str() {
+            "fails" if first => bail!("the first run fails"),
+            "panics" if first => panic!("the first run panics"),
+            _ => Ok(UpdateControl::patch_status(TestStatus {
+                message: Some("done".to_owned()),
+                ..TestStatus::default()
+            })),
+        }
+    }
+}
+
+/// Status and body of the answer to a GET.
+async fn get(address: SocketAddr, path: &str) -> Result<(u16, String)> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n").as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("an answer with a head")?;
+    let status = head.split(' ').nth(1).context("a status")?.parse()?;
+    Ok((status, body.to_owned()))
+}
+
+/// The value of the series at `/metrics` that has these labels, in any order, and no other.
+fn value(text: &str, metric: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    let wanted: BTreeSet<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+    text.lines().find_map(|line| {
+        let (series, value) = line.rsplit_once(' ')?;
+        let (name, labels) = series.split_once('{')?;
+        let labels: BTreeSet<String> = labels.strip_suffix('}')?.split(',').map(str::to_owned).collect();
+        (name == metric && labels == wanted).then(|| value.parse().ok())?
+    })
+}
+
+async fn ready(address: SocketAddr) -> Result<()> {
+    eventually("readiness", async || {
+        Ok((get(address, "/readyz").await? == (200, "ok".to_owned())).then_some(()))
+    })
+    .await
+}
+
+/// A cluster that outlives its tests has the definition from the last time.
+async fn without_definition(client: Client) -> Result<()> {
+    let definitions = Api::<CustomResourceDefinition>::all(client);
+    eventually("the end of the definition", async || {
+        let there = definitions.get_opt(TestResource::crd_name()).await?;
+        if there.is_some() {
+            definitions.delete(TestResource::crd_name(), &DeleteParams::default()).await?;
+        }
+        Ok(there.is_none().then_some(()))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
+    let cluster = TestCluster::shared().await?;
+    let namespace = cluster.namespace("http").await?;
+    let client = cluster.client()?;
+    without_definition(client.clone()).await?;
+    let resources = Api::namespaced(client.clone(), &namespace);
+    // Without the definition, which a scene usually begins with.
+    let scene = Scene { cluster, namespace, client, resources };
+    let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
+    let controller = Controller::builder(Sample::default()).retry(retry).namespaces([&scene.namespace]);
+    let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into()).register(controller)?;
+    let operator = TestOperator::start_unsynced(builder).await?;
+    let address = operator.operator().http_address().await.context("it serves")?;
+
+    let unready = eventually("the reason", async || {
+        let (status, body) = get(address, "/readyz").await?;
+        assert_eq!(status, 503, "{body}");
+        Ok(body.contains("install the CustomResourceDefinition").then_some(body))
+    })
+    .await?;
+    assert!(unready.starts_with("controller sample, source primary: "), "{unready}");
+    assert!(unready.contains(TestResource::crd_name()), "{unready}");
+    assert_eq!(unready.lines().count(), 1, "{unready}");
+    assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
+
+    scene.cluster.install_crds([TestResource::crd()]).await?;
+    ready(address).await?;
+    for name in ["works", "fails", "panics"] {
+        scene.create(name, name).await?;
+        scene.until("the status", name, |object: &TestResource| object.status.is_some()).await?;
+    }
+    operator.settled().await?;
+    let (status, text) = get(address, "/metrics").await?;
+    assert_eq!(status, 200);
+    let of = ("controller_name", "sample");
+    let within = [of, ("namespace", scene.namespace.as_str())];
+    for (metric, labels, expected) in [
+        ("reconciliations_active", &[of][..], 0.0),
+        ("reconciliations_queue", &[of], 0.0),
+        ("custom_resources", &[of], 3.0),
+        ("reconciliations_execution_duration_seconds_count", &[of, ("name", "reconcile")], 5.0),
+        ("reconciliations_started_total", &within, 5.0),
+        ("reconciliations_success_total", &within, 3.0),
+        ("reconciliations_failure_total", &within, 2.0),
+        ("reconciliations_retries_total", &within, 2.0),
+        ("reconciler_panics_total", &within, 1.0),
+        ("events_received_total", &[within[0], within[1], ("event", "primary"), ("action", "ADDED")], 3.0),
+        ("api_writes_total", &[of, ("kind", "TestResource"), ("result", "updated")], 3.0),
+    ] {
+        assert_eq!(value(&text, metric, labels), Some(expected), "{metric} in\n{text}");
+    }
+    let shown: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    assert_eq!(shown, METRICS.iter().map(|metric| metric.name).collect());
+
+    scene.delete("works").await?;
+    scene.until_gone("works").await?;
+    operator.settled().await?;
+    let (_, text) = get(address, "/metrics").await?;
+    assert_eq!(value(&text, "custom_resources", &[of]), Some(2.0), "{text}");
+
+    operator.stop().await;
+    assert!(get(address, "/readyz").await.is_err(), "nobody answers");
+    assert_eq!(operator.operator().http_address().await, None);
+    // A second life of the same operator: it knows two objects, not four.
+    operator.operator().start().await?;
+    let address = operator.operator().http_address().await.context("it serves")?;
+    ready(address).await?;
+    operator.settled().await?;
+    let (_, text) = get(address, "/metrics").await?;
+    assert_eq!(value(&text, "custom_resources", &[of]), Some(2.0), "{text}");
+    assert_eq!(value(&text, "reconciliations_queue", &[of]), Some(0.0), "{text}");
+
+    let builder = scene
+        .operator()
+        .http_address(address)
+        .register(Controller::builder(Sample::default()).name("late").namespaces([&scene.namespace]))?;
+    let taken = TestOperator::start_unsynced(builder).await.expect_err("the port is taken");
+    assert!(taken.to_string().contains(&address.to_string()), "{taken}");
+    operator.stop().await;
+    Ok(())
+}

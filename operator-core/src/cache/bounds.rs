@@ -1,0 +1,56 @@
+//! How much a bounded informer holds in full.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::resource::{KubeObject, ResourceType};
+
+/// The bounds of an informer made by [`Informer::bounded`](super::Informer::bounded). Answers to the settings of JOSDK's
+/// `BoundedItemStore` and its Caffeine cache.
+#[derive(Clone, Debug)]
+pub struct Bounds<K> {
+    /// So many objects are held in full at most: those that were read or changed last. With 0 each read asks the server.
+    pub max_objects: u64,
+    /// An object that was neither read nor changed for so long is not held in full any more; by default there is no such
+    /// limit. The time is the machine's monotonic clock, and memory is given back with the next event or bookmark.
+    pub time_to_idle: Option<Duration>,
+    /// An object without content, of which minimal objects are made by giving it metadata. Needed only for types that
+    /// don't decode from metadata alone, such as a custom resource with a required field in its spec.
+    pub template: Option<K>,
+}
+
+impl<K: KubeObject> Bounds<K> {
+    /// Holds at most `max_objects` in full.
+    #[must_use]
+    pub const fn new(max_objects: u64) -> Self {
+        Self { max_objects, time_to_idle: None, template: None }
+    }
+
+    /// Also lets go of objects that were not used for `time`.
+    #[must_use]
+    pub const fn with_time_to_idle(mut self, time: Duration) -> Self {
+        self.time_to_idle = Some(time);
+        self
+    }
+
+    /// Makes minimal objects of `template`; what its metadata says is overwritten.
+    #[must_use]
+    pub fn with_template(mut self, template: K) -> Self {
+        self.template = Some(template);
+        self
+    }
+
+    /// The given template, or one decoded from nothing but a type and a name.
+    pub(super) fn template(&self, resource_type: &ResourceType) -> Result<K, String> {
+        if let Some(template) = &self.template {
+            return Ok(template.clone());
+        }
+        let bare = json!({
+            "apiVersion": resource_type.api_version(),
+            "kind": resource_type.kind(),
+            "metadata": { "name": "minimal" },
+        });
+        serde_json::from_value(bare).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,71 @@
+//! Objects that are known and not held in full: read from the server, outside any lock, and taken in afterwards.
+
+use std::sync::Arc;
+
+use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+
+use super::Engine;
+
+/// What is held of an object.
+#[derive(Debug)]
+pub(in crate::cache) enum Held<K> {
+    /// All of it.
+    Full(Arc<K>),
+    /// It exists in this version, and only its minimal form is held.
+    Minimal(Option<String>),
+    /// It doesn't exist as far as is known.
+    Nothing,
+}
+
+impl<K: KubeObject> Engine<K> {
+    pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Held<K> {
+        if let Some(object) = self.get(key) {
+            return Held::Full(object);
+        }
+        if self.store.contains(key) { Held::Minimal(self.store.version(key)) } else { Held::Nothing }
+    }
+
+    /// The server was asked for an object that was known in version `asked`, and answered with `object`. Gives what the
+    /// caller may be told; `None` when the watch has shown something newer meanwhile, which counts.
+    pub(in crate::cache) fn fetched(
+        &self,
+        key: &ObjectKey,
+        asked: Option<&str>,
+        object: K,
+    ) -> Option<Arc<K>> {
+        let state = &mut *self.lock();
+        if !self.store.contains(key) {
+            return None;
+        }
+        let shown = self.store.version(key);
+        let current = match (shown.as_deref().and_then(ResourceVersion::parse), ResourceVersion::of(&object))
+        {
+            (Some(shown), Some(fetched)) => fetched >= shown,
+            // Versions that can't be compared: it counts only if nothing has happened.
+            (None, _) | (_, None) => shown.as_deref() == asked,
+        };
+        if !current {
+            return None;
+        }
+        let object = Arc::new(object);
+        self.store.fill(key, Arc::clone(&object));
+        // An own write may have been answered meanwhile.
+        let own = state.overlay.recent().get(key);
+        Some(match own {
+            Some(own) if ResourceVersion::of(&*own) > ResourceVersion::of(&*object) => own,
+            Some(_) | None => object,
+        })
+    }
+
+    /// The server was asked for an object that was known in version `asked`, and doesn't have it. Readers forget it at
+    /// once; the handler is told, and the rest forgotten, when the watch or a list shows it. Returns false when the watch
+    /// has shown something newer meanwhile, which counts.
+    pub(in crate::cache) fn not_found(&self, key: &ObjectKey, asked: Option<&str>) -> bool {
+        let _state = self.lock();
+        if self.store.version(key).as_deref() != asked {
+            return false;
+        }
+        self.store.hide(key);
+        true
+    }
+}

@@ -1,0 +1,147 @@
+//! The store that holds a limited number of objects in full.
+
+use std::{
+    fmt,
+    hash::{BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
+
+use dashmap::DashMap;
+use moka::{policy::EvictionPolicy, sync::Cache};
+
+use crate::{
+    cache::Bounds,
+    resource::{KubeObject, ObjectKey, ResourceVersion},
+};
+
+use super::{ItemStore, record::Record};
+
+/// A hash without chance, so that what is let go doesn't differ from run to run.
+type Hash = BuildHasherDefault<DefaultHasher>;
+
+/// Keeps a record of everything, and the objects used last in full.
+///
+/// A full object is what the watch showed last or, after a read from the server, something newer; never anything older.
+/// What the watch showed is the record's to say, so that a read from the server hides no change from the handler.
+pub(in crate::cache) struct BoundedStore<K> {
+    records: DashMap<ObjectKey, Record>,
+    objects: Cache<ObjectKey, Arc<K>, Hash>,
+    /// An object without any content, into which metadata is put to make a minimal object.
+    template: K,
+}
+
+impl<K: KubeObject> BoundedStore<K> {
+    pub(in crate::cache) fn new(bounds: &Bounds<K>, template: K) -> Self {
+        // Not by frequency of use: what the watch has just shown has never been used, and is about to be.
+        let mut objects =
+            Cache::builder().max_capacity(bounds.max_objects).eviction_policy(EvictionPolicy::lru());
+        if let Some(idle) = bounds.time_to_idle {
+            objects = objects.time_to_idle(idle);
+        }
+        Self { records: DashMap::new(), objects: objects.build_with_hasher(Hash::default()), template }
+    }
+
+    fn minimal(&self, key: &ObjectKey, record: &Record) -> Arc<K> {
+        let mut object = self.template.clone();
+        *object.meta_mut() = record.meta(key);
+        Arc::new(object)
+    }
+}
+
+impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        if self.contains(key) { self.objects.get(key) } else { None }
+    }
+
+    fn contains(&self, key: &ObjectKey) -> bool {
+        self.records.get(key).is_some_and(|record| !record.hidden)
+    }
+
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        let record = self.records.get(key)?.clone();
+        let held = self.objects.get(key);
+        held.filter(|held| held.meta().resource_version.as_deref() == record.version.as_deref())
+            .or_else(|| Some(self.minimal(key, &record)))
+    }
+
+    fn version(&self, key: &ObjectKey) -> Option<String> {
+        self.records.get(key)?.version.as_deref().map(str::to_owned)
+    }
+
+    fn insert(&self, key: ObjectKey, object: Arc<K>) {
+        self.records.insert(key.clone(), Record::of(object.meta()));
+        // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
+        // list may bring back an older state for good. Whoever needs the object asks the server once more.
+        let ahead = self.objects.get(&key).is_some_and(|held| {
+            let shown = ResourceVersion::of(&*object);
+            shown.is_some() && ResourceVersion::of(&*held) > shown
+        });
+        if ahead {
+            self.objects.invalidate(&key);
+        } else {
+            self.objects.insert(key, object);
+        }
+        self.tidy();
+    }
+
+    fn remove(&self, key: &ObjectKey) {
+        self.records.remove(key);
+        self.objects.invalidate(key);
+    }
+
+    fn shown_keys(&self) -> Vec<ObjectKey> {
+        let mut keys: Vec<_> = self.records.iter().map(|record| record.key().clone()).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
+        let mut entries: Vec<_> = self
+            .records
+            .iter()
+            .filter(|record| !record.hidden)
+            .map(|record| (record.key().clone(), self.minimal(record.key(), record.value())))
+            .collect();
+        entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        entries
+    }
+
+    fn listed_form(&self, object: Arc<K>) -> Arc<K> {
+        self.minimal(&ObjectKey::of(&*object), &Record::of(object.meta()))
+    }
+
+    fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    fn full(&self) -> usize {
+        self.tidy();
+        usize::try_from(self.objects.entry_count()).unwrap_or(usize::MAX)
+    }
+
+    fn fill(&self, key: &ObjectKey, object: Arc<K>) {
+        self.objects.insert(key.clone(), object);
+        self.tidy();
+    }
+
+    fn hide(&self, key: &ObjectKey) {
+        if let Some(mut record) = self.records.get_mut(key) {
+            record.hidden = true;
+        }
+        self.objects.invalidate(key);
+    }
+
+    // The cache counts and lets go in batches of its own. Doing it with each write keeps the bound strict.
+    fn tidy(&self) {
+        self.objects.run_pending_tasks();
+    }
+}
+
+impl<K> fmt::Debug for BoundedStore<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoundedStore")
+            .field("len", &self.records.len())
+            .field("full", &self.objects.entry_count())
+            .finish()
+    }
+}

@@ -1,0 +1,69 @@
+//! Where the objects that the watch has shown are kept.
+//!
+//! A plain store keeps them all in full. A bounded one keeps only some in full, and of each a *minimal object*: its
+//! metadata as far as the library decides by it, which is enough for keys, for the difference between a list and what is
+//! known, for barriers, and for the old half of a change.
+//!
+//! ```text
+//!                 plain            bounded
+//! get             the object       the object, if it is held in full
+//! shown           the object       the object, or its minimal form
+//! entries         the objects      minimal forms
+//! ```
+
+mod bounded;
+mod full;
+mod record;
+
+use std::{fmt, sync::Arc};
+
+use crate::resource::ObjectKey;
+
+pub(super) use bounded::BoundedStore;
+pub(super) use full::FullStore;
+
+/// Where an informer keeps objects. Written under the informer's lock only; read by anybody at any time. Answers to
+/// JOSDK's `ItemStore`.
+pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
+    /// The object in full, if it is held.
+    fn get(&self, key: &ObjectKey) -> Option<Arc<K>>;
+
+    /// Whether the object exists as far as is known, held or not.
+    fn contains(&self, key: &ObjectKey) -> bool;
+
+    /// What the watch showed last, be it in its minimal form. Unlike [`ItemStore::get`], never anything newer.
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<K>>;
+
+    /// The version of what the watch showed last.
+    fn version(&self, key: &ObjectKey) -> Option<String>;
+
+    /// The watch has shown this state.
+    fn insert(&self, key: ObjectKey, object: Arc<K>);
+
+    /// The watch has shown that the object is gone.
+    fn remove(&self, key: &ObjectKey);
+
+    /// The keys of everything that the watch has shown, sorted, so that nothing depends on the order of a hash map.
+    fn shown_keys(&self) -> Vec<ObjectKey>;
+
+    /// All objects that exist as far as is known, sorted by key, each in the form of [`ItemStore::listed_form`].
+    fn entries(&self) -> Vec<(ObjectKey, Arc<K>)>;
+
+    /// The form in which an object is shown among all others.
+    fn listed_form(&self, object: Arc<K>) -> Arc<K>;
+
+    /// How many objects the watch has shown.
+    fn len(&self) -> usize;
+
+    /// How many of them are held in full.
+    fn full(&self) -> usize;
+
+    /// Holds a state that was read from the server, and is no older than what the watch has shown.
+    fn fill(&self, key: &ObjectKey, object: Arc<K>);
+
+    /// Readers don't find the object any more, though the watch hasn't shown its end yet.
+    fn hide(&self, key: &ObjectKey);
+
+    /// Lets go of what was not used for too long.
+    fn tidy(&self);
+}

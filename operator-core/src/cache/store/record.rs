@@ -1,0 +1,52 @@
+//! What a bounded store always knows of an object.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+
+use crate::resource::ObjectKey;
+
+/// The part of an object's metadata by which the library decides, and its labels, by which lists are searched. Name and
+/// namespace are in its key. Annotations are left out: they can be as large as the object itself.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    uid: Option<Box<str>>,
+    pub(super) version: Option<Box<str>>,
+    generation: Option<i64>,
+    deletion_timestamp: Option<Time>,
+    finalizers: Option<Vec<String>>,
+    owner_references: Option<Vec<OwnerReference>>,
+    labels: Option<BTreeMap<String, String>>,
+    /// The server said that the object doesn't exist, and the watch hasn't yet.
+    pub(super) hidden: bool,
+}
+
+impl Record {
+    pub(super) fn of(meta: &ObjectMeta) -> Self {
+        Self {
+            uid: meta.uid.as_deref().map(Box::from),
+            version: meta.resource_version.as_deref().map(Box::from),
+            generation: meta.generation,
+            deletion_timestamp: meta.deletion_timestamp.clone(),
+            finalizers: meta.finalizers.clone(),
+            owner_references: meta.owner_references.clone(),
+            labels: meta.labels.clone(),
+            hidden: false,
+        }
+    }
+
+    pub(super) fn meta(&self, key: &ObjectKey) -> ObjectMeta {
+        ObjectMeta {
+            name: Some(key.name().to_owned()),
+            namespace: key.namespace().map(str::to_owned),
+            uid: self.uid.as_deref().map(str::to_owned),
+            resource_version: self.version.as_deref().map(str::to_owned),
+            generation: self.generation,
+            deletion_timestamp: self.deletion_timestamp.clone(),
+            finalizers: self.finalizers.clone(),
+            owner_references: self.owner_references.clone(),
+            labels: self.labels.clone(),
+            ..ObjectMeta::default()
+        }
+    }
+}

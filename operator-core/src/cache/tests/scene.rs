@@ -1,0 +1,103 @@
+//! An informer, the scripted server it follows, and what it tells.
+
+use std::{sync::Arc, time::Duration};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
+
+use crate::{
+    cache::{Bounds, Informer, InformerConfig},
+    environment::Environment,
+    observe::SourceHealth,
+    resource::ResourceType,
+};
+
+use super::{
+    recorder::{Recorder, object},
+    server::{Server, scripted},
+};
+
+/// The seed of chance in each scene.
+pub(super) const SEED: u64 = 7;
+
+pub(super) struct Scene {
+    pub(super) server: Server,
+    pub(super) informer: Informer<ConfigMap>,
+    pub(super) told: Arc<Recorder>,
+    pub(super) running: JoinHandle<()>,
+    pub(super) stop: Option<oneshot::Sender<()>>,
+}
+
+impl Scene {
+    pub(super) fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(super) fn with(configure: impl FnOnce(&mut InformerConfig<ConfigMap>)) -> Self {
+        Self::made(configure, |config, client, environment, told| {
+            Informer::new(config, client, environment, Arc::new(told))
+        })
+    }
+
+    /// A scene whose informer holds so many objects in full.
+    pub(super) fn bounded(max_objects: u64) -> Self {
+        Self::made(
+            |_| {},
+            |config, client, environment, told| {
+                let bounds = Bounds::new(max_objects);
+                Informer::bounded(config, &bounds, client, environment, Arc::new(told)).unwrap()
+            },
+        )
+    }
+
+    fn made(
+        configure: impl FnOnce(&mut InformerConfig<ConfigMap>),
+        make: impl FnOnce(InformerConfig<ConfigMap>, Client, Environment, Arc<Recorder>) -> Informer<ConfigMap>,
+    ) -> Self {
+        let (client, server) = scripted();
+        let told = Arc::new(Recorder::default());
+        let mut config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
+        configure(&mut config);
+        let environment = Environment::real().with_seed(SEED);
+        let informer = make(config, client, environment.clone(), Arc::clone(&told));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let runner = informer.clone();
+        let running = environment.spawn(async move {
+            runner
+                .run(async {
+                    let _ = stopped.await;
+                })
+                .await;
+        });
+        Self { server, informer, told, running, stop: Some(stop) }
+    }
+
+    /// Lets everything happen that can happen without time passing, or nearly so.
+    pub(super) async fn settle(&self) {
+        sleep(Duration::from_millis(1)).await;
+    }
+
+    pub(super) async fn take(&self) -> Vec<String> {
+        self.settle().await;
+        self.told.take()
+    }
+
+    pub(super) fn advice(&self) -> (String, String) {
+        match self.informer.health() {
+            SourceHealth::Unhealthy { reason, advice } => (reason, advice.unwrap_or_default()),
+            health @ (SourceHealth::Syncing | SourceHealth::Healthy) => panic!("{health:?}"),
+        }
+    }
+}
+
+pub(super) fn item(name: &str, version: u64) -> Value {
+    serde_json::to_value(object(name, &format!("uid-{name}"), version)).unwrap()
+}
+
+pub(super) fn undecodable(name: &str, version: u64) -> Value {
+    let mut item = item(name, version);
+    item["data"] = json!("not a map");
+    item
+}

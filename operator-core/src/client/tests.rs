@@ -1,0 +1,168 @@
+//! Tests of the layers together, with paused time and a server that is a function.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::join_all;
+use http_body_util::Full;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api,
+    api::{PostParams, WatchParams},
+};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use tower::service_fn;
+
+use super::*;
+
+/// What arrives at the server, and when: whole seconds after the start, method and path.
+#[derive(Clone)]
+struct Server {
+    arrivals: Arc<Mutex<Vec<(u64, String)>>>,
+    clients: Clients,
+}
+
+fn body(text: &'static str) -> ResponseBody {
+    BodyExt::map_err(Full::new(Bytes::from_static(text.as_bytes())), |never| match never {}).boxed_unsync()
+}
+
+/// A server that refuses the first `busy` requests and takes `delay` for each answer.
+fn server(budget: Option<RequestBudget>, busy: usize, delay: Duration) -> Server {
+    let start = Instant::now();
+    let arrivals = Arc::new(Mutex::new(Vec::new()));
+    let refused = Arc::new(AtomicUsize::new(0));
+    let hook = TransportHook::new({
+        let arrivals = Arc::clone(&arrivals);
+        move |_| {
+            let (arrivals, refused) = (Arc::clone(&arrivals), Arc::clone(&refused));
+            BoxService::new(service_fn(move |request: Request<Body>| {
+                let line = format!("{} {}", request.method(), request.uri().path());
+                arrivals.lock().push((start.elapsed().as_secs(), line));
+                let is_busy = refused.fetch_add(1, Ordering::Relaxed) < busy;
+                async move {
+                    tokio::time::sleep(delay).await;
+                    let answer = Response::builder().status(if is_busy { 503 } else { 200 });
+                    Ok::<_, BoxError>(answer.body(body("{}")).expect("a valid answer"))
+                }
+            }))
+        }
+    });
+    let config = Config::new("http://server.invalid".parse().expect("a valid address"));
+    let clients = Clients::new(&config, &[hook], budget, &Clock::start()).expect("a valid configuration");
+    Server { arrivals, clients }
+}
+
+impl Server {
+    fn seconds(&self) -> Vec<u64> {
+        self.arrivals.lock().iter().map(|(second, _)| *second).collect()
+    }
+
+    fn direct(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.clients.direct.clone(), "default")
+    }
+
+    fn reads(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.clients.reads.clone(), "default")
+    }
+}
+
+fn budget(per_second: u32, burst: u32) -> Option<RequestBudget> {
+    Some(RequestBudget::new(per_second, burst).expect("a budget"))
+}
+
+const AT_ONCE: Duration = Duration::ZERO;
+
+#[tokio::test(start_paused = true)]
+async fn after_a_burst_requests_go_one_by_one_in_the_order_in_which_they_came() {
+    let server = server(budget(1, 3), 0, AT_ONCE);
+    let names: Vec<String> = (0..6).map(|n| format!("map-{n}")).collect();
+    let api = server.direct();
+    for answer in join_all(names.iter().map(|name| api.get(name))).await {
+        answer.expect("an answer");
+    }
+    assert_eq!(server.seconds(), [0, 0, 0, 1, 2, 3]);
+    let paths: Vec<String> = server.arrivals.lock().iter().map(|(_, line)| line.clone()).collect();
+    let expected: Vec<String> =
+        names.iter().map(|name| format!("GET /api/v1/namespaces/default/configmaps/{name}")).collect();
+    assert_eq!(paths, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reads_and_writes_share_one_budget() {
+    let server = server(budget(1, 1), 0, AT_ONCE);
+    let (direct, reads, map) = (server.direct(), server.reads(), ConfigMap::default());
+    let params = PostParams::default();
+    let (write, read, list) =
+        futures::join!(direct.create(&params, &map), reads.get("read"), reads.get("another"));
+    assert!(write.is_ok() && read.is_ok() && list.is_ok());
+    assert_eq!(server.seconds(), [0, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_neither_waits_nor_counts() {
+    let server = server(budget(1, 1), 0, AT_ONCE);
+    let (direct, params) = (server.direct(), WatchParams::default());
+    let (first, second, watch, other) = futures::join!(
+        direct.get("first"),
+        direct.get("second"),
+        direct.watch(&params, "0"),
+        direct.watch(&params, "0")
+    );
+    assert!(first.is_ok() && second.is_ok() && watch.is_ok() && other.is_ok());
+    assert_eq!(server.seconds(), [0, 0, 0, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_of_a_read_takes_a_place() {
+    let server = server(budget(1, 1), 2, AT_ONCE);
+    let before = Instant::now();
+    server.reads().get("map").await.expect("the third attempt is answered");
+    server.reads().get("map").await.expect("an answer");
+    let seconds = server.seconds();
+    assert_eq!(seconds.len(), 4);
+    // The retry's own pauses are random and may be longer than the budget's.
+    assert!(seconds.windows(2).all(|pair| pair[0] < pair[1]), "{seconds:?}");
+    assert!(before.elapsed() >= Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_dropped_while_it_waits_takes_no_place() {
+    let server = server(budget(1, 1), 0, AT_ONCE);
+    let (api, before) = (server.direct(), Instant::now());
+    api.get("first").await.expect("an answer");
+    let given_up = tokio::time::timeout(Duration::from_millis(500), api.get("given-up"));
+    let (given_up, second) = futures::join!(given_up, api.get("second"));
+    assert!(given_up.is_err() && second.is_ok());
+    assert_eq!(before.elapsed(), Duration::from_secs(1));
+    assert_eq!(server.seconds(), [0, 1]);
+}
+
+/// A write that has not been sent must not end like one whose outcome is unknown.
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_a_write_begins_when_it_is_sent() {
+    let patient = server(budget(1, 1), 0, Duration::from_secs(20));
+    let (api, params, map) = (patient.direct(), PostParams::default(), ConfigMap::default());
+    let answers = join_all((0..40).map(|_| api.create(&params, &map))).await;
+    assert!(answers.iter().all(Result::is_ok));
+    assert_eq!(patient.seconds(), (0..40).collect::<Vec<_>>());
+
+    let slow = server(budget(1, 1), 0, Duration::from_secs(31));
+    let (api, before) = (slow.direct(), Instant::now());
+    assert!(api.create(&params, &map).await.is_err());
+    assert_eq!(before.elapsed(), REQUEST_DEADLINE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_budget_nothing_waits() {
+    let server = server(None, 0, AT_ONCE);
+    let api = server.direct();
+    let answers = join_all((0..200).map(|_| api.get("map"))).await;
+    assert!(answers.iter().all(Result::is_ok));
+    assert_eq!(server.seconds(), vec![0; 200]);
+}
+
+#[test]
+fn a_budget_of_nothing_is_refused() {
+    assert!(RequestBudget::new(0, 1).is_err());
+    assert!(RequestBudget::new(1, 0).is_err());
+}

@@ -1,0 +1,83 @@
+//! A burst, then one at a time: what rate limits are made of.
+
+use std::{cell::Cell, num::NonZeroU32, time::Duration};
+
+use governor::{
+    Quota, RateLimiter,
+    clock::Clock,
+    middleware::NoOpMiddleware,
+    state::{InMemoryState, NotKeyed},
+};
+
+use super::Now;
+
+/// As many as `burst` at once, then one in each `interval`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pace {
+    burst: NonZeroU32,
+    interval: Duration,
+}
+
+/// governor counts nanoseconds in 64 bits, and panics beyond. A moment or an interval this far away is "never".
+const CENTURY: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
+
+impl Pace {
+    /// The whole `burst` comes back in `period`, one by one. A period beyond a century counts as one.
+    pub(crate) fn new(burst: NonZeroU32, period: Duration) -> Self {
+        Self::every(period.min(CENTURY) / burst.get(), burst)
+    }
+
+    /// One comes back in each `interval`, up to `burst`.
+    pub(crate) fn every(interval: Duration, burst: NonZeroU32) -> Self {
+        Self { burst, interval: interval.max(Duration::from_nanos(1)) }
+    }
+
+    /// The pace with its whole burst to spend, from `now` on.
+    pub(crate) fn start(self, now: Now) -> Paced {
+        let quota = Quota::with_period(self.interval).expect("an interval is a nanosecond at least");
+        Paced(RateLimiter::direct_with_clock(quota.allow_burst(self.burst), Moment(Cell::new(now))))
+    }
+}
+
+/// A pace under way.
+#[derive(Debug)]
+pub(crate) struct Paced(RateLimiter<NotKeyed, InMemoryState, Moment, NoOpMiddleware<Duration>>);
+
+impl Paced {
+    /// Takes one. The error says after which time there will be one.
+    pub(crate) fn take(&mut self, now: Now) -> Result<(), Duration> {
+        let moment = self.0.clock();
+        moment.0.set(now);
+        let now = moment.now();
+        self.0.check().map_err(|too_early| too_early.wait_time_from(now))
+    }
+}
+
+/// A clock that shows what it was last told.
+#[derive(Debug)]
+struct Moment(Cell<Now>);
+
+impl Clock for Moment {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.get().since_start().min(CENTURY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_numbers_beyond_all_measure_do_not_panic() {
+        let mut slow = Pace::new(NonZeroU32::MIN, Duration::MAX).start(Now::at(Duration::MAX));
+        assert_eq!(slow.take(Now::START), Ok(()));
+        assert!(slow.take(Now::at(Duration::MAX)).is_err());
+        let mut quick = Pace::new(NonZeroU32::MAX, Duration::from_nanos(1)).start(Now::START);
+        assert_eq!(quick.take(Now::at(Duration::MAX)), Ok(()));
+        let mut patient = Pace::every(Duration::from_secs(1), NonZeroU32::MAX).start(Now::START);
+        assert_eq!(patient.take(Now::at(Duration::MAX)), Ok(()));
+        assert_eq!(patient.take(Now::START), Ok(()));
+    }
+}

@@ -1,0 +1,76 @@
+//! The way from an event source of the user's own to the controller.
+
+use std::{fmt, sync::Arc};
+
+use super::{EventSink, Primaries, Wiring};
+use crate::{
+    environment::Environment,
+    observe::{Action, Cause, Observation, Observers, SourceHealth, SourceIndex},
+    resource::ObjectKey,
+};
+
+/// What an event source of the user's own wakes primaries with. Cheap to clone. Answers to JOSDK's `EventHandler`.
+#[derive(Clone)]
+pub struct SourceEvents {
+    name: Arc<str>,
+    index: SourceIndex,
+    controller: Arc<str>,
+    primaries: Arc<dyn Primaries>,
+    environment: Environment,
+    observers: Observers,
+    sink: Arc<dyn EventSink>,
+}
+
+impl SourceEvents {
+    pub(super) fn new(wiring: &Wiring, index: SourceIndex, name: &str) -> Self {
+        Self {
+            name: Arc::from(name),
+            index,
+            controller: Arc::clone(&wiring.controller),
+            primaries: Arc::clone(&wiring.primaries),
+            environment: wiring.environment.clone(),
+            observers: wiring.observers.clone(),
+            sink: Arc::clone(&wiring.sink),
+        }
+    }
+
+    /// Has a primary reconciled. Several calls before its next run cause one run; a primary that doesn't exist is
+    /// ignored. Never blocks.
+    pub fn wake(&self, primary: &ObjectKey) {
+        let (controller, source, action) = (&*self.controller, &*self.name, Action::Updated);
+        self.observers.observe(&Observation::EventReceived { controller, source, key: primary, action });
+        self.sink.related_changed(primary, Cause::Source(self.index));
+    }
+
+    /// Has all primaries reconciled that are known at this moment.
+    pub fn wake_all(&self) {
+        for primary in self.primaries.keys() {
+            self.wake(&primary);
+        }
+    }
+
+    /// The controller's primaries.
+    #[must_use]
+    pub fn primaries(&self) -> &dyn Primaries {
+        &*self.primaries
+    }
+
+    /// The operator's clock, chance and tasks.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Tells the observers, and with them the log, how the source is. A source that implements
+    /// [`EventSource::health`](super::EventSource::health) itself says the same there.
+    pub fn report(&self, health: &SourceHealth) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::SourceHealth { controller, source, health });
+    }
+}
+
+impl fmt::Debug for SourceEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceEvents").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! Secondaries that primaries refer to.
+
+use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
+
+use super::{Primaries, filter::fenced};
+use crate::{
+    cache::{Indexer, Informer},
+    resource::{KubeObject, ObjectKey},
+};
+
+type Lookup = Arc<dyn Fn(&dyn Primaries, &ObjectKey) -> BTreeSet<ObjectKey> + Send + Sync>;
+
+/// Which secondaries a primary refers to, by a function of the primary. Answers to JOSDK's `PrimaryToSecondaryMapper`.
+///
+/// The other direction needs no second function: the primaries are indexed by what they refer to.
+#[derive(Clone)]
+pub(crate) struct References {
+    index: String,
+    lookup: Lookup,
+}
+
+impl References {
+    /// The references of primaries of type `P` to the objects of the source called `source`, and the index over the
+    /// primaries that turns them round.
+    pub(crate) fn new<P: KubeObject>(
+        source: &str,
+        map: impl Fn(&P) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> (Self, String, Indexer<P>) {
+        let map = Arc::new(map);
+        // A slash separates it from the names that users give, which have none by convention.
+        let index = format!("references/{source}");
+        let lookup: Lookup = Arc::new({
+            let map = Arc::clone(&map);
+            move |primaries, key| {
+                // A controller binds its sources to its own primaries only, so the type is always the one expected.
+                let informer = (primaries as &dyn Any).downcast_ref::<Informer<P>>();
+                let primary = informer.and_then(|informer| informer.get(key));
+                primary
+                    .map(|primary| fenced(|| map(&primary), Vec::new()))
+                    .unwrap_or_default()
+                    .into_iter()
+                    .collect()
+            }
+        });
+        let indexer: Indexer<P> =
+            Arc::new(move |primary| map(primary).iter().map(ToString::to_string).collect());
+        (Self { index: index.clone(), lookup }, index, indexer)
+    }
+
+    /// The keys of the secondaries that a primary refers to now, whether they exist or not.
+    pub(super) fn secondaries_of(
+        &self,
+        primaries: &dyn Primaries,
+        primary: &ObjectKey,
+    ) -> BTreeSet<ObjectKey> {
+        (self.lookup)(primaries, primary)
+    }
+
+    /// The primaries that refer to a secondary now.
+    pub(super) fn primaries_of(&self, primaries: &dyn Primaries, secondary: &ObjectKey) -> Vec<ObjectKey> {
+        primaries.by_index(&self.index, &secondary.to_string())
+    }
+}
+
+impl fmt::Debug for References {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("References").field("index", &self.index).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,164 @@
+//! Which secondaries belong to which primaries, in both directions.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{Primaries, SecondaryToPrimary, references::References};
+use crate::{
+    cache::{Change, SecondaryIndex},
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
+
+/// The relation between the secondaries of one source and the controller's primaries.
+pub(super) enum Relation<K> {
+    /// Secondaries say to whom they belong, and an index remembers it.
+    Indexed { mapper: SecondaryToPrimary<K>, links: Mutex<SecondaryIndex> },
+    /// Primaries say what they refer to, and nothing is remembered. `mapper` is the user's own way back, if there is one.
+    Referenced { references: References, mapper: Option<SecondaryToPrimary<K>> },
+}
+
+impl<K: KubeObject> Relation<K> {
+    pub(super) fn new(mapper: Option<SecondaryToPrimary<K>>, references: Option<References>) -> Self {
+        match references {
+            Some(references) => Self::Referenced { references, mapper },
+            None => Self::Indexed {
+                mapper: mapper.unwrap_or(SecondaryToPrimary::OwnerReferences),
+                links: Mutex::default(),
+            },
+        }
+    }
+
+    /// The keys of what belongs to a primary. Of what is referred to, some may not exist.
+    pub(super) fn secondaries_of(
+        &self,
+        primary: &ObjectKey,
+        primaries: &dyn Primaries,
+    ) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Indexed { links, .. } => links.lock().secondaries_of(primary),
+            Self::Referenced { references, .. } => references.secondaries_of(primaries, primary),
+        }
+    }
+
+    /// Takes in a change of a secondary. Returns the primaries that it belongs to now or belonged to before.
+    pub(super) fn changed(
+        &self,
+        key: &ObjectKey,
+        change: &Change<K>,
+        primary_type: &ResourceType,
+        primaries: &dyn Primaries,
+    ) -> BTreeSet<ObjectKey> {
+        match self {
+            Self::Indexed { mapper, links } => {
+                let mapped = mapper.primaries(change.object(), primary_type, primaries);
+                if matches!(change, Change::Deleted { .. }) {
+                    let mut concerned = links.lock().unlink(key);
+                    concerned.extend(mapped);
+                    concerned
+                } else {
+                    links.lock().link(key, mapped)
+                }
+            }
+            Self::Referenced { references, mapper: None } => {
+                references.primaries_of(primaries, key).into_iter().collect()
+            }
+            Self::Referenced { mapper: Some(mapper), .. } => {
+                let mut concerned = mapper.primaries(change.object(), primary_type, primaries);
+                if let Change::Updated { old, .. } = change {
+                    concerned.extend(mapper.primaries(old, primary_type, primaries));
+                }
+                concerned
+            }
+        }
+    }
+
+    /// Takes in that a secondary was written by the operator itself. `newest` reads what is known of it now.
+    ///
+    /// It is read under the lock of the index: the watch may have shown the object's end, or a newer state, before the
+    /// answer to the write came. What is gone must not be related again, as nothing would ever take it out.
+    pub(super) fn written(
+        &self,
+        key: &ObjectKey,
+        primary_type: &ResourceType,
+        primaries: &dyn Primaries,
+        newest: impl FnOnce() -> Option<Arc<K>>,
+    ) {
+        let Self::Indexed { mapper, links } = self else { return };
+        let mut links = links.lock();
+        if let Some(newest) = newest() {
+            links.link(key, mapper.primaries(&newest, primary_type, primaries));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+
+    use super::*;
+    use crate::event_source::test_wiring::Known;
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey::namespaced("shop", name)
+    }
+
+    /// A secondary that belongs to the primaries named in its data.
+    fn secondary<const N: usize>(of: [&str; N]) -> Arc<ConfigMap> {
+        let metadata = ObjectMeta {
+            name: Some("s".to_owned()),
+            namespace: Some("shop".to_owned()),
+            ..ObjectMeta::default()
+        };
+        let data = of.into_iter().map(|name| (name.to_owned(), String::new())).collect();
+        Arc::new(ConfigMap { metadata, data: Some(data), ..ConfigMap::default() })
+    }
+
+    fn mapper() -> SecondaryToPrimary<ConfigMap> {
+        SecondaryToPrimary::function(|map: &ConfigMap| {
+            map.data.iter().flatten().map(|(name, _)| key(name)).collect()
+        })
+    }
+
+    fn changed(relation: &Relation<ConfigMap>, change: &Change<ConfigMap>) -> Vec<String> {
+        let kind = ResourceType::of::<ConfigMap>();
+        let woken = relation.changed(&key("s"), change, &kind, &Known::default());
+        woken.iter().map(|key| key.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_dropped_reference_concerns_the_dropped_primary_too() {
+        let relation = Relation::new(Some(mapper()), None);
+        let (old, new) = (secondary(["a", "b"]), secondary(["b", "c"]));
+        let added = Change::Added { new: Arc::clone(&old), initial: false };
+        assert_eq!(changed(&relation, &added), ["a", "b"]);
+        let updated = Change::Updated { old, new: Arc::clone(&new) };
+        assert_eq!(changed(&relation, &updated), ["a", "b", "c"]);
+        assert!(relation.secondaries_of(&key("a"), &Known::default()).is_empty());
+        let deleted = Change::Deleted { last: new, final_state_unknown: false };
+        assert_eq!(changed(&relation, &deleted), ["b", "c"]);
+        assert!(relation.secondaries_of(&key("c"), &Known::default()).is_empty());
+    }
+
+    #[test]
+    fn the_answer_to_a_write_of_something_gone_relates_nothing() {
+        let relation = Relation::new(Some(mapper()), None);
+        let kind = ResourceType::of::<ConfigMap>();
+        relation.written(&key("s"), &kind, &Known::default(), || None);
+        assert!(relation.secondaries_of(&key("a"), &Known::default()).is_empty());
+        relation.written(&key("s"), &kind, &Known::default(), || Some(secondary(["a"])));
+        assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")].into());
+    }
+
+    #[test]
+    fn references_are_turned_round_by_the_index_over_the_primaries() {
+        let (references, index, indexer) =
+            References::new::<ConfigMap>("s", |primary| vec![key(&primary.metadata.name.clone().unwrap())]);
+        assert_eq!(indexer(&*secondary([])), ["shop/s"]);
+        let known = Known::default().with_index(&index, "shop/s", "shop/a");
+        let relation = Relation::<ConfigMap>::new(None, Some(references));
+        let added = Change::Added { new: secondary([]), initial: false };
+        let woken = relation.changed(&key("s"), &added, &ResourceType::of::<ConfigMap>(), &known);
+        assert_eq!(woken, [key("a")].into());
+    }
+}

@@ -1,0 +1,80 @@
+//! The operator as its surroundings see it: `/metrics`, `/healthz` and `/readyz`, off unless an address is given.
+//!
+//! ```text
+//! HttpListener ─serve─▶ one task ─▶ connections ─▶ routes ─▶ Running: probes
+//!                          └ upkeep of the histograms   └──▶ PrometheusMetrics
+//! ```
+//!
+//! # Guarantees
+//! - The listener is bound before the controllers start, so that a port that is taken keeps the operator from starting,
+//!   and it is closed when `stop` returns. While runs are drained it answers: alive, and not ready.
+//! - Probes read what is there anyway. They neither wait for the event path nor send anything through it.
+//! - All connections live in one task, and end with it.
+//!
+//! # Assumptions
+//! - Whoever can reach the address may read it: there is no authentication, and nothing that is secret.
+
+mod connections;
+mod probes;
+mod routes;
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Weak},
+};
+
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use super::{Error, Running};
+use crate::{environment::Environment, metrics::PrometheusMetrics};
+
+/// What an operator with an HTTP address keeps for it.
+#[derive(Debug)]
+pub(super) struct HttpConfig {
+    pub(super) address: SocketAddr,
+    pub(super) metrics: Arc<PrometheusMetrics>,
+}
+
+/// A port that is ours and that nobody answers at yet.
+pub(super) struct HttpListener {
+    listener: TcpListener,
+    address: SocketAddr,
+    metrics: Arc<PrometheusMetrics>,
+}
+
+impl HttpListener {
+    pub(super) async fn bind(config: &HttpConfig) -> Result<Self, Error> {
+        let failed = |source| Error::Http { address: config.address, source };
+        let listener = TcpListener::bind(config.address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self { listener, address, metrics: Arc::clone(&config.metrics) })
+    }
+
+    /// Answers for `running` until the server is dropped.
+    pub(super) fn serve(self, running: Weak<Running>, environment: &Environment) -> HttpServer {
+        let Self { listener, address, metrics } = self;
+        tracing::info!(%address, "serving /metrics, /healthz and /readyz");
+        let router = routes::router(running, Arc::clone(&metrics));
+        HttpServer { address, task: environment.spawn(connections::serve(listener, router, metrics)) }
+    }
+}
+
+/// A listener that answers. Dropping it closes the port.
+#[derive(Debug)]
+pub(super) struct HttpServer {
+    pub(super) address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl HttpServer {
+    /// Closes the port; connections end with it.
+    pub(super) fn close(&self) {
+        self.task.abort();
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,208 @@
+//! Gauges don't drift, whatever the schedule: each run is taken off the queue by its start or by its withdrawal, and an
+//! end belongs to each start.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+use proptest::prelude::*;
+use tokio::sync::{mpsc, oneshot};
+
+use super::*;
+use crate::{
+    environment::Environment,
+    metrics::{Metrics, MetricsObserver, Recorded},
+    observe::{Cause, Observation, Observer, Observers, RunEnd, RunKind, SourceIndex},
+    processor::{Input, MachineConfig, Outcome, Run},
+    resource::ObjectKey,
+};
+
+/// Reports starts and ends as the dispatcher does, and ends each run as the test says.
+struct Reporting {
+    observers: Observers,
+    started: mpsc::UnboundedSender<(ObjectKey, oneshot::Sender<Outcome>)>,
+}
+
+/// The end of a run, reported whichever way it comes.
+struct Ends(Observers, ObjectKey);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.observe(&Observation::RunFinished {
+            controller: "web",
+            key: &self.1,
+            kind: RunKind::Reconcile,
+            end: RunEnd::Abandoned,
+            took: Duration::ZERO,
+        });
+    }
+}
+
+impl RunExecutor for Reporting {
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
+        let (observers, started) = (self.observers.clone(), self.started.clone());
+        async move {
+            let (controller, key) = ("web", run.key);
+            observers.observe(&Observation::RunStarted { controller, key: &key, because: "", attempt: 0 });
+            let _ends = Ends(observers, key.clone());
+            let (end, ended) = oneshot::channel();
+            let _ = started.send((key, end));
+            // A test that drops the sender makes the run panic.
+            ended.await.expect("an outcome")
+        }
+        .boxed()
+    }
+}
+
+struct Bench {
+    processor: Processor,
+    /// Polled by hand, so that it can be dropped between the moment when it hands out a run and the run's first poll.
+    task: BoxFuture<'static, ()>,
+    started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
+    running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,
+    recorded: Arc<Recorded>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Changed {
+        primary: u8,
+        uid: u8,
+    },
+    Related(u8),
+    Deleted {
+        primary: u8,
+        uid: u8,
+    },
+    Ends {
+        nth: usize,
+        how: u8,
+    },
+    Stop,
+    Start,
+    TimePasses,
+    /// The processor takes in what was sent, and the runs that it hands out are not polled yet.
+    TakesIn,
+    /// Everything that can happen without time passing has happened; without it, steps pile up.
+    Settle,
+}
+
+fn key(primary: u8) -> ObjectKey {
+    ObjectKey::namespaced("shop", &primary.to_string())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Changed { primary, uid }),
+        2 => (0u8..6).prop_map(Step::Related),
+        2 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Deleted { primary, uid }),
+        3 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Step::Ends { nth, how }),
+        1 => Just(Step::Stop),
+        2 => Just(Step::Start),
+        1 => Just(Step::TimePasses),
+        2 => Just(Step::TakesIn),
+        3 => Just(Step::Settle),
+    ]
+}
+
+impl Bench {
+    fn new() -> Self {
+        let environment = Environment::real();
+        let recorded = Arc::new(Recorded::new());
+        let observer = MetricsObserver::new(Arc::clone(&recorded) as Arc<dyn Metrics>);
+        let observers = Observers::new(vec![Arc::new(observer) as Arc<dyn Observer>]);
+        let (sender, started) = mpsc::unbounded_channel();
+        let executor = Arc::new(Reporting { observers: observers.clone(), started: sender });
+        let config = MachineConfig { max_concurrent: 2, ..MachineConfig::default() };
+        let (processor, task) = Processor::new(config, environment, observers, Arc::from("web"), executor);
+        Self { processor, task: task.run().boxed(), started, running: BTreeMap::new(), recorded }
+    }
+
+    async fn step(&mut self, step: Step) {
+        match step {
+            Step::Changed { primary, uid } => {
+                let uid = uid.to_string();
+                self.processor.primary_changed(key(primary), uid.as_str().into(), Cause::Changed, false);
+            }
+            Step::Related(primary) => self.processor.related(key(primary), Cause::Source(SourceIndex(0))),
+            Step::Deleted { primary, uid } => {
+                self.processor.primary_deleted(key(primary), uid.to_string().as_str().into());
+            }
+            Step::Ends { nth, how } => self.end(nth, how),
+            Step::Stop => self.processor.send(Input::Stop),
+            Step::Start => self.processor.send(Input::Start),
+            Step::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
+            Step::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
+            Step::Settle => self.settle().await,
+        }
+    }
+
+    fn end(&mut self, nth: usize, how: u8) {
+        let Some(key) = self.running.keys().nth(nth).cloned() else { return };
+        let end = self.running.remove(&key).expect("it was just found");
+        let outcome = match how {
+            0 => Outcome::Success { reschedule: None },
+            1 => Outcome::Failed { retryable: true, handled: false },
+            2 => Outcome::Gone,
+            3 => Outcome::FinalizerRemoved,
+            _ => return,
+        };
+        // The run may have been cancelled meanwhile.
+        let _ = end.send(outcome);
+    }
+
+    /// Drives the processor until `what` is done.
+    async fn beside<T>(&mut self, what: impl Future<Output = T>) -> T {
+        tokio::select! {
+            biased;
+            done = what => done,
+            () = &mut self.task => panic!("the processor has a handle and goes on"),
+        }
+    }
+
+    async fn settle(&mut self) {
+        self.beside(others_run()).await;
+        while let Ok((key, end)) = self.started.try_recv() {
+            self.running.insert(key, end);
+        }
+    }
+}
+
+/// Lets all other tasks do what they can without time passing.
+async fn others_run() {
+    for _ in 0..30 {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn gauges(recorded: &Recorded) -> [f64; 3] {
+    ["reconciliations_queue", "reconciliations_active", "custom_resources"]
+        .map(|name| recorded.value(name, &[("controller_name", "web")]))
+}
+
+proptest! {
+    #[test]
+    fn gauges_say_what_is_the_case_and_end_at_zero(steps in proptest::collection::vec(step(), 1..80)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let mut bench = Bench::new();
+            bench.processor.send(Input::Start);
+            for step in steps {
+                let settles = matches!(step, Step::Settle);
+                bench.step(step).await;
+                if settles {
+                    let processor = bench.processor.clone();
+                    let snapshot = bench.beside(processor.snapshot()).await;
+                    let expected = [snapshot.queued, snapshot.running, snapshot.keys];
+                    prop_assert_eq!(gauges(&bench.recorded).map(|gauge| gauge as usize), expected);
+                    prop_assert!(gauges(&bench.recorded).iter().all(|gauge| *gauge >= 0.0));
+                }
+            }
+            // Wherever it is: with messages that were not taken in, with runs that were not polled.
+            let recorded = Arc::clone(&bench.recorded);
+            drop(bench);
+            others_run().await;
+            prop_assert_eq!(gauges(&recorded), [0.0; 3]);
+            Ok(())
+        })?;
+    }
+}

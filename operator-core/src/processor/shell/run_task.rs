@@ -1,0 +1,93 @@
+//! One run in a task of its own.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use tokio::task::JoinHandle;
+
+use super::task::RunExecutor;
+use crate::{
+    environment::Environment,
+    observe::{Observation, Observers},
+    processor::{Input, Outcome, Run, RunId},
+    resource::ObjectKey,
+};
+
+/// One run in a task of its own, so that a panic stays in it. Dropping it cancels the task, which then ends at its next
+/// await. A `JoinSet` would do the same, but starts tasks itself, past the library's one spawn function.
+pub(super) struct RunTask {
+    id: RunId,
+    key: ObjectKey,
+    handle: JoinHandle<Outcome>,
+    controller: Arc<str>,
+}
+
+impl RunTask {
+    pub(super) fn spawn(
+        run: Run,
+        executor: Arc<dyn RunExecutor>,
+        controller: Arc<str>,
+        observers: Observers,
+        environment: &Environment,
+    ) -> Self {
+        let (id, key) = (run.id, run.key.clone());
+        let handed_out =
+            HandedOut { key: key.clone(), controller: Arc::clone(&controller), observers, starts: false };
+        // The executor is called inside the task, so that a panic of its synchronous part is caught too.
+        let handle = environment.spawn(async move {
+            handed_out.starts();
+            executor.execute(run).await
+        });
+        Self { id, key, handle, controller }
+    }
+}
+
+impl Future for RunTask {
+    type Output = Input;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Input> {
+        let outcome = match ready!(Pin::new(&mut self.handle).poll(context)) {
+            Ok(outcome) => outcome,
+            Err(error) if error.is_panic() => {
+                tracing::error!(controller = &*self.controller, key = %self.key, %error, "a run panicked");
+                Outcome::Failed { retryable: true, handled: false }
+            }
+            // The runtime is shutting down.
+            Err(_) => Outcome::Abandoned,
+        };
+        Poll::Ready(Input::Finished { run: self.id, key: self.key.clone(), outcome })
+    }
+}
+
+impl Drop for RunTask {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
+
+/// A run between the machine, for which it runs, and the executor, which reports its start. A task that is cancelled
+/// before it was ever polled doesn't get that far, and then nobody else would report that the run doesn't wait any more.
+struct HandedOut {
+    key: ObjectKey,
+    controller: Arc<str>,
+    observers: Observers,
+    starts: bool,
+}
+
+impl HandedOut {
+    fn starts(mut self) {
+        self.starts = true;
+    }
+}
+
+impl Drop for HandedOut {
+    fn drop(&mut self) {
+        if !self.starts {
+            let (controller, key) = (&*self.controller, &self.key);
+            self.observers.observe(&Observation::RunWithdrawn { controller, key });
+        }
+    }
+}
