@@ -15,6 +15,6 @@ pub use intercept::before;
 pub use log::{Fields, Line, LogCapture};
 pub use numbers::Numbers;
 pub use record::{RecordedRun, RunGuard, RunRecord};
-pub use scene::{DEADLINE, Scene, eventually, eventually_within};
+pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};

@@ -1,10 +1,14 @@
 //! What was logged, for tests about the log.
 
-use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    sync::{Arc, OnceLock},
+};
 
 use parking_lot::Mutex;
 use tracing::{
-    Event, Level, Subscriber,
+    Dispatch, Event, Level, Subscriber,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
     subscriber::DefaultGuard,
@@ -45,6 +49,11 @@ impl LogCapture {
     /// Starts. The capture ends when the guard is dropped.
     #[must_use]
     pub fn start() -> (Self, DefaultGuard) {
+        // With a single subscriber in the process, tracing asks only the thread on which a callsite is first met whether it
+        // is of interest, and remembers a "no" of a thread without one, for all threads. A second one, which lives as long
+        // as the process, makes it ask all of them.
+        static SECOND: OnceLock<Dispatch> = OnceLock::new();
+        SECOND.get_or_init(|| Dispatch::new(Registry::default()));
         let capture = Self::default();
         let guard = tracing::subscriber::set_default(Registry::default().with(capture.clone()));
         (capture, guard)

@@ -6,6 +6,8 @@
 //! the requests of each operator by verb (from the API server's audit log), its CPU time and its peak memory, and how long
 //! the objects took. Figures of one run are comparable with one another; those of two runs are not.
 
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
 mod kube_rs;
 mod measure;
 mod ours;

@@ -154,7 +154,7 @@ mod tests {
     fn references_are_turned_round_by_the_index_over_the_primaries() {
         let (references, index, indexer) =
             References::new::<ConfigMap>("s", |primary| vec![key(&primary.metadata.name.clone().unwrap())]);
-        assert_eq!(indexer(&*secondary([])), ["shop/s"]);
+        assert_eq!(indexer(&secondary([])), ["shop/s"]);
         let known = Known::default().with_index(&index, "shop/s", "shop/a");
         let relation = Relation::<ConfigMap>::new(None, Some(references));
         let added = Change::Added { new: secondary([]), initial: false };

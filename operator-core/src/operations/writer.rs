@@ -233,18 +233,25 @@ fn effect(write: &Write<'_>, code: StatusCode, answer: &[u8]) -> WriteEffect<'st
     #[serde(rename_all = "camelCase")]
     struct Metadata {
         resource_version: Option<String>,
+        deletion_timestamp: Option<serde::de::IgnoredAny>,
+        #[serde(default)]
+        finalizers: Vec<serde::de::IgnoredAny>,
     }
     match write.verb {
         Verb::Delete => WriteEffect::Deleted,
         _ if code == StatusCode::CREATED => WriteEffect::Created,
         _ => {
-            let version = serde_json::from_slice::<Versioned>(answer)
-                .ok()
-                .and_then(|answer| ResourceVersion::parse(&answer.metadata.resource_version?));
-            if version.is_some() && version == write.base {
-                WriteEffect::Unchanged
-            } else {
-                WriteEffect::Updated
+            let answer = serde_json::from_slice::<Versioned>(answer).ok().map(|answer| answer.metadata);
+            let version = answer
+                .as_ref()
+                .and_then(|answer| ResourceVersion::parse(answer.resource_version.as_deref()?));
+            match answer {
+                // The last finalizer's end is not stored any more, so that the version stays: the object goes instead.
+                Some(answer) if answer.deletion_timestamp.is_some() && answer.finalizers.is_empty() => {
+                    WriteEffect::Deleted
+                }
+                _ if version.is_some() && version == write.base => WriteEffect::Unchanged,
+                _ => WriteEffect::Updated,
             }
         }
     }

@@ -58,6 +58,13 @@ struct Running {
     environment: Environment,
 }
 
+impl Drop for Running {
+    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    fn drop(&mut self) {
+        self.clients.close();
+    }
+}
+
 /// How an operator came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {

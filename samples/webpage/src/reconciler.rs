@@ -66,6 +66,7 @@ impl Reconciler for WebPageReconciler {
         let children = Children::of(&page, owner);
         let (config_map, deployment, service) =
             (children.config_map(), children.deployment()?, children.service()?);
+        let ingress = if page.spec.exposed { Some(children.ingress()?) } else { None };
 
         // What is already as it should be is not sent; the rest goes out at the same time.
         let operations = context.resource_operations();
@@ -73,7 +74,7 @@ impl Reconciler for WebPageReconciler {
             operations.server_side_apply(&config_map),
             operations.server_side_apply(&deployment),
             operations.server_side_apply(&service),
-            self.expose(&page, &children, context),
+            self.expose(&page, ingress.as_ref(), context),
         )?;
 
         Ok(UpdateControl::patch_status(WebPageStatus {
@@ -112,14 +113,12 @@ impl WebPageReconciler {
     async fn expose(
         &self,
         page: &WebPage,
-        children: &Children<'_>,
+        ingress: Option<&Ingress>,
         context: &Context<WebPage>,
     ) -> Result<(), operations::Error> {
         let operations = context.resource_operations();
-        if page.spec.exposed {
-            if let Ok(ingress) = children.ingress() {
-                operations.server_side_apply(&ingress).await?;
-            }
+        if let Some(ingress) = ingress {
+            operations.server_side_apply(ingress).await?;
         } else if let Some(ingress) = context.secondary_named::<Ingress>(&page.name_any()) {
             operations.delete(&*ingress).await?;
         }

@@ -1,16 +1,14 @@
 //! A primary without a namespace has a dependent in one: it is created, updated, and gone with its owner.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, config_map, eventually_within, test_resource, value_of};
+use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope};
 use serde_json::json;
 
 test_resource!("cluster-scoped-resource.conformance.operator-core.io");
-
-const GARBAGE_COLLECTED: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
@@ -61,11 +59,7 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
 
     scene.delete(name).await?;
     scene.until_gone(name).await?;
-    // The cluster's garbage collector looks for new kinds only now and then, and backs off from owners that it can't see.
-    eventually_within(GARBAGE_COLLECTED, "the garbage collector", async || {
-        Ok(held().await?.is_none().then_some(()))
-    })
-    .await?;
+    eventually("the garbage collector", async || Ok(held().await?.is_none().then_some(()))).await?;
     let deleted = operator.settled().await?;
     assert_eq!(deleted.runs_of(&key), 0);
     assert_eq!(deleted.written(), [""; 0]);

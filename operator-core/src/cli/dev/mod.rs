@@ -59,8 +59,9 @@ pub(super) async fn dev(
     log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
     let environment = Environment::real();
     let workbench = workbench.with_files(&args.apply)?;
-    let plane =
-        ControlPlane::builder().kwok(true).start().await.map_err(failed("start the control plane"))?;
+    // With the definitions, since the manifests may hold objects of these kinds.
+    let plane = ControlPlane::builder().kwok(true).crds(builder.crds().to_vec());
+    let plane = plane.start().await.map_err(failed("start the control plane"))?;
     // Not before: until here a signal ends the process, and what it has started with it.
     let mut signals = Signals::listen()?;
     let cluster = TestCluster::new(plane);

@@ -21,7 +21,7 @@ use crate::{
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::{Part, TestCluster},
+    testing::{ControlPlane, TestCluster},
 };
 
 /// A running operator with everything around it.
@@ -53,13 +53,7 @@ impl Stage {
         let plane = cluster.control_plane();
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
-        // The definitions before the manifests: those may hold objects of the operator's own kinds.
         let manifests = async {
-            cluster.install_crds(builder.crds().to_vec()).await.map_err(failed("install the definitions"))?;
-            // The garbage collector looks for new kinds when it starts, and then every 30 s only: until then the
-            // children of a deleted object would stay.
-            plane.kill_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
-            plane.start_part(Part::ControllerManager).await.map_err(failed("restart the controllers"))?;
             let mut applied: Vec<DynamicObject> = Vec::new();
             for yaml in &workbench.manifests {
                 let objects = cluster.apply_yaml(&args.namespace, yaml).await;
@@ -160,15 +154,25 @@ impl Stage {
         if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
             let kubeconfig = kubeconfig.display();
             banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            let kubectl = kubectl(self.cluster.control_plane());
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
-                banner.line("try", &format!("KUBECONFIG={kubeconfig} kubectl {hint}"));
+                banner.line("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
             }
         }
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
         banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
+}
+
+/// How to call kubectl here: by its name where it is installed, else the one that was built with the control plane.
+fn kubectl(plane: &ControlPlane) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let installed = std::env::split_paths(&path).any(|folder| folder.join("kubectl").is_file());
+    let built = || plane.assets().and_then(|assets| assets.kubectl().ok());
+    if installed { None } else { built() }
+        .map_or_else(|| "kubectl".to_owned(), |path| path.display().to_string())
 }
 
 /// The lines before the changes.

@@ -12,7 +12,7 @@ use kube::{
     Api, Client, CustomResourceExt,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams},
 };
-use operator_core::testing::{AuditEvent, Part, Profile, TestCluster, TestOperator};
+use operator_core::testing::{AuditEvent, Profile, TestCluster, TestOperator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use webpage::{WebPage, WebPageStatus};
@@ -88,13 +88,9 @@ impl User {
 
 #[tokio::test]
 async fn a_page_lives_and_dies_under_the_rights_of_deploy() -> anyhow::Result<()> {
-    // Not shared: the controllers are restarted below.
-    let cluster = TestCluster::new(Profile::Full.builder().start().await?);
+    // Not shared: the garbage collector is to know the pages from its start.
+    let cluster = TestCluster::new(Profile::Full.builder().crds([WebPage::crd()]).start().await?);
     let plane = cluster.control_plane();
-    cluster.install_crds([WebPage::crd()]).await?;
-    // The garbage collector looks for new kinds when it starts, and then every 30 s only.
-    plane.kill_part(Part::ControllerManager).await?;
-    plane.start_part(Part::ControllerManager).await?;
     let manifests = cluster.apply_yaml("default", RBAC).await?;
     let user = User { client: cluster.client()?, namespace: cluster.namespace("pages").await? };
 

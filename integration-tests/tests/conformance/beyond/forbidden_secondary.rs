@@ -1,0 +1,88 @@
+//! An operator without the right to list its secondaries.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, config_map, eventually, test_resource};
+use k8s_openapi::api::{
+    core::v1::ConfigMap,
+    rbac::v1::{Role, RoleBinding},
+};
+use kube::api::PostParams;
+use operator_core::{Controller, Operator, UpdateControl, observe::SourceHealth, testing::TestOperator};
+use serde_json::{Value, json};
+
+test_resource!("forbidden-secondary.conformance.operator-core.io", namespaced);
+
+/// Lets `user` do what `rule` says in the test's namespace.
+async fn grant(scene: &Scene<TestResource>, name: &str, user: &str, rule: Value) -> Result<()> {
+    let role: Role = serde_json::from_value(json!({ "metadata": { "name": name }, "rules": [rule] }))?;
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": { "name": name },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name },
+        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
+    }))?;
+    scene.api::<Role>().create(&PostParams::default(), &role).await?;
+    scene.api::<RoleBinding>().create(&PostParams::default(), &binding).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
+{
+    let scene = Scene::<TestResource>::new("forbidden-secondary").await?;
+    let user = format!("{}-operator", scene.namespace);
+    let group = "forbidden-secondary.conformance.operator-core.io";
+    let primaries = json!({
+        "apiGroups": [group],
+        "resources": ["testresources", "testresources/status"],
+        "verbs": ["get", "list", "watch", "patch"],
+    });
+    grant(&scene, "primaries", &user, primaries).await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let map = config_map(&*primary, context, &primary.spec.value);
+            context.resource_operations().server_side_apply(&map).await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let config = scene.cluster.control_plane().config_as(&user, &[]);
+    let operator =
+        TestOperator::start_unsynced(Operator::builder().config(config).register(controller)?).await?;
+    scene.create("one", "value").await?;
+
+    let (reason, advice) =
+        eventually("the source of config maps, and it alone, to be unhealthy", async || {
+            let unhealthy = operator.unhealthy_sources().await;
+            let [source] = &unhealthy[..] else { return Ok(None) };
+            Ok(match &source.health {
+                SourceHealth::Unhealthy { reason, advice } if source.source == "ConfigMap" => {
+                    Some((reason.clone(), advice.clone()))
+                }
+                _ => None,
+            })
+        })
+        .await?;
+    let words = format!(
+        "configmaps is forbidden: User \"{user}\" cannot list resource \"configmaps\" in API group \"\" in the \
+         namespace \"{}\"",
+        scene.namespace
+    );
+    assert!(reason.contains(&words), "{reason}");
+    let expected = format!("grant list and watch on configmaps in namespace {} to {user}", scene.namespace);
+    assert_eq!(advice, Some(expected));
+    assert_eq!(script.runs.count(), 0, "no run starts before all sources are synced");
+
+    let maps = json!({
+        "apiGroups": [""],
+        "resources": ["configmaps"],
+        "verbs": ["list", "watch", "create", "patch"],
+    });
+    grant(&scene, "config-maps", &user, maps).await?;
+    let settled = operator.settled().await?;
+    assert!(operator.unhealthy_sources().await.is_empty());
+    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    assert_eq!(settled.written(), ["PATCH configmaps/one -> 201"]);
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! What the outside sees of a run: its span, and the metrics.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::{Result, bail};
+use integration_tests::{LogCapture, Numbers, Scene, Script, TestStatus, test_resource};
+use kube::ResourceExt;
+use operator_core::{Controller, GenericRetry, UpdateControl, metrics::Metrics, testing::TestOperator};
+use serde_json::json;
+
+test_resource!("observability.conformance.operator-core.io", namespaced);
+
+#[tokio::test]
+async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()> {
+    let (log, _guard) = LogCapture::start();
+    let scene = Scene::<TestResource>::new("observability").await?;
+    let script = Script::<TestResource>::idle();
+    let controller = Controller::builder(script.clone()).name("observed").namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    let one = scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    operator.settled().await?;
+    operator.stop().await;
+
+    let spans = log.spans("reconcile");
+    let [created, changed] = &spans[..] else { panic!("not one span for each run: {spans:#?}") };
+    assert_eq!((created["because"].as_str(), created["resource.generation"].as_str()), ("created", "1"));
+    let expected = [
+        ("controller", "observed".to_owned()),
+        ("because", "changed".to_owned()),
+        ("resource.apiVersion", "observability.conformance.operator-core.io/v1".to_owned()),
+        ("resource.kind", "TestResource".to_owned()),
+        ("resource.name", "one".to_owned()),
+        ("resource.namespace", scene.namespace.clone()),
+        ("resource.generation", "2".to_owned()),
+        ("resource.resourceVersion", one.resource_version().unwrap_or_default()),
+        ("resource.uid", one.uid().unwrap_or_default()),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value));
+    assert_eq!(*changed, expected.into());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_metrics_count_what_has_happened() -> Result<()> {
+    let scene = Scene::<TestResource>::new("observability").await?;
+    let numbers = Numbers::default();
+    // "one" fails twice, panics once, then succeeds; "two" succeeds at once, and again after a change.
+    let script = Script::new(|run, primary: Arc<TestResource>, _| {
+        Box::pin(async move {
+            match (primary.name_any().as_str(), run) {
+                ("one", 1 | 2) => bail!("no luck"),
+                ("one", 3) => panic!("no luck at all"),
+                _ => {}
+            }
+            let message = Some(primary.spec.value.clone());
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
+    });
+    let controller = Controller::builder(script.clone())
+        .name("counted")
+        .with_cleaner()
+        .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
+        .namespaces([&scene.namespace]);
+    let builder =
+        scene.operator().metrics(Arc::new(numbers.clone()) as Arc<dyn Metrics>).register(controller)?;
+    let operator = TestOperator::start(builder).await?;
+
+    let of_controller = |name: &str| format!("{name}{{controller_name=\"counted\"}}");
+    let in_namespace =
+        |name: &str| format!("{name}{{controller_name=\"counted\",namespace={:?}}}", scene.namespace);
+    scene.create("one", "value").await?;
+    scene.create("two", "value").await?;
+    operator.settled().await?;
+    assert_eq!(numbers.sum(&of_controller("custom_resources")), 2.0);
+    scene.patch("two", json!({ "spec": { "value": "changed" } })).await?;
+    operator.settled().await?;
+    scene.delete("two").await?;
+    scene.until_gone("two").await?;
+    operator.settled().await?;
+
+    // Four runs of "one"; two reconciles and one clean-up of "two".
+    let expected = [
+        ("reconciliations_started_total", 7.0),
+        ("reconciliations_success_total", 4.0),
+        ("reconciliations_failure_total", 3.0),
+        ("reconciliations_retries_total", 3.0),
+        ("reconciler_panics_total", 1.0),
+    ];
+    for (name, count) in expected {
+        assert_eq!(numbers.sum(&in_namespace(name)), count, "{name}");
+    }
+    let all_over = ["reconciliations_active", "reconciliations_queue"];
+    assert_eq!(all_over.map(|name| numbers.sum(&of_controller(name))), [0.0, 0.0]);
+    assert_eq!(numbers.sum(&of_controller("custom_resources")), 1.0);
+    let runs = |kind| {
+        let name = "reconciliations_execution_duration_seconds";
+        numbers.times(&format!("{name}{{controller_name=\"counted\",name={kind:?}}}"))
+    };
+    assert_eq!((runs("reconcile"), runs("cleanup")), (6, 1));
+    let writes = |result| {
+        numbers.sum(&format!(
+            "api_writes_total{{controller_name=\"counted\",kind=\"TestResource\",result={result:?}}}"
+        ))
+    };
+    // A finalizer and a status for each, and a further status of "two", whose end is that of its finalizer.
+    let effects = ["updated", "deleted", "unchanged", "matched", "created", "failed"];
+    assert_eq!(effects.map(writes), [5.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!(numbers.series().iter().all(|series| !series.contains("\"one\"") && !series.contains("\"two\"")));
+    Ok(())
+}

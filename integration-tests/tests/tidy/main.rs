@@ -1,0 +1,8 @@
+//! The rules of the house that a machine can check: which module may use which, what a pure file may name, and that no row
+//! of the conformance list is forgotten.
+
+mod layers;
+mod purity;
+mod rows;
+mod sources;
+mod text;

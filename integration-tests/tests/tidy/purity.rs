@@ -1,0 +1,131 @@
+//! Decisions are pure; tasks, clocks and writes have one place each.
+
+use crate::sources::{self, Source};
+
+/// Files and folders of operator-core that decide: no runtime, no client, no clock.
+const PURE: &[&str] = &[
+    "resource/",
+    "observe/",
+    "cache/change.rs",
+    "cache/indexers.rs",
+    "cache/list_watch/failure.rs",
+    "cache/list_watch/fsm.rs",
+    "cache/overlay/",
+    "cache/scopes.rs",
+    "cache/secondary_index.rs",
+    "cache/store.rs",
+    "operations/matcher/",
+    "processor/machine/",
+    "processor/rate_limit.rs",
+    "processor/retry.rs",
+];
+
+/// What a pure file does not name.
+const IMPURE: &[&str] = &[
+    "tokio",
+    "kube::Client",
+    "kube::Api",
+    "kube::client",
+    "kube::{Client",
+    "kube::{Api",
+    "crate::client",
+    "Instant::",
+    "SystemTime",
+    "Timestamp::now",
+    "Clock",
+    "async ",
+    ".await",
+    "rand::",
+];
+
+/// What starts a task or a thread.
+const SPAWNS: &[&str] = &[
+    "tokio::spawn",
+    "TaskTracker",
+    "task::spawn",
+    "spawn_blocking",
+    "spawn_local",
+    "thread::spawn",
+    "JoinSet",
+];
+
+/// What reads the time of day, or a clock that a test can't pause.
+const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime", "std::time::Instant", "Utc::now", "Zoned::now"];
+
+/// What writes to the API server.
+const WRITES: &[&str] = &[
+    "Method::POST",
+    "Method::PUT",
+    "Method::PATCH",
+    "Method::DELETE",
+    "Request::post",
+    "Request::put",
+    "Request::patch",
+    "Request::delete",
+    "PostParams",
+    "PatchParams",
+    "DeleteParams",
+    "kube::Api",
+    "kube::api",
+    "kube::{Api",
+];
+
+/// The library's files without its tests and without what is for tests and the command line.
+fn library() -> Vec<Source> {
+    let for_users = |path: &str| path.starts_with("testing/") || path.starts_with("cli");
+    let mut sources = sources::rust("operator-core/src");
+    sources.retain(|source| !source.is_test() && !for_users(&source.path));
+    sources
+}
+
+/// Where `words` stand in files that `concerns` picks.
+fn found(words: &[&str], concerns: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in library().iter().filter(|source| concerns(&source.path)) {
+        let code = source.code_without_tests();
+        for word in words.iter().filter(|word| code.contains(**word)) {
+            found.push(format!("{} names `{word}`", source.path));
+        }
+    }
+    found
+}
+
+#[test]
+fn pure_files_name_no_runtime_no_client_and_no_clock() {
+    let library = library();
+    for pure in PURE {
+        assert!(
+            library.iter().any(|source| source.path.starts_with(pure)),
+            "{pure} is gone; correct the list"
+        );
+    }
+    let wrong = found(IMPURE, |path| PURE.iter().any(|pure| path.starts_with(pure)));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_the_environment_starts_tasks() {
+    let wrong = found(SPAWNS, |path| !path.starts_with("environment/"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(!found(SPAWNS, |path| path == "environment/mod.rs").is_empty(), "the check finds what there is");
+}
+
+#[test]
+fn only_the_environment_reads_the_time_of_day() {
+    let wrong = found(CLOCKS, |path| !path.starts_with("environment/"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(
+        !found(CLOCKS, |path| path == "environment/clock.rs").is_empty(),
+        "the check finds what there is"
+    );
+}
+
+#[test]
+fn only_operations_write() {
+    let wrong = found(WRITES, |path| !path.starts_with("operations/"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(
+        !found(WRITES, |path| path == "operations/writer.rs").is_empty(),
+        "the check finds what there is"
+    );
+}
