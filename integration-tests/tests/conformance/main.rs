@@ -6,5 +6,4 @@
 mod base_api;
 mod beyond;
 mod cache;
-mod event_sources;
 mod writes;

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kube::{api::DynamicObject, core::PartialObjectMeta};
+use kube::core::{DynamicObject, PartialObjectMeta};
 
 use super::{EventSource, SecondarySource};
 use crate::resource::{KubeObject, ResourceType};

@@ -1,8 +1,10 @@
 //! What the Java Operator SDK has no test for.
 
+mod crd_installed_while_waiting;
 mod crd_missing_at_start;
 mod forbidden_secondary;
 mod http;
 mod observability;
 mod panic_in_reconcile;
 mod primary_gone_during_a_run;
+mod recreated_primary;

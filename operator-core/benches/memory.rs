@@ -1,0 +1,103 @@
+//! How much memory a cached object takes, compared with its JSON.
+
+#[path = "support/server.rs"]
+mod server;
+mod support;
+
+use std::sync::Arc;
+
+use futures::future;
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use kube::Resource;
+use operator_core::{
+    ResourceType,
+    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    environment::Environment,
+    resource::KubeObject,
+};
+use serde_json::{Value, json};
+use server::Server;
+use support::{MANAGER, actual, budget, measured};
+use tokio::runtime::Builder;
+
+const LISTED: u64 = 2_000;
+
+/// Is told of changes and keeps nothing.
+struct Nobody;
+
+impl<K> ChangeHandler<K> for Nobody {
+    fn on_change(&self, _: Change<K>) {}
+}
+
+/// What an informer of these objects holds, in bytes for each; `own_managers` are those whose managed fields it keeps.
+fn held_for_each<K>(items: &[Value], own_managers: &[&str]) -> f64
+where
+    K: KubeObject + Resource<DynamicType = ()>,
+{
+    let server = Server::with(items);
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let mut config = InformerConfig::<K>::new("bench", ResourceType::of::<K>());
+    config.own_managers = own_managers.iter().map(|manager| (*manager).to_owned()).collect();
+    let mut kept = None;
+    // All of it happens on this thread, which is the one that is counted.
+    let counted = allocation_counter::measure(|| {
+        let informer = runtime.block_on(async {
+            let informer = Informer::<K>::new(config, server.client(), Environment::real(), Arc::new(Nobody));
+            {
+                let run = Box::pin(informer.run(future::pending()));
+                future::select(run, Box::pin(informer.synced())).await;
+            }
+            informer
+        });
+        kept = Some(informer);
+    });
+    assert_eq!(kept.map(|informer| informer.sizes().store), Some(items.len()));
+    counted.bytes_current as f64 / items.len() as f64
+}
+
+/// The mean length of the objects' JSON without managed fields.
+fn json_for_each(items: &[Value]) -> f64 {
+    let lengths = items.iter().map(|item| {
+        let mut item = item.clone();
+        item["metadata"].as_object_mut().expect("metadata is an object").remove("managedFields");
+        item.to_string().len()
+    });
+    lengths.sum::<usize>() as f64 / items.len() as f64
+}
+
+fn compare<K>(what: &str, items: &[Value])
+where
+    K: KubeObject + Resource<DynamicType = ()>,
+{
+    let json = json_for_each(items);
+    for (own_managers, which) in [(&[][..], "no managed fields"), (&[MANAGER][..], "its own managed fields")]
+    {
+        let held = held_for_each::<K>(items, own_managers);
+        measured(&format!(
+            "{what} of {json:.0} bytes of JSON, kept with {which}: {held:.0} bytes, {:.2} times its JSON",
+            held / json
+        ));
+    }
+}
+
+fn main() {
+    budget("memory per cached object: at most 1.5 times its JSON without managed fields (typed)");
+    for variables in [0, 8, 64] {
+        let items: Vec<Value> = (0..LISTED)
+            .map(|number| actual(&format!("deployment-{number}"), variables, number + 1))
+            .collect();
+        compare::<Deployment>(&format!("deployment with {variables} variables"), &items);
+    }
+    let maps: Vec<Value> = (0..LISTED)
+        .map(|number| {
+            json!({
+                "metadata": {
+                    "name": format!("map-{number}"), "namespace": "shop", "resourceVersion": (number + 1).to_string(),
+                    "uid": format!("1f0a7c3e-55aa-4d2b-9d0e-{number:012}"), "creationTimestamp": "2026-11-21T12:00:00Z",
+                },
+                "data": { "application.properties": "key=value\n".repeat(100) },
+            })
+        })
+        .collect();
+    compare::<ConfigMap>("config map", &maps);
+}
