@@ -92,7 +92,7 @@ impl<K: KubeObject> Informer<K> {
     ///
     /// # Errors
     /// [`Error::Configuration`]: the configuration has indexers, which need all objects in full; or the type doesn't
-    /// decode from metadata alone and [`Bounds::template`] is missing.
+    /// decode from metadata alone and `template` in `Bounds` is missing.
     pub fn bounded(
         config: InformerConfig<K>,
         bounds: &Bounds<K>,
