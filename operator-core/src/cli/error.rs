@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, io, path::PathBuf};
 
 use super::ExitStatus;
-use crate::operator;
+use crate::{observe::error_chain, operator};
 
 /// What a command can fail with. Shown as three lines: what failed, why, and what to type next.
 #[derive(Debug, thiserror::Error)]
@@ -99,7 +99,7 @@ impl Error {
         match self {
             #[cfg(feature = "testing")]
             Self::Forbidden { missing, .. } => Some(format!("it may not {}", missing.join(", "))),
-            _ => self.source().map(chain),
+            _ => self.source().map(one_line),
         }
     }
 
@@ -138,14 +138,7 @@ impl Error {
     }
 }
 
-/// An error and its sources in one line.
-fn chain(error: &(dyn StdError + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text.replace('\n', " ")
+/// An error and its sources in one line, whatever line breaks they hold.
+fn one_line(error: &(dyn StdError + 'static)) -> String {
+    error_chain(error).replace('\n', " ")
 }

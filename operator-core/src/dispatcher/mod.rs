@@ -291,7 +291,7 @@ impl<R: Reconciler> Dispatcher<R> {
                 && let Err(error) = self.patch_status(status, &primary, context).await
                 && !error.is_gone()
             {
-                tracing::warn!(error = %failure::chain(&error), "the error status could not be written");
+                tracing::warn!(error = %crate::observe::error_chain(&error), "the error status could not be written");
             }
             (control.no_retry, control.reschedule, handled)
         };

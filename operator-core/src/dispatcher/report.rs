@@ -2,7 +2,7 @@
 
 use tracing::{Span, field};
 
-use super::failure::{self, Failure};
+use super::failure::Failure;
 use crate::{
     environment::Now,
     observe::{Observation, RunEnd, RunKind},
@@ -86,7 +86,7 @@ impl<'r> Report<'r> {
 
     /// The run ended with an error; how loud that is said depends on whether more attempts follow.
     pub(super) fn failed<P>(&mut self, failure: &Failure<P>, handled: bool) {
-        let error = failure::chain(&*failure.error);
+        let error = crate::observe::error_chain(&*failure.error);
         Span::current().record("error", &error);
         let last = self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);
         if failure.panicked {

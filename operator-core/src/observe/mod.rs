@@ -15,12 +15,14 @@
 //! - An observer returns quickly and doesn't block; it is called from the middle of the event path.
 
 mod cause;
+mod chain;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::resource::{ObjectKey, ResourceType};
 
 pub use cause::{Cause, Causes, SourceIndex};
+pub(crate) use chain::error_chain;
 
 /// Is told what the library does.
 pub trait Observer: fmt::Debug + Send + Sync {
