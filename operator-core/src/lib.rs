@@ -12,6 +12,8 @@
 //! - [`operations`]: every write.
 //! - [`reconciler`]: what users write.
 //! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
+//! - [`dependent`]: what should exist because a primary does.
+//! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
 //! - `testing` (feature): a real control plane on demand, and an operator inside a test.
@@ -33,7 +35,10 @@ pub mod processor;
 
 pub mod reconciler;
 
+pub mod dependent;
 mod dispatcher;
+
+pub mod workflow;
 
 pub mod controller;
 
@@ -46,11 +51,13 @@ pub mod testing;
 pub mod cli;
 
 pub use controller::{Controller, ControllerBuilder};
+pub use dependent::{Desired, KubernetesDependent};
 pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
 pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
 pub use resource::{ObjectKey, ResourceType};
+pub use workflow::Workflow;
 
 pub use k8s_openapi;
 pub use kube;

@@ -12,11 +12,13 @@ use futures::FutureExt;
 use super::{Controller, Declaration, Error, IntoController};
 use crate::{
     cache::Indexer,
+    dependent::{Dependent, DependentSource},
     dispatcher::CleanupFn,
-    event_source::{Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
+    event_source::{Access, Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
     processor::{GenericRetry, RateLimiter, Retry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
+    workflow::Workflow,
 };
 
 /// Runs of one controller that may be under way at the same time, unless it says otherwise.
@@ -50,7 +52,12 @@ pub struct ControllerBuilder<R: Reconciler> {
     max_concurrent_reconciles: usize,
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
-    sources: Vec<Box<dyn SourceDeclaration>>,
+    sources: Vec<Arc<dyn SourceDeclaration>>,
+    /// The sources that dependents bring along.
+    dependent_sources: Vec<DependentSource>,
+    workflow: Option<Workflow<R::Primary>>,
+    /// What standalone workflows need to write.
+    further_access: Vec<Access>,
 }
 
 impl<R> ControllerBuilder<R>
@@ -82,6 +89,9 @@ where
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
             sources: Vec::new(),
+            dependent_sources: Vec::new(),
+            workflow: None,
+            further_access: Vec::new(),
         }
     }
 }
@@ -263,7 +273,31 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds an event source: an [`InformerEventSource`], a
     /// [`FunctionEventSource`](crate::event_source::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
-        self.sources.push(Box::new(source));
+        self.sources.push(Arc::new(source));
+        self
+    }
+
+    /// Runs a workflow for each primary: before `reconcile`, unless it is declared as invoked explicitly, and before
+    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. Answers to JOSDK's
+    /// `@Workflow`.
+    pub fn workflow(mut self, workflow: &Workflow<R::Primary>) -> Self {
+        self.dependent_sources.extend(workflow.event_sources());
+        self.workflow = Some(workflow.clone());
+        self
+    }
+
+    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Answers to JOSDK's
+    /// `EventSourceUtils.eventSourcesFromWorkflow`.
+    pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
+        self.dependent_sources.extend(workflow.event_sources());
+        self.further_access.extend(workflow.access());
+        self
+    }
+
+    /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs.
+    pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
+        self.dependent_sources.extend(dependent.event_sources());
+        self.further_access.extend(dependent.access());
         self
     }
 
@@ -284,15 +318,11 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if matches!(&self.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
             return Err(Error::NoNamespaces);
         }
-        let mut names = BTreeSet::new();
-        if let Some(twice) =
-            self.sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone()))
-        {
-            return Err(Error::DuplicateSource(twice));
-        }
-        let finalizer = match self.cleanup {
-            None => None,
-            Some(_) => {
+        let sources = all_sources(self.sources, self.dependent_sources)?;
+        let cleans_up = self.cleanup.is_some() || self.workflow.as_ref().is_some_and(Workflow::has_deletable);
+        let finalizer = match cleans_up {
+            false => None,
+            true => {
                 let finalizer = self.finalizer.unwrap_or_else(|| default_finalizer(&self.primary_type));
                 check_finalizer(&finalizer)?;
                 Some(Arc::from(finalizer))
@@ -318,7 +348,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             use_ssa_to_patch_primary: self.use_ssa_to_patch_primary,
             reconcile_timeout: self.reconcile_timeout,
-            sources: self.sources,
+            sources,
+            workflow: self.workflow,
+            further_access: self.further_access,
         })))
     }
 }
@@ -337,6 +369,25 @@ impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
             .field("sources", &self.sources)
             .finish_non_exhaustive()
     }
+}
+
+/// The sources that are declared on the controller, and those of the dependents; of shared ones, one for each name.
+fn all_sources(
+    mut sources: Vec<Arc<dyn SourceDeclaration>>,
+    of_dependents: Vec<DependentSource>,
+) -> Result<Vec<Arc<dyn SourceDeclaration>>, Error> {
+    let (shared, own): (Vec<_>, Vec<_>) = of_dependents.into_iter().partition(|source| source.shared);
+    sources.extend(own.into_iter().map(|source| source.declaration));
+    let mut names = BTreeSet::new();
+    if let Some(twice) = sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone())) {
+        return Err(Error::DuplicateSource(twice));
+    }
+    for source in shared {
+        if names.insert(source.declaration.name()) {
+            sources.push(source.declaration);
+        }
+    }
+    Ok(sources)
 }
 
 /// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.

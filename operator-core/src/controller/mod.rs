@@ -22,8 +22,9 @@ use crate::{
     observe::{Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
-    reconciler::{ControllerContext, NextIsImminent, Reconciler},
+    reconciler::{ControllerContext, NextIsImminent, Reconciler, workflow::ManagedWorkflow},
     resource::ResourceType,
+    workflow::Workflow,
 };
 
 pub use builder::{
@@ -137,7 +138,9 @@ struct Declaration<R: Reconciler> {
     max_concurrent_reconciles: usize,
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
-    sources: Vec<Box<dyn SourceDeclaration>>,
+    sources: Vec<Arc<dyn SourceDeclaration>>,
+    workflow: Option<Workflow<R::Primary>>,
+    further_access: Vec<Access>,
 }
 
 impl<R: Reconciler> Declaration<R> {
@@ -177,6 +180,8 @@ impl<R: Reconciler> Declared for Declaration<R> {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.sources.iter().flat_map(|source| source.access()));
+        access.extend(self.workflow.iter().flat_map(Workflow::access));
+        access.extend(self.further_access.iter().cloned());
         access
     }
 
@@ -224,6 +229,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
+            workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),

@@ -2,7 +2,10 @@
 
 use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
-use crate::{operations, reconciler::BoxError};
+use crate::{
+    operations,
+    reconciler::{BoxError, workflow::WorkflowError},
+};
 
 /// A failed run.
 pub(super) struct Failure<P> {
@@ -17,6 +20,12 @@ impl<P> Failure<P> {
     /// `reconcile` returned an error.
     pub(super) fn of_reconcile(primary: Arc<P>, error: BoxError, retryable: bool) -> Self {
         Self { error, retryable, panicked: false, reconciled: Some(primary) }
+    }
+
+    /// Dependents failed.
+    pub(super) fn of_workflow(reconciled: Option<Arc<P>>, error: WorkflowError) -> Self {
+        let retryable = error.is_retryable();
+        Self { error: error.into(), retryable, panicked: false, reconciled }
     }
 
     /// A patch that `reconcile` asked for failed.

@@ -5,9 +5,10 @@
 //!   ├─ gone, or another incarnation ─────────────────────────────▶ Gone
 //!   ├─ marked for deletion
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
-//!   │    └─ cleanup ─ agrees ─▶ finalizer off ───────────────────▶ FinalizerRemoved
+//!   │    └─ workflow's cleanup, cleanup ─ both agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
 //!   └─ alive
 //!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
+//!        ├─ workflow, unless it is invoked explicitly
 //!        └─ reconcile ─▶ patch of object and status ─────────────▶ Success
 //!                 └─ error ─▶ error status ──────────────────────▶ Failed
 //! ```
@@ -39,7 +40,7 @@ use crate::{
     processor::{Outcome, Run, RunExecutor},
     reconciler::{
         Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, PrimaryPatch,
-        Reconciler, RunContext, StatusPatch, UpdateControl,
+        Reconciler, RunContext, StatusPatch, UpdateControl, workflow::WorkflowError,
     },
 };
 
@@ -138,10 +139,10 @@ impl<R: Reconciler> Dispatcher<R> {
     ) -> Result<Done, Failure<Primary<R>>> {
         let finalizer = self.shared.finalizer.as_deref();
         if primary_is_deleting(&*primary) {
-            return match (finalizer, self.cleanup) {
-                (Some(finalizer), Some(cleanup)) if has_finalizer(&*primary, finalizer) => {
+            return match finalizer {
+                Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
-                    self.clean_up(primary, context, finalizer, cleanup).await
+                    self.clean_up(primary, context, finalizer).await
                 }
                 // Others still hold the object; its end is theirs to wait for.
                 _ => Ok(Done::Nothing),
@@ -165,6 +166,9 @@ impl<R: Reconciler> Dispatcher<R> {
         primary: Arc<Primary<R>>,
         context: &Context<Primary<R>>,
     ) -> Result<Done, Failure<Primary<R>>> {
+        if let Some(error) = self.run_workflow(context).await {
+            return Err(Failure::of_workflow(Some(primary), error));
+        }
         let call = self.reconciler.reconcile(Arc::clone(&primary), context);
         let control = match AssertUnwindSafe(call).catch_unwind().await {
             Ok(Ok(control)) => control,
@@ -215,15 +219,44 @@ impl<R: Reconciler> Dispatcher<R> {
         Ok(())
     }
 
+    /// Runs the workflow that is to run before `reconcile`. Answers with what went wrong, if that fails the run.
+    async fn run_workflow(&self, context: &Context<Primary<R>>) -> Option<WorkflowError> {
+        let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
+        tracing::trace!(?workflow, "runs before reconcile");
+        context.workflow().reconcile().await.err()
+    }
+
+    /// Cleans the workflow up: always before the user's own clean-up, except where user code invokes it and has a clean-up
+    /// to do so in. Says whether everything is gone that has to go before the primary.
+    async fn clean_up_workflow(&self, context: &Context<Primary<R>>) -> Result<bool, WorkflowError> {
+        let Some(workflow) = &self.shared.workflow else { return Ok(true) };
+        if workflow.is_explicit() && self.cleanup.is_some() {
+            return Ok(true);
+        }
+        Ok(context.workflow().cleanup().await?.all_deleted())
+    }
+
     async fn clean_up(
         &self,
         primary: Arc<Primary<R>>,
         context: &Context<Primary<R>>,
         finalizer: &str,
-        cleanup: CleanupFn<R>,
     ) -> Result<Done, Failure<Primary<R>>> {
-        let call = cleanup(&self.reconciler, primary, context);
+        let all_deleted = match self.clean_up_workflow(context).await {
+            Ok(all_deleted) => all_deleted,
+            Err(error) => return Err(Failure::of_workflow(None, error)),
+        };
+        let call = async {
+            match self.cleanup {
+                Some(cleanup) => cleanup(&self.reconciler, primary, context).await,
+                None => Ok(DeleteControl::RemoveFinalizer),
+            }
+        };
         match AssertUnwindSafe(call).catch_unwind().await {
+            // What is not gone yet wakes the primary when it goes.
+            Ok(Ok(DeleteControl::RemoveFinalizer)) if !all_deleted => {
+                Ok(Done::Reconciled { reschedule: None })
+            }
             Ok(Ok(DeleteControl::RemoveFinalizer)) => {
                 self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::before_user_code)?;
                 Ok(Done::FinalizerRemoved)

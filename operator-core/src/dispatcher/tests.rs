@@ -204,6 +204,7 @@ impl World {
             writer,
             clients,
             finalizer: Some("example.com/finalizer".into()),
+            workflow: None,
             next_is_imminent: NextIsImminent(Box::new(|_| false)),
         });
         let reconciler = Arc::new(Writes);

@@ -9,8 +9,12 @@ use std::{
 };
 
 use kube::Client;
+use parking_lot::Mutex;
 
-use super::RetryInfo;
+use super::{
+    RetryInfo,
+    workflow::{ManagedWorkflow, Remembered, WorkflowHandle},
+};
 use crate::{
     cache::Informer,
     client::Clients,
@@ -31,6 +35,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) clients: Clients,
     /// The finalizer, where the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
+    /// The workflow, where the controller has one.
+    pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
     /// Asks the processor.
     pub(crate) next_is_imminent: NextIsImminent,
 }
@@ -66,6 +72,8 @@ pub struct Context<P: KubeObject> {
     shared: Arc<ControllerContext<P>>,
     /// A write has found the primary gone or replaced.
     gone: AtomicBool,
+    /// What the workflow did in this run.
+    workflow_results: Mutex<Remembered>,
 }
 
 impl<P: KubeObject> fmt::Debug for Context<P> {
@@ -76,13 +84,20 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 
 impl<P: KubeObject> Context<P> {
     pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext<P>>) -> Self {
-        Self { run, shared, gone: AtomicBool::new(false) }
+        Self { run, shared, gone: AtomicBool::new(false), workflow_results: Mutex::default() }
     }
 
     /// The primary that the run is about.
     #[must_use]
     pub fn primary_key(&self) -> &ObjectKey {
         &self.run.key
+    }
+
+    /// The newest known state of the primary that the run is about; `None` once it is gone or replaced.
+    #[must_use]
+    pub fn primary(&self) -> Option<Arc<P>> {
+        let newest = self.primary_cache().get(&self.run.key)?;
+        (newest.meta().uid.as_deref() == Some(self.run.uid.as_str())).then_some(newest)
     }
 
     /// The type of the primary.
@@ -193,6 +208,15 @@ impl<P: KubeObject> Context<P> {
     /// Writes secondaries, and the primary beside what the run answers.
     pub fn resource_operations(&self) -> ResourceOperations<'_> {
         ResourceOperations::new(self.writing_run())
+    }
+
+    /// The controller's workflow: what it did in this run, and the way to invoke it where it is declared as explicit.
+    pub fn workflow(&self) -> WorkflowHandle<'_, P> {
+        WorkflowHandle {
+            context: self,
+            workflow: self.shared.workflow.as_ref(),
+            remembered: &self.workflow_results,
+        }
     }
 
     /// An owner reference to `primary`, for the metadata of its children.

@@ -6,6 +6,7 @@
 
 mod context;
 mod control;
+pub(crate) mod workflow;
 
 use std::{error::Error as StdError, future::Future, sync::Arc};
 

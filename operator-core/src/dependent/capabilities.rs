@@ -1,0 +1,84 @@
+//! What a dependent may do.
+
+/// What a dependent may do with its resource. Answers to JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
+/// `GarbageCollected`, where the framework knows how to do it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[must_use]
+pub struct Capabilities {
+    creates: bool,
+    updates: bool,
+    deletes: bool,
+    garbage_collected: bool,
+}
+
+impl Capabilities {
+    /// Only reads.
+    pub const READ_ONLY: Self =
+        Self { creates: false, updates: false, deletes: false, garbage_collected: false };
+    /// Creates and updates; the owner reference has the cluster's garbage collector delete it with its primary. JOSDK's
+    /// `CRUDKubernetesDependentResource`.
+    pub const CRUD: Self = Self { creates: true, updates: true, deletes: true, garbage_collected: true };
+    /// Creates, updates, and deletes it itself, which needs a finalizer on the primary. JOSDK's
+    /// `CRUDNoGCKubernetesDependentResource`.
+    pub const CRUD_NO_GC: Self =
+        Self { creates: true, updates: true, deletes: true, garbage_collected: false };
+    /// Creates it where it is missing and leaves it alone from then on; garbage collected.
+    pub const CREATE_ONLY: Self =
+        Self { creates: true, updates: false, deletes: true, garbage_collected: true };
+
+    /// May create.
+    pub const fn creates(mut self) -> Self {
+        self.creates = true;
+        self
+    }
+
+    /// May update.
+    pub const fn updates(mut self) -> Self {
+        self.updates = true;
+        self
+    }
+
+    /// May delete, and has to before its primary goes.
+    pub const fn deletes(mut self) -> Self {
+        self.deletes = true;
+        self
+    }
+
+    /// Is deleted by the cluster's garbage collector when its primary goes; until then it may be deleted where it is not
+    /// wanted any more.
+    pub const fn garbage_collected(mut self) -> Self {
+        self.deletes = true;
+        self.garbage_collected = true;
+        self
+    }
+
+    /// Whether it may create.
+    #[must_use]
+    pub const fn can_create(self) -> bool {
+        self.creates
+    }
+
+    /// Whether it may update.
+    #[must_use]
+    pub const fn can_update(self) -> bool {
+        self.updates
+    }
+
+    /// Whether it may delete.
+    #[must_use]
+    pub const fn can_delete(self) -> bool {
+        self.deletes
+    }
+
+    /// Whether the garbage collector deletes it.
+    #[must_use]
+    pub const fn is_garbage_collected(self) -> bool {
+        self.garbage_collected
+    }
+
+    /// Whether it has to be deleted before its primary goes, so that the primary needs a finalizer.
+    #[must_use]
+    pub const fn needs_cleanup(self) -> bool {
+        self.deletes && !self.garbage_collected
+    }
+}

@@ -1,0 +1,176 @@
+//! A dependent as the engine sees it, whatever it is made of.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::Capabilities;
+use crate::{
+    event_source::{Access, SourceDeclaration},
+    reconciler::{
+        BoxError, Context,
+        workflow::{ReconcileResult, Secondary},
+    },
+    resource::KubeObject,
+};
+
+/// An event source that a dependent brings along.
+#[derive(Clone, Debug)]
+pub struct DependentSource {
+    /// The source.
+    pub declaration: Arc<dyn SourceDeclaration>,
+    /// Whether another source of the same name, declared by another dependent or on the controller, serves as well.
+    pub shared: bool,
+}
+
+impl DependentSource {
+    /// A source of the dependent's own.
+    #[must_use]
+    pub fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
+        Self { declaration, shared: false }
+    }
+
+    /// A source that all dependents share whose source has this name.
+    #[must_use]
+    pub fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
+        Self { declaration, shared: true }
+    }
+}
+
+/// What the engine asks of a dependent.
+pub(crate) trait Engine<P: KubeObject>: Send + Sync {
+    /// Brings the resource into the desired state, as far as the dependent may.
+    fn reconcile<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>>;
+
+    /// Deletes the resource, if it is there.
+    fn delete<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<(), BoxError>>;
+
+    /// What is there now; several for a bulk dependent.
+    fn secondaries<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>>;
+
+    /// What it may do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The event sources of its own; a shared one is declared on the controller.
+    fn event_sources(&self) -> Vec<DependentSource>;
+
+    /// The rights that it needs to write.
+    fn access(&self) -> Vec<Access>;
+}
+
+/// A declared dependent of primaries of type `P`. Cheap to clone.
+pub struct Dependent<P: KubeObject> {
+    name: Arc<str>,
+    engine: Arc<dyn Engine<P>>,
+}
+
+impl<P: KubeObject> Dependent<P> {
+    pub(crate) fn new(name: impl Into<Arc<str>>, engine: impl Engine<P> + 'static) -> Self {
+        Self { name: name.into(), engine: Arc::new(engine) }
+    }
+
+    /// The name: by default the last segment of the type that says what is desired.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same dependent under another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// What it may do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
+    ///
+    /// # Errors
+    /// When the desired state can't be told, or can't be written.
+    pub async fn reconcile(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ReconcileResult, BoxError> {
+        self.engine.reconcile(primary, context).await
+    }
+
+    /// Deletes the resource, if it is there.
+    ///
+    /// # Errors
+    /// When it can't be deleted.
+    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<(), BoxError> {
+        self.engine.delete(primary, context).await
+    }
+
+    /// What is there now. JOSDK's `getSecondaryResource`.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn secondaries(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        self.engine.secondaries(primary, context).await
+    }
+
+    /// The event sources that it brings along, for a controller that uses it without a workflow.
+    #[must_use]
+    pub fn event_sources(&self) -> Vec<DependentSource> {
+        self.engine.event_sources()
+    }
+
+    /// The rights that it needs to write.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.engine.access()
+    }
+}
+
+impl<P: KubeObject> Clone for Dependent<P> {
+    fn clone(&self) -> Self {
+        Self { name: Arc::clone(&self.name), engine: Arc::clone(&self.engine) }
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for Dependent<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependent")
+            .field("name", &self.name)
+            .field("capabilities", &self.capabilities())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What can be used as a dependent of primaries of type `P`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dependent resource of `{P}`",
+    note = "derive `KubernetesDependent` for it with `#[dependent(primary = …)]`, or wrap it: `KubernetesDependent::new(…)`, `CustomDependent::new(…)`"
+)]
+pub trait IntoDependent<P: KubeObject> {
+    /// Finishes the declaration.
+    fn into_dependent(self) -> Dependent<P>;
+}
+
+impl<P: KubeObject> IntoDependent<P> for Dependent<P> {
+    fn into_dependent(self) -> Self {
+        self
+    }
+}

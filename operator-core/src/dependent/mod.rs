@@ -1,0 +1,34 @@
+//! Dependent resources: what should exist because a primary does, and how it is brought about.
+//!
+//! A dependent is declared once and serves all primaries. Whatever it is made of, the engine sees a [`Dependent`], and runs
+//! the same algorithm with the capabilities that the dependent has:
+//!
+//! ```text
+//! read the resource ── absent ──▶ can create? ──▶ create(desired) ──▶ Created
+//!        │
+//!        └── present ──▶ can update? ──▶ matches(desired)? ── no ──▶ update ──▶ Updated
+//!                                                 └── yes ───────────────────▶ Matched
+//! ```
+//!
+//! - [`KubernetesDependent`]: an object in the cluster; say by [`Desired`] what it should look like.
+//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else.
+//!
+//! # Guarantees
+//! - The desired state is computed at most once for a dependent in a run.
+//! - A dependent without a capability never does what it would take it for.
+//!
+//! # Assumptions
+//! - `desired` is a function of the primary and the context, without side effects.
+
+mod capabilities;
+mod custom;
+mod erased;
+mod error;
+pub mod kubernetes;
+
+pub use capabilities::Capabilities;
+pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
+pub(crate) use erased::Engine;
+pub use erased::{Dependent, DependentSource, IntoDependent};
+pub use error::Error;
+pub use kubernetes::{Desired, KubernetesDependent};

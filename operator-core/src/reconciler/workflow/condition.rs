@@ -1,0 +1,102 @@
+//! What a condition answers.
+
+use std::{any::Any, fmt, sync::Arc};
+
+/// Which of a node's conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConditionKind {
+    /// Whether the node takes part at all.
+    Activation,
+    /// Whether it is to exist.
+    ReconcilePrecondition,
+    /// Whether it is ready, so that what depends on it may follow.
+    ReadyPostcondition,
+    /// Whether it is gone, so that what it depends on may follow.
+    DeletePostcondition,
+}
+
+impl fmt::Display for ConditionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Activation => "activation condition",
+            Self::ReconcilePrecondition => "reconcile precondition",
+            Self::ReadyPostcondition => "ready postcondition",
+            Self::DeletePostcondition => "delete postcondition",
+        })
+    }
+}
+
+/// The answer of a condition: whether it is met, why, and a detail for those who know its type. Answers to JOSDK's
+/// `DetailedCondition.Result`.
+///
+/// ```
+/// use operator_core::workflow::ConditionResult;
+///
+/// let answer = ConditionResult::not_met("1/3 replicas").with_detail(1_u32);
+/// assert!(!answer.is_met());
+/// assert_eq!(answer.reason(), "1/3 replicas");
+/// assert_eq!(answer.detail::<u32>(), Some(&1));
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct ConditionResult {
+    met: bool,
+    reason: String,
+    detail: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl ConditionResult {
+    /// It is met.
+    pub fn met() -> Self {
+        Self { met: true, reason: String::new(), detail: None }
+    }
+
+    /// It is not met, and this is why: a few words that complete "waiting for it to be ready: …".
+    pub fn not_met(reason: impl Into<String>) -> Self {
+        Self { met: false, reason: reason.into(), detail: None }
+    }
+
+    /// Met or not, with the reason for the case that it is not.
+    pub fn when(met: bool, otherwise: impl Into<String>) -> Self {
+        if met { Self::met() } else { Self::not_met(otherwise) }
+    }
+
+    /// Adds what code that knows the type can read from the result of the workflow.
+    pub fn with_detail<T: Send + Sync + 'static>(mut self, detail: T) -> Self {
+        self.detail = Some(Arc::new(detail));
+        self
+    }
+
+    /// Adds a reason, or replaces it.
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+
+    /// Whether it is met.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.met
+    }
+
+    /// Why; empty where there is nothing to say.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The detail, if it is one of type `T`.
+    #[must_use]
+    pub fn detail<T: 'static>(&self) -> Option<&T> {
+        self.detail.as_deref()?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for ConditionResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConditionResult")
+            .field("met", &self.met)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}

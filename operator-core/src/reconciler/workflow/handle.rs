@@ -1,0 +1,145 @@
+//! How a run invokes its controller's workflow.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+
+use super::WorkflowResult;
+use crate::{
+    observe::error_chain,
+    operations,
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+/// What can go wrong with a workflow.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum WorkflowError {
+    /// Nodes failed; each with its name. Everything that could proceed did. JOSDK's `AggregatedOperatorException`.
+    Nodes(Vec<(Arc<str>, Arc<BoxError>)>),
+    /// The controller has no workflow.
+    NoWorkflow,
+    /// The primary is not known any more.
+    PrimaryGone,
+}
+
+impl fmt::Display for WorkflowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nodes(nodes) => {
+                let plural = if nodes.len() == 1 { "" } else { "s" };
+                write!(f, "{} dependent{plural} failed", nodes.len())?;
+                for (position, (name, error)) in nodes.iter().enumerate() {
+                    let before = if position == 0 { ": " } else { "; " };
+                    write!(f, "{before}{name}: {}", error_chain(&***error))?;
+                }
+                Ok(())
+            }
+            Self::NoWorkflow => f.write_str(
+                "the controller has no workflow; declare one with `.workflow(…)` or `#[workflow(…)]`",
+            ),
+            Self::PrimaryGone => f.write_str("the primary is gone, so its workflow can't run"),
+        }
+    }
+}
+
+impl std::error::Error for WorkflowError {}
+
+impl WorkflowError {
+    /// Whether trying again can help: it can, unless the framework's own errors of all failed nodes say that it can't.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Nodes(nodes) => nodes.iter().any(|(_, error)| {
+                error.downcast_ref::<operations::Error>().is_none_or(operations::Error::is_retryable)
+            }),
+            Self::NoWorkflow => false,
+            Self::PrimaryGone => true,
+        }
+    }
+}
+
+/// A workflow as the dispatcher and the context see it.
+pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
+    /// Reconciles everything that can be.
+    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>)
+    -> BoxFuture<'r, WorkflowResult>;
+    /// Deletes everything that is to be deleted.
+    fn cleanup<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> BoxFuture<'r, WorkflowResult>;
+    /// Whether user code invokes it, otherwise it runs before `reconcile`.
+    fn is_explicit(&self) -> bool;
+    /// Whether errors stay in the result, otherwise they fail the run.
+    fn keeps_errors(&self) -> bool;
+}
+
+/// The results of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    pub(crate) reconciled: Option<Arc<WorkflowResult>>,
+    pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
+}
+
+/// The workflow of a run. Got from [`Context::workflow`]. Answers to JOSDK's
+/// `ManagedWorkflowAndDependentResourceContext`.
+pub struct WorkflowHandle<'c, P: KubeObject> {
+    pub(crate) context: &'c Context<P>,
+    pub(crate) workflow: Option<&'c Arc<dyn ManagedWorkflow<P>>>,
+    pub(crate) remembered: &'c Mutex<Remembered>,
+}
+
+impl<P: KubeObject> WorkflowHandle<'_, P> {
+    /// Reconciles the controller's workflow, and remembers the result. For explicit invocation; otherwise it has run
+    /// before `reconcile` was called.
+    ///
+    /// # Errors
+    /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
+    pub async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let result = Arc::new(workflow.reconcile(&primary, self.context).await);
+        self.remembered.lock().reconciled = Some(Arc::clone(&result));
+        if !workflow.keeps_errors() {
+            result.check()?;
+        }
+        Ok(result)
+    }
+
+    /// Cleans up the controller's workflow, and remembers the result.
+    ///
+    /// # Errors
+    /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
+    pub async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let result = Arc::new(workflow.cleanup(&primary, self.context).await);
+        self.remembered.lock().cleaned_up = Some(Arc::clone(&result));
+        if !workflow.keeps_errors() {
+            result.check()?;
+        }
+        Ok(result)
+    }
+
+    /// What the workflow did in this run; `None` before it has run. JOSDK's `getWorkflowReconcileResult`.
+    #[must_use]
+    pub fn result(&self) -> Option<Arc<WorkflowResult>> {
+        self.remembered.lock().reconciled.clone()
+    }
+
+    /// What the clean-up did in this run. JOSDK's `getWorkflowCleanupResult`.
+    #[must_use]
+    pub fn cleanup_result(&self) -> Option<Arc<WorkflowResult>> {
+        self.remembered.lock().cleaned_up.clone()
+    }
+
+    fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
+        let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
+        let primary = self.context.primary().ok_or(WorkflowError::PrimaryGone)?;
+        Ok((&**workflow, primary))
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for WorkflowHandle<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkflowHandle").field("workflow", &self.workflow).finish_non_exhaustive()
+    }
+}

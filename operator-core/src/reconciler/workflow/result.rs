@@ -1,0 +1,182 @@
+//! What a workflow did, node by node.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use super::{ConditionKind, ConditionResult, Operation, ReconcileResult, WorkflowError};
+use crate::reconciler::BoxError;
+
+/// What became of a node in one run. Every node has one, also those that were never reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeState {
+    /// Reconciled, and ready if it has a condition for that.
+    Ready(Operation),
+    /// Reconciled, but not ready.
+    NotReady {
+        /// What was done.
+        operation: Operation,
+        /// Why it is not ready.
+        reason: String,
+    },
+    /// Not run this time: something has to come first.
+    Waiting {
+        /// What for, for example `web-deployment to be ready: 1/3 replicas`.
+        reason: String,
+    },
+    /// Takes no part for this primary.
+    Inactive {
+        /// Why.
+        reason: String,
+    },
+    /// Its gate holds it: what exists stays as it is.
+    Held {
+        /// Why.
+        reason: String,
+    },
+    /// Deleted, and gone.
+    Deleted,
+    /// Deleted, but not gone yet.
+    Deleting {
+        /// What is waited for.
+        reason: String,
+    },
+    /// It, or one of its conditions, failed.
+    Failed {
+        /// What went wrong, with its causes.
+        error: String,
+    },
+}
+
+impl NodeState {
+    /// The first word of what it says: for labels and JSON.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Ready(operation) => operation.as_str(),
+            Self::NotReady { .. } => "not ready",
+            Self::Waiting { .. } => "waiting",
+            Self::Inactive { .. } => "inactive",
+            Self::Held { .. } => "held",
+            Self::Deleted => "deleted",
+            Self::Deleting { .. } => "deleting",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+impl fmt::Display for NodeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(operation) => write!(f, "{operation}"),
+            Self::NotReady { operation, reason } => write!(f, "{operation}, not ready: {reason}"),
+            Self::Waiting { reason } => write!(f, "waiting for {reason}"),
+            Self::Inactive { reason } => write!(f, "inactive: {reason}"),
+            Self::Held { reason } => write!(f, "held: {reason}"),
+            Self::Deleted => f.write_str("deleted"),
+            Self::Deleting { reason } => write!(f, "deleting: {reason}"),
+            Self::Failed { error } => write!(f, "failed: {error}"),
+        }
+    }
+}
+
+/// One node of a result.
+#[derive(Clone, Debug)]
+pub struct NodeResult {
+    /// The node's name.
+    pub name: Arc<str>,
+    /// What became of it.
+    pub state: NodeState,
+    /// What its dependent did, where it was reconciled.
+    pub reconciled: Option<ReconcileResult>,
+    /// What its conditions answered, those that were asked.
+    pub conditions: BTreeMap<ConditionKind, ConditionResult>,
+    /// The error, where it failed.
+    pub error: Option<Arc<BoxError>>,
+}
+
+/// What a workflow did in one run, for every node. Answers to JOSDK's `WorkflowReconcileResult` and
+/// `WorkflowCleanupResult`.
+#[derive(Clone, Debug, Default)]
+pub struct WorkflowResult {
+    nodes: Vec<NodeResult>,
+}
+
+impl WorkflowResult {
+    /// A result of these nodes, in the order of their declaration.
+    pub(crate) fn new(nodes: Vec<NodeResult>) -> Self {
+        Self { nodes }
+    }
+
+    /// All nodes, in the order of their declaration.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeResult] {
+        &self.nodes
+    }
+
+    /// The node of that name.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&NodeResult> {
+        self.nodes.iter().find(|node| &*node.name == name)
+    }
+
+    /// The nodes whose ready postcondition was asked and is not met. JOSDK's `getNotReadyDependents`.
+    pub fn not_ready(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes.iter().filter(|node| matches!(node.state, NodeState::NotReady { .. }))
+    }
+
+    /// Whether every node is where it should be: reconciled and ready, inactive, or removed on purpose. Unlike JOSDK's
+    /// `allDependentResourcesReady`, a node that was never reached counts as not ready.
+    #[must_use]
+    pub fn all_ready(&self) -> bool {
+        self.nodes.iter().all(|node| {
+            matches!(node.state, NodeState::Ready(_) | NodeState::Inactive { .. } | NodeState::Deleted)
+        })
+    }
+
+    /// The nodes that failed. JOSDK's `getErroredDependents`.
+    pub fn failed(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes.iter().filter(|node| matches!(node.state, NodeState::Failed { .. }))
+    }
+
+    /// After a clean-up: whether everything is gone that was to go, so that the primary may follow.
+    #[must_use]
+    pub fn all_deleted(&self) -> bool {
+        self.nodes.iter().all(|node| matches!(node.state, NodeState::Deleted | NodeState::Inactive { .. }))
+    }
+
+    /// The typed detail that a condition of a node answered with. JOSDK's `getDependentConditionResult`.
+    #[must_use]
+    pub fn condition_detail<T: 'static>(&self, node: &str, condition: ConditionKind) -> Option<&T> {
+        self.node(node)?.conditions.get(&condition)?.detail()
+    }
+
+    /// The resource of a node, if it was reconciled and is one of type `T`.
+    #[must_use]
+    pub fn resource<T: Send + Sync + 'static>(&self, node: &str) -> Option<Arc<T>> {
+        self.node(node)?.reconciled.as_ref()?.resource()
+    }
+
+    /// The errors of all nodes as one.
+    ///
+    /// # Errors
+    /// When a node failed. JOSDK's `throwAggregateExceptionIfErrorsPresent`.
+    pub fn check(&self) -> Result<(), WorkflowError> {
+        let errors: Vec<_> = self
+            .nodes
+            .iter()
+            .filter_map(|node| node.error.clone().map(|error| (Arc::clone(&node.name), error)))
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(WorkflowError::Nodes(errors)) }
+    }
+}
+
+/// One line for each node.
+impl fmt::Display for WorkflowResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, node) in self.nodes.iter().enumerate() {
+            let end = if position + 1 == self.nodes.len() { "" } else { "\n" };
+            write!(f, "{}: {}{end}", node.name, node.state)?;
+        }
+        Ok(())
+    }
+}

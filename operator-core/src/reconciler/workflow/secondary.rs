@@ -1,0 +1,155 @@
+//! What a dependent has written or found.
+
+use std::{any::Any, fmt, sync::Arc};
+
+use serde_json::Value;
+
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
+
+/// What a dependent did to a resource. Answers to JOSDK's `ReconcileResult.Operation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// It didn't exist, and was created.
+    Created,
+    /// It was not as desired, and was changed.
+    Updated,
+    /// It was found as desired, or is only read.
+    Matched,
+    /// It was deleted: one of several, which is not desired any more.
+    Deleted,
+}
+
+impl Operation {
+    /// The word for it in results and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Matched => "matched",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A secondary resource of any type, as dependents hand it to conditions and results. Cheap to clone.
+#[derive(Clone)]
+pub struct Secondary {
+    value: Arc<dyn Any + Send + Sync>,
+    id: Arc<str>,
+    to_json: Option<fn(&(dyn Any + Send + Sync)) -> Option<Value>>,
+    kind: Option<ResourceType>,
+}
+
+impl Secondary {
+    /// An object in the cluster.
+    #[must_use]
+    pub fn of_object<K: KubeObject>(object: Arc<K>, kind: ResourceType) -> Self {
+        let id = Arc::from(ObjectKey::of(&*object).to_string());
+        let to_json = |value: &(dyn Any + Send + Sync)| {
+            value.downcast_ref::<K>().and_then(|object| serde_json::to_value(object).ok())
+        };
+        Self { value: object, id, to_json: Some(to_json), kind: Some(kind) }
+    }
+
+    /// A resource outside the cluster; `id` tells it apart from others of its dependent.
+    #[must_use]
+    pub fn external<T: Send + Sync + 'static>(resource: Arc<T>, id: impl Into<Arc<str>>) -> Self {
+        Self { value: resource, id: id.into(), to_json: None, kind: None }
+    }
+
+    /// The resource, if it is one of type `T`.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        Arc::clone(&self.value).downcast().ok()
+    }
+
+    /// What tells it apart from others of its dependent.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The kind of an object in the cluster.
+    #[must_use]
+    pub fn kind(&self) -> Option<&ResourceType> {
+        self.kind.as_ref()
+    }
+
+    /// An object in the cluster as JSON, with its kind; `None` for what is outside.
+    #[must_use]
+    pub fn to_json(&self) -> Option<Value> {
+        let mut json = (self.to_json?)(&*self.value)?;
+        // Typed objects carry their kind in the type only.
+        if let (Some(kind), Some(fields)) = (&self.kind, json.as_object_mut()) {
+            fields.insert("apiVersion".to_owned(), kind.api_version().into());
+            fields.insert("kind".to_owned(), kind.kind().into());
+        }
+        Some(json)
+    }
+}
+
+/// The content is not shown: it may be a Secret's.
+impl fmt::Debug for Secondary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secondary").field("kind", &self.kind).field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// What one reconcile of a dependent did: nothing, one resource, or several of a bulk dependent. Answers to JOSDK's
+/// `ReconcileResult`.
+#[derive(Clone, Debug, Default)]
+pub struct ReconcileResult {
+    operations: Vec<(Operation, Secondary)>,
+}
+
+impl ReconcileResult {
+    /// There was nothing, and nothing was to be done.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// One resource.
+    #[must_use]
+    pub fn of(operation: Operation, resource: Secondary) -> Self {
+        Self { operations: vec![(operation, resource)] }
+    }
+
+    /// Several.
+    #[must_use]
+    pub fn aggregated(operations: Vec<(Operation, Secondary)>) -> Self {
+        Self { operations }
+    }
+
+    /// What was done, resource by resource.
+    #[must_use]
+    pub fn operations(&self) -> &[(Operation, Secondary)] {
+        &self.operations
+    }
+
+    /// The most that was done to any of the resources: one created among many matched ones makes `Created`.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        let all = self.operations.iter().map(|(operation, _)| *operation);
+        all.min_by_key(|operation| match operation {
+            Operation::Created => 0,
+            Operation::Updated => 1,
+            Operation::Deleted => 2,
+            Operation::Matched => 3,
+        })
+        .unwrap_or(Operation::Matched)
+    }
+
+    /// The first resource of type `T`.
+    #[must_use]
+    pub fn resource<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.operations.iter().find_map(|(_, resource)| resource.get())
+    }
+}

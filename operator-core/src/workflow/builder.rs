@@ -1,0 +1,134 @@
+//! The declaration of a workflow.
+
+use std::{fmt, sync::Arc};
+
+use super::{Error, Node, run};
+use crate::{
+    dependent::{DependentSource, IntoDependent},
+    event_source::Access,
+    reconciler::{Context, workflow::WorkflowResult},
+    resource::KubeObject,
+};
+
+/// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
+/// primaries. Answers to JOSDK's `Workflow`.
+pub struct Workflow<P: KubeObject>(pub(super) Arc<Declared<P>>);
+
+pub(super) struct Declared<P: KubeObject> {
+    pub(super) nodes: Vec<Node<P>>,
+    pub(super) explicit: bool,
+    pub(super) keeps_errors: bool,
+}
+
+impl<P: KubeObject> Workflow<P> {
+    /// Starts the declaration of a workflow.
+    pub fn builder() -> WorkflowBuilder<P> {
+        WorkflowBuilder { nodes: Vec::new(), explicit: false, keeps_errors: false }
+    }
+
+    /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
+    /// is invoked by [`Context::workflow`].
+    pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
+        run::reconcile(&self.0, primary, context).await
+    }
+
+    /// Deletes everything that has to be deleted before the primary goes.
+    pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
+        run::cleanup(&self.0, primary, context).await
+    }
+
+    /// The names of the nodes, in the order of their declaration.
+    pub fn node_names(&self) -> impl Iterator<Item = &str> {
+        self.0.nodes.iter().map(Node::name)
+    }
+
+    /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
+    #[must_use]
+    pub fn has_deletable(&self) -> bool {
+        self.0.nodes.iter().any(|node| node.dependent.capabilities().needs_cleanup())
+    }
+
+    /// The event sources of its dependents.
+    pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
+        self.0.nodes.iter().flat_map(|node| node.dependent.event_sources()).collect()
+    }
+
+    /// The rights that its dependents need to write.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.0.nodes.iter().flat_map(|node| node.dependent.access()).collect()
+    }
+}
+
+impl<P: KubeObject> Clone for Workflow<P> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for Workflow<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
+    }
+}
+
+/// Declares a workflow. Answers to JOSDK's `WorkflowBuilder`.
+#[must_use = "a workflow has to be built"]
+pub struct WorkflowBuilder<P: KubeObject> {
+    nodes: Vec<Node<P>>,
+    explicit: bool,
+    keeps_errors: bool,
+}
+
+impl<P: KubeObject> WorkflowBuilder<P> {
+    /// Adds a node. The order doesn't matter.
+    pub fn node(mut self, node: Node<P>) -> Self {
+        self.nodes.push(node);
+        self
+    }
+
+    /// Adds a dependent that depends on nothing, without conditions.
+    pub fn dependent(self, dependent: impl IntoDependent<P>) -> Self {
+        self.node(Node::new(dependent))
+    }
+
+    /// The workflow runs only when the reconciler calls `context.workflow().reconcile()`; otherwise a managed workflow runs
+    /// before `reconcile`. JOSDK's `explicitInvocation`.
+    pub fn explicit_invocation(mut self) -> Self {
+        self.explicit = true;
+        self
+    }
+
+    /// Errors of nodes stay in the result for the reconciler to look at; otherwise they fail the run. JOSDK's
+    /// `handleExceptionsInReconciler`.
+    pub fn handle_errors_in_reconciler(mut self) -> Self {
+        self.keeps_errors = true;
+        self
+    }
+
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle.
+    pub fn build(self) -> Result<Workflow<P>, Error> {
+        for (position, node) in self.nodes.iter().enumerate() {
+            if self.nodes.iter().take(position).any(|other| other.name() == node.name()) {
+                return Err(Error::DuplicateName(node.name().to_owned()));
+            }
+            for name in &node.depends_on {
+                if !self.nodes.iter().any(|other| other.name() == name) {
+                    let node = node.name().to_owned();
+                    return Err(Error::UnknownDependency { node, unknown: name.clone() });
+                }
+            }
+        }
+        let Self { nodes, explicit, keeps_errors } = self;
+        Ok(Workflow(Arc::new(Declared { nodes, explicit, keeps_errors })))
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for WorkflowBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkflowBuilder").field("nodes", &self.nodes).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,222 @@
+//! What a node's course depends on.
+
+use std::{future::Future, sync::Arc};
+
+use futures::{FutureExt, future::BoxFuture};
+use serde_json::Value;
+
+use crate::{
+    dependent::Dependent,
+    reconciler::{
+        BoxError, Context,
+        workflow::{ConditionResult, Secondary},
+    },
+    resource::KubeObject,
+};
+
+/// The node that a condition is asked about.
+#[derive(Debug)]
+pub struct NodeView<'n, P: KubeObject> {
+    pub(super) name: &'n str,
+    pub(super) dependent: &'n Dependent<P>,
+}
+
+impl<P: KubeObject> NodeView<'_, P> {
+    /// The node's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    /// What is there of the node's dependent now; several for a bulk dependent.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn secondaries(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        self.dependent.secondaries(primary, context).await
+    }
+
+    /// The node's resource, if there is one and it is of type `T`.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn secondary<T: Send + Sync + 'static>(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Option<Arc<T>>, BoxError> {
+        Ok(self.secondaries(primary, context).await?.iter().find_map(Secondary::get))
+    }
+
+    /// The node's objects in the cluster as JSON.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub async fn json(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Vec<Value>, BoxError> {
+        Ok(self.secondaries(primary, context).await?.iter().filter_map(Secondary::to_json).collect())
+    }
+}
+
+/// Asked about a node before or after it runs. Answers to JOSDK's `Condition` and `DetailedCondition`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+/// use operator_core::{
+///     Context,
+///     reconciler::BoxError,
+///     workflow::{Condition, ConditionResult, NodeView},
+/// };
+///
+/// /// Met once the config map has been filled by somebody.
+/// struct Filled;
+///
+/// impl Condition<Pod> for Filled {
+///     async fn check(
+///         &self,
+///         node: &NodeView<'_, Pod>,
+///         primary: &Arc<Pod>,
+///         context: &Context<Pod>,
+///     ) -> Result<ConditionResult, BoxError> {
+///         let map = node.secondary::<ConfigMap>(primary, context).await?;
+///         let filled = map.is_some_and(|map| map.data.as_ref().is_some_and(|data| !data.is_empty()));
+///         Ok(ConditionResult::when(filled, "the config map is empty"))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition for workflows of `{P}`",
+    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)`, `.deleted_when(…)` or `.active_when(…)`"
+)]
+pub trait Condition<P: KubeObject>: Send + Sync + 'static {
+    /// Whether it is met for this primary, and why not.
+    ///
+    /// # Errors
+    /// When it can't be told: the node fails then, and is retried with its primary.
+    fn check(
+        &self,
+        node: &NodeView<'_, P>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<ConditionResult, BoxError>> + Send;
+}
+
+/// What a reconcile precondition says about its node.
+#[derive(Clone, Debug)]
+pub enum Gate {
+    /// It is to be as desired.
+    Run,
+    /// It, and everything that depends on it, stays as it is, whatever that is; with the reason.
+    Hold(String),
+    /// It is not to exist, and nothing that depends on it; with the reason.
+    Remove(String),
+}
+
+/// Decides whether a node is reconciled, held, or removed. Every [`Condition`] is one by
+/// [`Node::reconcile_precondition`](super::Node::reconcile_precondition), where "not met" removes, as in JOSDK, or by
+/// [`Node::hold_unless`](super::Node::hold_unless), where it holds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no gate for workflows of `{P}`",
+    note = "implement `operator_core::workflow::ReconcilePrecondition<{P}>`, or use a `Condition` with `.reconcile_precondition(…)` or `.hold_unless(…)`"
+)]
+pub trait ReconcilePrecondition<P: KubeObject>: Send + Sync + 'static {
+    /// The decision for this primary.
+    ///
+    /// # Errors
+    /// When it can't be told: the node fails then.
+    fn gate(
+        &self,
+        node: &NodeView<'_, P>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<Gate, BoxError>> + Send;
+}
+
+type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
+
+/// A condition of any type.
+pub(super) trait AnyCondition<P: KubeObject>: Send + Sync {
+    fn check<'r>(
+        &'r self,
+        node: &'r NodeView<'r, P>,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> Answer<'r, ConditionResult>;
+}
+
+impl<P: KubeObject, C: Condition<P>> AnyCondition<P> for C {
+    fn check<'r>(
+        &'r self,
+        node: &'r NodeView<'r, P>,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> Answer<'r, ConditionResult> {
+        Condition::check(self, node, primary, context).boxed()
+    }
+}
+
+/// A closure that is asked about primary and context, with the words for "not met".
+pub(super) struct When<F>(pub(super) F);
+
+impl<P, F> Condition<P> for When<F>
+where
+    P: KubeObject,
+    F: Fn(&P, &Context<P>) -> bool + Send + Sync + 'static,
+{
+    async fn check(
+        &self,
+        _: &NodeView<'_, P>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ConditionResult, BoxError> {
+        Ok(ConditionResult::when((self.0)(primary, context), "its condition is not met"))
+    }
+}
+
+/// A gate of any type.
+pub(super) trait AnyGate<P: KubeObject>: Send + Sync {
+    fn gate<'r>(
+        &'r self,
+        node: &'r NodeView<'r, P>,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> Answer<'r, (Gate, Option<ConditionResult>)>;
+}
+
+/// A gate of the user's own.
+pub(super) struct OwnGate<G>(pub(super) G);
+
+impl<P: KubeObject, G: ReconcilePrecondition<P>> AnyGate<P> for OwnGate<G> {
+    fn gate<'r>(
+        &'r self,
+        node: &'r NodeView<'r, P>,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> Answer<'r, (Gate, Option<ConditionResult>)> {
+        async move { Ok((self.0.gate(node, primary, context).await?, None)) }.boxed()
+    }
+}
+
+/// A condition as a gate; the function says what "not met" means.
+pub(super) struct Met<C>(pub(super) C, pub(super) fn(String) -> Gate);
+
+impl<P: KubeObject, C: Condition<P>> AnyGate<P> for Met<C> {
+    fn gate<'r>(
+        &'r self,
+        node: &'r NodeView<'r, P>,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> Answer<'r, (Gate, Option<ConditionResult>)> {
+        async move {
+            let answer = self.0.check(node, primary, context).await?;
+            let gate = if answer.is_met() { Gate::Run } else { (self.1)(answer.reason().to_owned()) };
+            Ok((gate, Some(answer)))
+        }
+        .boxed()
+    }
+}

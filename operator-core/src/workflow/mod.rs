@@ -1,0 +1,32 @@
+//! Workflows: dependents in their order, with the conditions under which they exist.
+//!
+//! ```text
+//! Workflow::builder().node(Node::new(A)).node(Node::new(B).depends_on("A")).build()
+//!        │
+//!        ├─ managed:    Controller::builder(r).workflow(workflow)              runs before reconcile, and on clean-up
+//!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.workflow().reconcile().await
+//!        └─ standalone: …event_sources_of(&workflow)                           workflow.reconcile(&primary, context).await
+//! ```
+//!
+//! # Guarantees
+//! - A node runs after everything it depends on is ready; it is deleted after everything that depends on it is gone.
+//! - Everything that can proceed does; a failing node stops only what depends on it.
+//! - The result tells for every node what happened and why.
+//!
+//! # Assumptions
+//! - Conditions look, and change nothing.
+
+mod builder;
+mod condition;
+mod error;
+mod node;
+mod run;
+
+pub use crate::reconciler::workflow::{
+    ConditionKind, ConditionResult, NodeResult, NodeState, Operation, ReconcileResult, Secondary,
+    WorkflowError, WorkflowHandle, WorkflowResult,
+};
+pub use builder::{Workflow, WorkflowBuilder};
+pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
+pub use error::Error;
+pub use node::Node;

@@ -1,0 +1,119 @@
+//! One node of a workflow, as it is declared.
+
+use std::{fmt, sync::Arc};
+
+use super::condition::{AnyCondition, AnyGate, Condition, Gate, Met, OwnGate, ReconcilePrecondition, When};
+use crate::{
+    dependent::{Dependent, IntoDependent},
+    reconciler::Context,
+    resource::KubeObject,
+};
+
+/// Declares a dependent as part of a workflow: what it depends on, and its conditions. Answers to JOSDK's `@Dependent`
+/// within `@Workflow`.
+#[must_use = "a node does nothing until it is given to a workflow"]
+pub struct Node<P: KubeObject> {
+    pub(super) dependent: Dependent<P>,
+    pub(super) depends_on: Vec<String>,
+    pub(super) activation: Option<Arc<dyn AnyCondition<P>>>,
+    pub(super) precondition: Option<Arc<dyn AnyGate<P>>>,
+    pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
+    pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
+}
+
+impl<P: KubeObject> Node<P> {
+    /// A node that depends on nothing, called like its dependent.
+    pub fn new(dependent: impl IntoDependent<P>) -> Self {
+        Self {
+            dependent: dependent.into_dependent(),
+            depends_on: Vec::new(),
+            activation: None,
+            precondition: None,
+            ready: None,
+            deleted: None,
+        }
+    }
+
+    /// Names the node; needed where one type is used twice.
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.dependent = self.dependent.named(name);
+        self
+    }
+
+    /// Runs after that node is ready, and is deleted before it. May be said several times.
+    pub fn depends_on(mut self, node: impl Into<String>) -> Self {
+        self.depends_on.push(node.into());
+        self
+    }
+
+    /// Takes part only where the condition is met: otherwise the node is not there, and what depends on it is removed. Its
+    /// event source runs only while at least one primary has it active. JOSDK's `activationCondition`.
+    pub fn activation_condition(mut self, condition: impl Condition<P>) -> Self {
+        self.activation = Some(Arc::new(condition));
+        self
+    }
+
+    /// Exists only where the condition is met: otherwise it is deleted, after everything that depends on it. JOSDK's
+    /// `reconcilePrecondition`.
+    pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
+        self.precondition = Some(Arc::new(Met(condition, Gate::Remove)));
+        self
+    }
+
+    /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
+    pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
+        self.precondition = Some(Arc::new(Met(condition, Gate::Hold)));
+        self
+    }
+
+    /// Is run, held or removed, as the gate says.
+    pub fn gate(mut self, gate: impl ReconcilePrecondition<P>) -> Self {
+        self.precondition = Some(Arc::new(OwnGate(gate)));
+        self
+    }
+
+    /// What depends on it runs once the condition is met. JOSDK's `readyPostcondition`.
+    pub fn ready_postcondition(mut self, condition: impl Condition<P>) -> Self {
+        self.ready = Some(Arc::new(condition));
+        self
+    }
+
+    /// What it depends on is deleted once the condition is met. JOSDK's `deletePostcondition`.
+    pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
+        self.deleted = Some(Arc::new(condition));
+        self
+    }
+
+    /// [`Node::activation_condition`] by a closure.
+    pub fn active_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
+        self.activation_condition(When(condition))
+    }
+
+    /// [`Node::reconcile_precondition`] by a closure.
+    pub fn reconcile_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
+        self.reconcile_precondition(When(condition))
+    }
+
+    /// [`Node::ready_postcondition`] by a closure.
+    pub fn ready_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
+        self.ready_postcondition(When(condition))
+    }
+
+    /// [`Node::delete_postcondition`] by a closure.
+    pub fn deleted_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
+        self.delete_postcondition(When(condition))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.dependent.name()
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for Node<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("dependent", &self.dependent)
+            .field("depends_on", &self.depends_on)
+            .finish_non_exhaustive()
+    }
+}
