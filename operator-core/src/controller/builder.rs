@@ -1,15 +1,13 @@
 //! The declaration of a controller.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
-use super::{Controller, Declaration, Error, IntoController};
+use super::{
+    Controller, Declaration, Error, IntoController,
+    checks::{check_field_manager, check_finalizer, check_name, check_sources},
+};
 use crate::{
     cache::Indexer,
     dispatcher::CleanupFn,
@@ -284,12 +282,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if matches!(&self.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
             return Err(Error::NoNamespaces);
         }
-        let mut names = BTreeSet::new();
-        if let Some(twice) =
-            self.sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone()))
-        {
-            return Err(Error::DuplicateSource(twice));
-        }
+        check_sources(&self.sources)?;
         let finalizer = match self.cleanup {
             None => None,
             Some(_) => {
@@ -345,28 +338,4 @@ fn default_finalizer(primary_type: &ResourceType) -> String {
         "" => format!("{}.core.operator-core.io/finalizer", primary_type.plural()),
         group => format!("{}.{group}/finalizer", primary_type.plural()),
     }
-}
-
-fn check_name(name: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(Error::InvalidName(name.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_field_manager(manager: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    if manager.is_empty() || manager.len() > 128 || !manager.chars().all(allowed) {
-        return Err(Error::InvalidFieldManager(manager.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_finalizer(finalizer: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
-        domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
-    });
-    if valid { Ok(()) } else { Err(Error::InvalidFinalizer(finalizer.to_owned())) }
 }
