@@ -9,7 +9,10 @@ use k8s_openapi::{
     ByteString,
     api::core::v1::{ConfigMap, Secret, Service, ServicePort, ServiceSpec},
 };
-use kube::api::{Patch, PatchParams};
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams},
+};
 use operator_core::{
     Controller, UpdateControl,
     observe::{Cause, SourceIndex},
@@ -137,5 +140,24 @@ async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()
     assert_eq!(audit.calls().await?.counts(), expected(&[]));
     nothing_follows(&operator, &mut audit).await?;
     assert_eq!((before.runs.count(), after.runs.count()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_of_the_reconcilers_own_is_seen() -> Result<()> {
+    let scene = Scene::<TestResource>::new("api-calls").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let namespace = primary.namespace().unwrap_or_default();
+            Api::<ConfigMap>::namespaced(context.client().clone(), &namespace).get_opt("one").await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let (operator, mut audit) = scene.audited().await?;
+    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let operator = TestOperator::start(operator.register(controller)?).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    assert_eq!(audit.calls().await?.about_objects().counts(), expected(&[("get", "configmaps")]));
     Ok(())
 }
