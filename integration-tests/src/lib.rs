@@ -3,6 +3,7 @@
 //! Each test has a namespace of its own, and a custom resource in an API group of its own, so that all of them run at the
 //! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
+mod audit;
 mod intercept;
 mod log;
 mod record;
@@ -12,6 +13,7 @@ mod script;
 mod test_resource;
 mod writing;
 
+pub use audit::{Audit, Calls};
 pub use intercept::before;
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};

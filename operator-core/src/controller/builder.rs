@@ -1,15 +1,13 @@
 //! The declaration of a controller.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
-use super::{Controller, Declaration, Error, IntoController};
+use super::{
+    Controller, Declaration, Error, IntoController,
+    checks::{all_sources, check_field_manager, check_finalizer, check_name},
+};
 use crate::{
     cache::Indexer,
     dependent::{Dependent, DependentSource},
@@ -371,53 +369,10 @@ impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     }
 }
 
-/// The sources that are declared on the controller, and those of the dependents; of shared ones, one for each name.
-fn all_sources(
-    mut sources: Vec<Arc<dyn SourceDeclaration>>,
-    of_dependents: Vec<DependentSource>,
-) -> Result<Vec<Arc<dyn SourceDeclaration>>, Error> {
-    let (shared, own): (Vec<_>, Vec<_>) = of_dependents.into_iter().partition(|source| source.shared);
-    sources.extend(own.into_iter().map(|source| source.declaration));
-    let mut names = BTreeSet::new();
-    if let Some(twice) = sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone())) {
-        return Err(Error::DuplicateSource(twice));
-    }
-    for source in shared {
-        if names.insert(source.declaration.name()) {
-            sources.push(source.declaration);
-        }
-    }
-    Ok(sources)
-}
-
 /// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.
 fn default_finalizer(primary_type: &ResourceType) -> String {
     match primary_type.group() {
         "" => format!("{}.core.operator-core.io/finalizer", primary_type.plural()),
         group => format!("{}.{group}/finalizer", primary_type.plural()),
     }
-}
-
-fn check_name(name: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(Error::InvalidName(name.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_field_manager(manager: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    if manager.is_empty() || manager.len() > 128 || !manager.chars().all(allowed) {
-        return Err(Error::InvalidFieldManager(manager.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_finalizer(finalizer: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
-        domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
-    });
-    if valid { Ok(()) } else { Err(Error::InvalidFinalizer(finalizer.to_owned())) }
 }

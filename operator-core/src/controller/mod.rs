@@ -4,6 +4,7 @@
 //! it was stopped: everything that is learned while it runs belongs to the run.
 
 mod builder;
+mod checks;
 mod error;
 mod running;
 mod sink;
@@ -208,8 +209,8 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let primary = PrimarySource::new(self.primary_source(), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         let mut sources = Sources::default();
-        for (index, declaration) in (0..).zip(&self.sources) {
-            declaration.build(SourceIndex(index), &wiring, &mut sources);
+        for (index, declaration) in SourceIndex::all().zip(&self.sources) {
+            declaration.build(index, &wiring, &mut sources);
         }
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());

@@ -1,5 +1,6 @@
 //! What the writes promise beyond the original's tests.
 
+mod api_calls;
 mod deadline;
 mod foreign_ownership;
 mod replaced_primary;
