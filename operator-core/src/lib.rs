@@ -46,7 +46,10 @@ pub mod testing;
 pub mod cli;
 
 pub use controller::{Controller, ControllerBuilder};
-pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
+pub use event_source::{
+    CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
+    PollingEventSource, SimpleInboundEventSource, WatchScope,
+};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
 pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
