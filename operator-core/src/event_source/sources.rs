@@ -4,12 +4,12 @@ use std::{any::Any, fmt, sync::Arc};
 
 use kube::core::{DynamicObject, PartialObjectMeta};
 
-use super::{EventSource, SecondarySource};
+use super::{EventSource, ExternalSource, SecondarySource};
 use crate::resource::{KubeObject, ResourceType};
 
 struct Entry {
     source: Arc<dyn EventSource>,
-    /// A source of secondaries again, with its type still known to whoever asks for it.
+    /// A source of secondaries, or an [`ExternalSource`], with its type still known to whoever asks for it.
     typed: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -29,6 +29,16 @@ impl Sources {
     /// Adds a source that only wakes primaries.
     pub fn add_source(&mut self, source: Arc<dyn EventSource>) {
         self.entries.push(Entry { source, typed: None });
+    }
+
+    /// Adds a source of another system's resources of type `R`, which the context of a run can then read from `store`.
+    pub fn add_external<R: 'static>(&mut self, source: Arc<dyn EventSource>, store: ExternalSource<R>) {
+        self.entries.push(Entry { source, typed: Some(Box::new(store)) });
+    }
+
+    /// The sources of another system's resources of type `R`.
+    pub fn external<R: 'static>(&self) -> impl Iterator<Item = &ExternalSource<R>> {
+        self.entries.iter().filter_map(|entry| entry.typed.as_ref()?.downcast_ref())
     }
 
     /// The sources of objects of type `K`. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
