@@ -36,6 +36,16 @@ pub enum Error {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
+    /// There is no such event source.
+    #[error(
+        "dependent `{dependent}` is remembered by the event source `{event_source}`, and the controller has none of that name for its type"
+    )]
+    UnknownEventSource {
+        /// The dependent.
+        dependent: String,
+        /// The event source.
+        event_source: String,
+    },
     /// A write failed.
     #[error(transparent)]
     Write(#[from] operations::Error),
@@ -48,7 +58,7 @@ impl Error {
         match self {
             // Somebody may delete what is in the way.
             Self::Conflict { .. } => true,
-            Self::IllegalOwner { .. } | Self::NoUid(_) => false,
+            Self::IllegalOwner { .. } | Self::NoUid(_) | Self::UnknownEventSource { .. } => false,
             Self::Write(error) => error.is_retryable(),
         }
     }

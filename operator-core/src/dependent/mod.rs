@@ -27,7 +27,7 @@ mod error;
 pub mod kubernetes;
 
 pub use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
+pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub use error::Error;

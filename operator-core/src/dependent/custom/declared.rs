@@ -4,7 +4,9 @@ use std::{fmt, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{Creator, Deleter, DependentResource, ExplicitState, Updater, default_name, unanswered::Unanswered};
+use super::{
+    Creator, Deleter, DependentResource, ExplicitState, Updater, default_name, unanswered::Unanswered,
+};
 use crate::{
     dependent::{Dependent, Engine, IntoDependent},
     reconciler::{BoxError, Context, workflow::Secondary},
@@ -40,8 +42,7 @@ pub(super) struct Updates<D: DependentResource<P>, P: KubeObject> {
     pub(super) update: Update<D, P>,
 }
 
-type OfState<D, P> =
-    for<'r> fn(&'r D, &'r ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+type OfState<D, P> = for<'r> fn(&'r D, &'r ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
 
 /// The writes of an [`ExplicitState`].
 pub(super) struct KeepsState<D: DependentResource<P>, P: KubeObject> {

@@ -19,7 +19,8 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     /// The source that remembers the resource, where there is one.
     fn store<'c>(&self, context: &'c Context<P>) -> Result<Option<ExternalSource<D::Resource>>, Error> {
         let Some(name) = self.source.as_deref() else { return Ok(None) };
-        let unknown = || Error::UnknownEventSource { dependent: self.name.to_string(), event_source: name.to_owned() };
+        let unknown =
+            || Error::UnknownEventSource { dependent: self.name.to_string(), event_source: name.to_owned() };
         context.external_source(Some(name)).map(|source| Some(Arc::clone(source))).ok_or_else(unknown)
     }
 
@@ -37,7 +38,11 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     }
 
     /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
-    async fn look(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
+    async fn look(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Option<Arc<D::Resource>>, BoxError> {
         let key = context.primary_key();
         let in_doubt = self.unanswered.in_doubt(key, |key| context.primary_cache().get(key).is_some());
         if let Some(source) = self.store(context)? {
@@ -93,7 +98,11 @@ impl<D: DependentResource<P>, P: KubeObject> Engine<P> for CustomDependent<D, P>
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> BoxFuture<'r, Result<(), BoxError>> {
+    fn delete<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<(), BoxError>> {
         async move {
             let Some(delete) = self.delete else { return Ok(()) };
             let Some(actual) = self.look(primary, context).await? else { return Ok(()) };
