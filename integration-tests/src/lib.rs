@@ -4,6 +4,7 @@
 //! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
 mod audit;
+mod external;
 mod intercept;
 mod log;
 mod record;
@@ -14,6 +15,7 @@ mod test_resource;
 mod writing;
 
 pub use audit::{Audit, Calls};
+pub use external::{ExternalSystem, Record};
 pub use intercept::before;
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};

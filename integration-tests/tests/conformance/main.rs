@@ -7,4 +7,5 @@ mod base_api;
 mod beyond;
 mod cache;
 mod collected;
+mod dependent;
 mod writes;

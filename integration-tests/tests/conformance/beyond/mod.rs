@@ -9,3 +9,4 @@ mod observability;
 mod panic_in_reconcile;
 mod primary_gone_during_a_run;
 mod recreated_primary;
+mod unanswered_create;
