@@ -21,9 +21,9 @@ use crate::{
 /// before the operator starts, while it runs, and between a stop and the next start. Answers to JOSDK's
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
-/// What is pushed while the operator doesn't run is kept for its next start. What is pushed for a primary that doesn't
-/// exist is dropped, in the latter case when the start has found that out: the primary's first run fetches. So is all that
-/// an earlier start has learned.
+/// What is pushed while the operator doesn't run is kept for its next start, which forgets what the one before it had
+/// learned. What is pushed for a primary that doesn't exist is dropped, at the latest once all primaries have been seen; a
+/// run of that primary, should it appear, fetches.
 pub struct InboundHandle<R, I> {
     id: IdOf<R, I>,
     line: Arc<Mutex<Line<R, I>>>,
