@@ -5,8 +5,10 @@
 
 mod builder;
 mod error;
+mod names;
 mod running;
 mod sink;
+mod sources;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -139,11 +141,18 @@ struct Declaration<R: Reconciler> {
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
     sources: Vec<Arc<dyn SourceDeclaration>>,
+    /// Those that run only while some primary needs them.
+    conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     workflow: Option<Workflow<R::Primary>>,
     further_access: Vec<Access>,
 }
 
 impl<R: Reconciler> Declaration<R> {
+    /// In the order of their indexes.
+    fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
+        self.sources.iter().chain(&self.conditional_sources)
+    }
+
     fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
         PrimaryEventSource {
             label_selector: self.label_selector.clone(),
@@ -179,7 +188,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         if self.finalizer.is_some() {
             access.push(right(None, &["patch"]));
         }
-        access.extend(self.sources.iter().flat_map(|source| source.access()));
+        access.extend(self.all_sources().flat_map(|source| source.access()));
         access.extend(self.workflow.iter().flat_map(Workflow::access));
         access.extend(self.further_access.iter().cloned());
         access
@@ -211,6 +220,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for (index, declaration) in (0..).zip(&self.sources) {
             declaration.build(SourceIndex(index), &wiring, &mut sources);
         }
+        for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
+            let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
+            sources.add_conditional(Arc::clone(declaration), index, &wiring);
+        }
+        let conditional = Arc::clone(sources.conditional());
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
@@ -239,7 +253,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             cleanup: self.cleanup,
             use_ssa: self.use_ssa_to_patch_primary,
             timeout: self.reconcile_timeout,
-            source_names: self.sources.iter().map(|source| source.name()).collect(),
+            source_names: self.all_sources().map(|source| source.name()).collect(),
             shared,
         };
         let (processor, processing) = Processor::new(
@@ -249,10 +263,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
             Arc::clone(&self.name),
             Arc::new(Runs(Arc::new(dispatcher))),
         );
-        sink.connect(processor.clone());
+        sink.connect(processor.clone(), &conditional);
         RunningController::start(
             Arc::clone(&self.name),
-            all,
+            (all, conditional),
             processor,
             processing,
             environment,

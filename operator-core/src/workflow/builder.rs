@@ -49,8 +49,14 @@ impl<P: KubeObject> Workflow<P> {
     }
 
     /// The event sources of its dependents.
-    pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
-        self.0.nodes.iter().flat_map(|node| node.dependent.event_sources()).collect()
+    pub(crate) fn event_sources(&self) -> WorkflowSources {
+        let mut sources = WorkflowSources::default();
+        for node in &self.0.nodes {
+            let needed =
+                if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
+            needed.extend(node.dependent.event_sources());
+        }
+        sources
     }
 
     /// The rights that its dependents need to write.
@@ -70,6 +76,15 @@ impl<P: KubeObject> fmt::Debug for Workflow<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
     }
+}
+
+/// The event sources of a workflow's nodes.
+#[derive(Debug, Default)]
+pub(crate) struct WorkflowSources {
+    /// Those of nodes that always take part.
+    pub(crate) always: Vec<DependentSource>,
+    /// Those of nodes with an activation condition: they run only while such a node is active for some primary.
+    pub(crate) conditional: Vec<DependentSource>,
 }
 
 /// Declares a workflow. Answers to JOSDK's `WorkflowBuilder`.

@@ -26,6 +26,7 @@ pub use crate::reconciler::workflow::{
     ConditionKind, ConditionResult, NodeResult, NodeState, Operation, ReconcileResult, Secondary,
     WorkflowError, WorkflowHandle, WorkflowResult,
 };
+pub(crate) use builder::WorkflowSources;
 pub use builder::{Workflow, WorkflowBuilder};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::Error;
