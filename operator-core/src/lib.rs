@@ -12,6 +12,7 @@
 //! - [`operations`]: every write.
 //! - [`reconciler`]: what users write.
 //! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
+//! - [`workflow`]: many resources that depend on one another.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
 //! - `testing` (feature): a real control plane on demand, and an operator inside a test.
@@ -34,6 +35,8 @@ pub mod processor;
 pub mod reconciler;
 
 mod dispatcher;
+
+pub mod workflow;
 
 pub mod controller;
 

@@ -24,6 +24,8 @@ const PURE: &[&str] = &[
     "processor/machine/",
     "processor/rate_limit.rs",
     "processor/retry.rs",
+    "workflow/error.rs",
+    "workflow/graph/",
 ];
 
 /// What a pure file does not name.
