@@ -26,6 +26,7 @@ const PURE: &[&str] = &[
     "processor/retry.rs",
     "workflow/error.rs",
     "workflow/graph/",
+    "workflow/plan/",
 ];
 
 /// What a pure file does not name.
