@@ -24,7 +24,10 @@ use crate::{
     observe::{Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
-    reconciler::{ControllerContext, NextIsImminent, Reconciler, workflow::ManagedWorkflow},
+    reconciler::{
+        ControllerContext, NextIsImminent, Reconciler,
+        workflow::{ManagedWorkflow, WorkflowSurroundings},
+    },
     resource::ResourceType,
     workflow::Workflow,
 };
@@ -109,6 +112,7 @@ pub(crate) struct Surroundings {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    pub(crate) workflows: WorkflowSurroundings,
 }
 
 /// A controller whose primary type is not visible any more.
@@ -195,7 +199,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn start(&self, surroundings: &Surroundings) -> RunningController {
-        let Surroundings { clients, environment, observers, cache_sync_timeout } = surroundings;
+        let Surroundings { clients, environment, observers, cache_sync_timeout, workflows } = surroundings;
         let config = MachineConfig {
             max_concurrent: self.max_concurrent_reconciles,
             retry: Arc::clone(&self.retry),
@@ -244,6 +248,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflows: workflows.clone(),
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),

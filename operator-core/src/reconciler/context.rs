@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::{
     RetryInfo,
-    workflow::{ManagedWorkflow, Remembered, WorkflowHandle},
+    workflow::{ManagedWorkflow, Remembered, WorkflowHandle, WorkflowSurroundings},
 };
 use crate::{
     cache::Informer,
@@ -37,6 +37,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) finalizer: Option<Arc<str>>,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+    /// What the workflows of the operator share.
+    pub(crate) workflows: WorkflowSurroundings,
     /// Asks the processor.
     pub(crate) next_is_imminent: NextIsImminent,
 }
