@@ -14,6 +14,7 @@
 //! JOSDK: `Workflow`, with its executors `WorkflowReconcileExecutor` and `WorkflowCleanupExecutor`.
 
 pub mod graph;
+pub mod mermaid;
 pub mod plan;
 
 mod error;
