@@ -43,10 +43,10 @@ pub use crate::reconciler::workflow::{
 };
 pub(crate) use builder::WorkflowSources;
 pub use builder::{Workflow, WorkflowBuilder};
+pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use conditions::{
     ConditionExt, CrdPresent, DeploymentReady, KindServed, Ready, ResourceDeleted, StatefulSetReady,
 };
-pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub use graph::{Graph, NodeId};
 pub use node::Node;
