@@ -23,7 +23,7 @@ impl<K: KubeObject> Relation<K> {
         match references {
             Some(references) => Self::Referenced { references, mapper },
             None => Self::Indexed {
-                mapper: mapper.unwrap_or(SecondaryToPrimary::OwnerReferences),
+                mapper: mapper.unwrap_or(SecondaryToPrimary::Marks),
                 links: Mutex::default(),
             },
         }
