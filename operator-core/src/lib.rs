@@ -12,6 +12,7 @@
 //! - [`operations`]: every write.
 //! - [`reconciler`]: what users write.
 //! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
+//! - [`dependent`]: what a primary has made for it.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
 //! - `testing` (feature): a real control plane on demand, and an operator inside a test.
@@ -33,6 +34,7 @@ pub mod processor;
 
 pub mod reconciler;
 
+pub mod dependent;
 mod dispatcher;
 
 pub mod controller;
