@@ -1,7 +1,10 @@
 //! What can go wrong with a dependent.
 
+use std::sync::Arc;
+
 use crate::{
     operations,
+    reconciler::BoxError,
     resource::{ObjectKey, ResourceType},
 };
 
@@ -11,7 +14,7 @@ use crate::{
 pub enum Error {
     /// The resource exists and belongs to somebody else.
     #[error(
-        "{kind} {key} exists already and is not ours: {owner}; delete it, or give the dependent another name"
+        "{kind} {key} exists already, and {owner}; delete it, give the dependent another name, or take it over with `.adopt_existing(true)`"
     )]
     Conflict {
         /// Its type.
@@ -36,19 +39,52 @@ pub enum Error {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
+    /// The object would be outside what its event source watches, so that nothing would be known of it.
+    #[error(
+        "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
+    )]
+    NotWatched {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The event source.
+        source_name: Arc<str>,
+    },
+    /// A primary has several objects, and nobody says which one is meant.
+    #[error("{primary} has several objects of kind {kind}; say by `.target(…)` which one is meant")]
+    Ambiguous {
+        /// Their type.
+        kind: ResourceType,
+        /// The primary.
+        primary: ObjectKey,
+    },
+    /// A dependent that is only read was asked what it wants.
+    #[error("the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or implement `Desired`")]
+    NothingDesired,
     /// A write failed.
     #[error(transparent)]
     Write(#[from] operations::Error),
 }
 
 impl Error {
+    /// As an error of user code or the framework: what a write says of itself is not hidden in another error.
+    pub(super) fn boxed(self) -> BoxError {
+        match self {
+            Self::Write(error) => Box::new(error),
+            other => Box::new(other),
+        }
+    }
+
     /// Whether trying again can help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            // Somebody may delete what is in the way.
-            Self::Conflict { .. } => true,
-            Self::IllegalOwner { .. } | Self::NoUid(_) => false,
+            // Somebody may delete what is in the way, or too much.
+            Self::Conflict { .. } | Self::Ambiguous { .. } => true,
+            Self::IllegalOwner { .. } | Self::NoUid(_) | Self::NotWatched { .. } | Self::NothingDesired => {
+                false
+            }
             Self::Write(error) => error.is_retryable(),
         }
     }

@@ -25,10 +25,11 @@ mod custom;
 mod erased;
 mod error;
 pub mod kubernetes;
+pub mod matcher;
 
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub use error::Error;
-pub use kubernetes::{Desired, KubernetesDependent};
+pub use kubernetes::{Desired, KubernetesDependent, ReadOnly};

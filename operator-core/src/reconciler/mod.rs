@@ -6,6 +6,7 @@
 
 mod context;
 mod control;
+mod memo;
 pub(crate) mod workflow;
 
 use std::{error::Error as StdError, future::Future, sync::Arc};
@@ -16,6 +17,7 @@ pub use crate::processor::RetryInfo;
 pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
+pub(crate) use memo::MemoKey;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
 
 /// Any error, as the dispatcher keeps the user's.
