@@ -4,17 +4,17 @@ use std::{fmt, marker::PhantomData};
 
 use super::Desired;
 use crate::{
-    dependent::Error,
+    dependent::{Error, bulk::BulkDesired},
     reconciler::{BoxError, Context},
     resource::KubeObject,
 };
 
-/// An object that is only read: nothing is desired. Made by
-/// [`KubernetesDependent::read_only`](super::KubernetesDependent::read_only).
+/// What is only read: nothing is desired. Made by
+/// [`KubernetesDependent::read_only`](super::KubernetesDependent::read_only) and its like for bulk dependents.
 pub struct ReadOnly<K>(PhantomData<fn() -> K>);
 
 impl<K> ReadOnly<K> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::dependent) const fn new() -> Self {
         Self(PhantomData)
     }
 }
@@ -23,6 +23,14 @@ impl<K: KubeObject, P: KubeObject> Desired<P> for ReadOnly<K> {
     type Resource = K;
 
     fn desired(&self, _: &P, _: &Context<P>) -> Result<K, BoxError> {
+        Err(Box::new(Error::NothingDesired))
+    }
+}
+
+impl<K: KubeObject, P: KubeObject> BulkDesired<P> for ReadOnly<K> {
+    type Resource = K;
+
+    fn desired(&self, _: &P, _: &Context<P>) -> Result<Vec<K>, BoxError> {
         Err(Box::new(Error::NothingDesired))
     }
 }
