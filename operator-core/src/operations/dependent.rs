@@ -36,7 +36,7 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
         &self.body
     }
 
-    pub(crate) fn kind(&self) -> &'c ResourceType {
+    fn kind(&self) -> &ResourceType {
         self.route.kind()
     }
 

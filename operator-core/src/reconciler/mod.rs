@@ -7,6 +7,8 @@
 mod context;
 mod control;
 mod memo;
+#[cfg(any(test, feature = "testing"))]
+mod offline;
 pub(crate) mod workflow;
 
 use std::{error::Error as StdError, future::Future, sync::Arc};
@@ -19,6 +21,8 @@ pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
 pub(crate) use memo::MemoKey;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use offline::{Offline, OfflineParts};
 
 /// Any error, as the dispatcher keeps the user's.
 pub type BoxError = Box<dyn StdError + Send + Sync>;

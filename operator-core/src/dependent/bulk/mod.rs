@@ -11,7 +11,7 @@ mod declared;
 mod kubernetes;
 mod several;
 
-use futures::{StreamExt, future::BoxFuture, stream};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 
 use super::Error;
 use crate::reconciler::{
@@ -40,11 +40,13 @@ struct Items {
 impl Items {
     /// Works on all of these, whatever becomes of each; the results are in their order.
     async fn work<'w>(&mut self, items: impl IntoIterator<Item = (String, Work<'w>)> + Send) {
-        let items: Vec<_> = items.into_iter().collect();
-        self.count += items.len();
-        let mut results = stream::iter(items)
-            .map(|(key, work)| async move { (key, work.await) })
-            .buffered(AT_ONCE);
+        // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.
+        let mut all = Vec::new();
+        for (key, work) in items {
+            all.push(async move { (key, work.await) }.boxed());
+        }
+        self.count += all.len();
+        let mut results = stream::iter(all).buffered(AT_ONCE);
         while let Some((key, result)) = results.next().await {
             match result {
                 Ok(done) => self.done.extend(done),

@@ -58,10 +58,10 @@ impl<K: KubeObject> SourceChoice<K> {
 
 impl<K: KubeObject> Managed<K> {
     /// The running event source.
-    pub(in crate::dependent) fn source<'c, P: KubeObject>(
+    pub(in crate::dependent) fn source<P: KubeObject>(
         &self,
-        context: &'c Context<P>,
-    ) -> Result<&'c SecondarySource<K>, Error> {
+        context: &Context<P>,
+    ) -> Result<Arc<SecondarySource<K>>, Error> {
         let name = &*self.source.name;
         let source = context.event_source::<K>(name).filter(|source| {
             let (of, wanted) = (source.resource_type(), &self.kind);
