@@ -1,5 +1,6 @@
 //! The rows of the category `workflow`.
 
+mod bulk_activation_condition;
 mod complex_workflow;
 mod crd_present_activation_condition;
 mod managed_dependent_delete_condition;
