@@ -12,6 +12,7 @@ mod relist;
 mod scene;
 mod script;
 mod test_resource;
+mod workflows;
 mod writing;
 
 pub use audit::{Audit, Calls};
@@ -23,4 +24,5 @@ pub use relist::Relist;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};
+pub use workflows::{Child, Outcomes, looking_on};
 pub use writing::{fresh, once_before, said};

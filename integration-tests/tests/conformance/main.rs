@@ -8,4 +8,5 @@ mod beyond;
 mod cache;
 mod collected;
 mod dependent;
+mod workflow;
 mod writes;

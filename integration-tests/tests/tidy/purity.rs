@@ -27,6 +27,11 @@ const PURE: &[&str] = &[
     "processor/machine/",
     "processor/rate_limit.rs",
     "processor/retry.rs",
+    "status/",
+    "workflow/error.rs",
+    "workflow/graph/",
+    "workflow/mermaid/",
+    "workflow/plan/",
 ];
 
 /// What a pure file does not name.

@@ -4,10 +4,11 @@
 //! it was stopped: everything that is learned while it runs belongs to the run.
 
 mod builder;
-mod checks;
 mod error;
+mod names;
 mod running;
 mod sink;
+mod sources;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -17,13 +18,16 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
+        Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
         PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
     },
-    observe::{Observers, SourceIndex},
+    observe::{Cause, Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
-    reconciler::{ControllerContext, NextIsImminent, Reconciler, workflow::ManagedWorkflow},
+    reconciler::{
+        ControllerContext, NextIsImminent, Reconciler,
+        workflow::{ManagedWorkflow, WorkflowSurroundings},
+    },
     resource::ResourceType,
     workflow::Workflow,
 };
@@ -108,6 +112,7 @@ pub(crate) struct Surroundings {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    pub(crate) workflows: WorkflowSurroundings,
 }
 
 /// A controller whose primary type is not visible any more.
@@ -140,11 +145,24 @@ struct Declaration<R: Reconciler> {
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
     sources: Vec<Arc<dyn SourceDeclaration>>,
+    /// Those that run only while some primary needs them.
+    conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     workflow: Option<Workflow<R::Primary>>,
     further_access: Vec<Access>,
 }
 
 impl<R: Reconciler> Declaration<R> {
+    /// In the order of their indexes.
+    fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
+        self.sources.iter().chain(&self.conditional_sources)
+    }
+
+    /// In the order of their indexes; last what is woken with when kinds appear in the cluster, or go.
+    fn source_names(&self) -> Arc<[String]> {
+        let discovery = "CustomResourceDefinition".to_owned();
+        self.all_sources().map(|source| source.name()).chain([discovery]).collect()
+    }
+
     fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
         PrimaryEventSource {
             label_selector: self.label_selector.clone(),
@@ -180,14 +198,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
         if self.finalizer.is_some() {
             access.push(right(None, &["patch"]));
         }
-        access.extend(self.sources.iter().flat_map(|source| source.access()));
+        access.extend(self.all_sources().flat_map(|source| source.access()));
         access.extend(self.workflow.iter().flat_map(Workflow::access));
         access.extend(self.further_access.iter().cloned());
         access
     }
 
     fn start(&self, surroundings: &Surroundings) -> RunningController {
-        let Surroundings { clients, environment, observers, cache_sync_timeout } = surroundings;
+        let Surroundings { clients, environment, observers, cache_sync_timeout, workflows } = surroundings;
         let config = MachineConfig {
             max_concurrent: self.max_concurrent_reconciles,
             retry: Arc::clone(&self.retry),
@@ -212,6 +230,19 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for (index, declaration) in SourceIndex::all().zip(&self.sources) {
             declaration.build(index, &wiring, &mut sources);
         }
+        for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
+            let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
+            sources.add_conditional(Arc::clone(declaration), index, &wiring);
+        }
+        let conditional = Arc::clone(sources.conditional());
+        // Behind all event sources: it is none of the controller's, but wakes its primaries.
+        let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
+        let asker = Asker {
+            controller: Arc::clone(&self.name),
+            primaries: Arc::clone(&wiring.primaries),
+            sink: Arc::clone(&wiring.sink),
+            cause: Cause::Source(SourceIndex(discovery)),
+        };
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
@@ -231,6 +262,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflows: workflows.asked_by(asker),
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),
@@ -240,7 +272,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             cleanup: self.cleanup,
             use_ssa: self.use_ssa_to_patch_primary,
             timeout: self.reconcile_timeout,
-            source_names: self.sources.iter().map(|source| source.name()).collect(),
+            source_names: self.source_names(),
             shared,
         };
         let (processor, processing) = Processor::new(
@@ -250,10 +282,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
             Arc::clone(&self.name),
             Arc::new(Runs(Arc::new(dispatcher))),
         );
-        sink.connect(processor.clone());
+        sink.connect(processor.clone(), &conditional);
         RunningController::start(
             Arc::clone(&self.name),
-            all,
+            (all, conditional),
             processor,
             processing,
             environment,

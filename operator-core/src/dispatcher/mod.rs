@@ -40,7 +40,8 @@ use crate::{
     processor::{Outcome, Run, RunExecutor},
     reconciler::{
         Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, PrimaryPatch,
-        Reconciler, RunContext, StatusPatch, UpdateControl, workflow::WorkflowError,
+        Reconciler, RunContext, StatusPatch, UpdateControl,
+        workflow::{WorkflowError, panic_text},
     },
 };
 
@@ -233,7 +234,18 @@ impl<R: Reconciler> Dispatcher<R> {
         if workflow.is_explicit() && self.cleanup.is_some() {
             return Ok(true);
         }
-        Ok(context.workflow().cleanup().await?.all_deleted())
+        let handle = context.workflow();
+        let result = handle.cleanup().await?;
+        if !workflow.keeps_errors() {
+            return Ok(result.all_deleted());
+        }
+        // Who wants to look at errors decides about them in `cleanup`; without one nobody would, and what is left behind
+        // would be forgotten.
+        if self.cleanup.is_none() {
+            result.check()?;
+            return Ok(result.all_deleted());
+        }
+        Ok(result.deleting().next().is_none())
     }
 
     async fn clean_up(
@@ -316,7 +328,7 @@ impl<R: Reconciler> Dispatcher<R> {
         let work = async {
             let call = self.reconciler.update_error_status(Arc::clone(&primary), context, &*failure.error);
             let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
-                tracing::error!(panic = failure::panic_text(&payload), "update_error_status panicked");
+                tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
                 ErrorStatusUpdateControl::default_processing()
             });
             let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;

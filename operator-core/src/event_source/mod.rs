@@ -20,6 +20,8 @@
 //! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing", with
 //!   an error in the log: an event too many is safer than a watch that stands still.
 
+mod conditional;
+mod discovery;
 mod error;
 mod events;
 mod external;
@@ -49,6 +51,8 @@ use crate::{
 };
 
 pub use cache::WatchScope;
+pub(crate) use conditional::{Claimant, ConditionalSources};
+pub(crate) use discovery::{Asker, Discovery};
 pub use error::Error;
 pub use events::SourceEvents;
 pub use external::{

@@ -1,29 +1,37 @@
 //! All sources of one controller beside that of its primaries, found by type and by name.
+//!
+//! Sources are handed out as shared pointers: a conditional one may be stopped while somebody reads it.
 
 use std::{any::Any, fmt, sync::Arc};
 
 use kube::core::{DynamicObject, PartialObjectMeta};
 
-use super::{EventSource, ExternalSource, SecondarySource};
-use crate::resource::{KubeObject, ResourceType};
+use super::{
+    EventSource, ExternalSource, SecondarySource, SourceDeclaration, Wiring, conditional::ConditionalSources,
+};
+use crate::{
+    observe::SourceIndex,
+    resource::{KubeObject, ResourceType},
+};
 
 struct Entry {
     source: Arc<dyn EventSource>,
     /// A source of secondaries, or an [`ExternalSource`], with its type still known to whoever asks for it.
-    typed: Option<Box<dyn Any + Send + Sync>>,
+    typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The event sources of one controller, in the order in which they were declared.
 #[derive(Default)]
 pub struct Sources {
     entries: Vec<Entry>,
+    conditional: Arc<ConditionalSources>,
 }
 
 impl Sources {
     /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
         let informer = Arc::new(source.informer().clone());
-        self.entries.push(Entry { source: informer, typed: Some(Box::new(source)) });
+        self.entries.push(Entry { source: informer, typed: Some(Arc::new(source)) });
     }
 
     /// Adds a source that only wakes primaries.
@@ -33,23 +41,64 @@ impl Sources {
 
     /// Adds a source of another system's resources of type `R`, which the context of a run can then read from `store`.
     pub fn add_external<R: 'static>(&mut self, source: Arc<dyn EventSource>, store: ExternalSource<R>) {
-        self.entries.push(Entry { source, typed: Some(Box::new(store)) });
+        self.entries.push(Entry { source, typed: Some(Arc::new(store)) });
     }
 
-    /// The sources of another system's resources of type `R`.
-    pub fn external<R: 'static>(&self) -> impl Iterator<Item = &ExternalSource<R>> {
-        self.entries.iter().filter_map(|entry| entry.typed.as_ref()?.downcast_ref())
+    /// The sources of another system's resources of type `R`; conditional ones while they are synced.
+    pub fn external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
+        let conditional = self.conditional.readable();
+        let conditional =
+            conditional.into_iter().flat_map(|sources| sources.own_external().collect::<Vec<_>>());
+        self.own_external().chain(conditional)
     }
 
-    /// The sources of objects of type `K`. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
+    /// Without the conditional ones.
+    fn own_external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
+        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_deref());
+        typed.filter_map(|typed| typed.downcast_ref::<ExternalSource<R>>().cloned())
+    }
+
+    /// Adds a source that runs only while some primary needs it.
+    pub(crate) fn add_conditional(
+        &mut self,
+        declaration: Arc<dyn SourceDeclaration>,
+        index: SourceIndex,
+        wiring: &Wiring,
+    ) {
+        let conditional = Arc::get_mut(&mut self.conditional);
+        let conditional = conditional.expect("nobody else holds the sources before they are complete");
+        conditional.add(declaration, index, wiring.clone());
+    }
+
+    /// Those that run only while some primary needs them.
+    pub(crate) fn conditional(&self) -> &Arc<ConditionalSources> {
+        &self.conditional
+    }
+
+    /// The sources of objects of type `K`; conditional ones while they are synced. For a `K` whose kind is known at run
+    /// time only, such as `DynamicObject`, these
     /// are those of all kinds: see [`Sources::of_kind`].
-    pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = &SecondarySource<K>> {
-        self.entries.iter().filter_map(|entry| entry.typed.as_ref()?.downcast_ref())
+    pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        let conditional = self.conditional.readable();
+        let conditional =
+            conditional.into_iter().flat_map(|sources| sources.own_of_type().collect::<Vec<_>>());
+        self.own_of_type().chain(conditional)
+    }
+
+    /// Without the conditional ones.
+    fn own_of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_ref());
+        typed
+            .filter(|typed| typed.is::<SecondarySource<K>>())
+            .filter_map(|typed| Arc::clone(typed).downcast().ok())
     }
 
     /// The sources of objects of type `K` that are of this group, version and kind.
-    pub fn of_kind<K: KubeObject>(&self, kind: &ResourceType) -> impl Iterator<Item = &SecondarySource<K>> {
-        self.of_type().filter(|source: &&SecondarySource<K>| {
+    pub fn of_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+    ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        self.of_type().filter(|source: &Arc<SecondarySource<K>>| {
             let of = source.resource_type();
             (of.group(), of.version(), of.kind()) == (kind.group(), kind.version(), kind.kind())
         })
@@ -57,7 +106,7 @@ impl Sources {
 
     /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
     /// type alone doesn't say so.
-    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = &SecondarySource<K>> {
+    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
         let object = object as &dyn Any;
         let types = match object.downcast_ref::<DynamicObject>() {
             Some(object) => object.types.clone(),
@@ -65,7 +114,7 @@ impl Sources {
                 .downcast_ref::<PartialObjectMeta<DynamicObject>>()
                 .and_then(|object| object.types.clone()),
         };
-        self.of_type().filter(move |source: &&SecondarySource<K>| {
+        self.of_type().filter(move |source: &Arc<SecondarySource<K>>| {
             let of = source.resource_type();
             types
                 .as_ref()
@@ -75,11 +124,11 @@ impl Sources {
 
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
-    pub fn named<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
+    pub fn named<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.of_type().find(|source| source.name() == name)
     }
 
-    /// All sources, whatever their type.
+    /// All sources that run as long as the controller does, whatever their type.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn EventSource>> {
         self.entries.iter().map(|entry| &entry.source)
     }
@@ -138,6 +187,7 @@ mod tests {
         let mut object = DynamicObject::new("a", &ApiResource::erase::<ConfigMap>(&()));
         assert_eq!(sources.of_object(&object).count(), 0);
         object.types = Some(TypeMeta { api_version: "example.com/v1".into(), kind: "Certificate".into() });
-        assert_eq!(sources.of_object(&object).next().map(SecondarySource::name), Some("Certificate"));
+        let found = sources.of_object(&object).next();
+        assert_eq!(found.as_ref().map(|source| source.name()), Some("Certificate"));
     }
 }

@@ -13,7 +13,8 @@ use parking_lot::Mutex;
 
 use super::{
     RetryInfo,
-    workflow::{ManagedWorkflow, Remembered, WorkflowHandle},
+    memo::Memo,
+    workflow::{ManagedWorkflow, Remembered, WorkflowHandle, WorkflowSurroundings},
 };
 use crate::{
     cache::Informer,
@@ -37,6 +38,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) finalizer: Option<Arc<str>>,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+    /// What the workflows of the operator share.
+    pub(crate) workflows: WorkflowSurroundings,
     /// Asks the processor.
     pub(crate) next_is_imminent: NextIsImminent,
 }
@@ -74,6 +77,8 @@ pub struct Context<P: KubeObject> {
     gone: AtomicBool,
     /// What the workflow did in this run.
     workflow_results: Mutex<Remembered>,
+    /// What its dependents want, computed once.
+    memo: Memo,
 }
 
 impl<P: KubeObject> fmt::Debug for Context<P> {
@@ -84,7 +89,13 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 
 impl<P: KubeObject> Context<P> {
     pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext<P>>) -> Self {
-        Self { run, shared, gone: AtomicBool::new(false), workflow_results: Mutex::default() }
+        Self {
+            run,
+            shared,
+            gone: AtomicBool::new(false),
+            workflow_results: Mutex::default(),
+            memo: Memo::default(),
+        }
     }
 
     /// The primary that the run is about.
@@ -126,7 +137,7 @@ impl<P: KubeObject> Context<P> {
 
     /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
     ///
-    /// Empty, too, when the controller has no event source for `K`.
+    /// Empty, too, when the controller has no event source for `K`, or only that of a workflow's node which is inactive.
     #[must_use]
     pub fn secondary<K: KubeObject>(&self) -> Option<Arc<K>> {
         self.secondaries().into_iter().next()
@@ -181,13 +192,16 @@ impl<P: KubeObject> Context<P> {
 
     /// The event source for objects of type `K` and of this very kind; the first one if there are several.
     #[must_use]
-    pub fn event_source_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Option<&SecondarySource<K>> {
+    pub fn event_source_of_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+    ) -> Option<Arc<SecondarySource<K>>> {
         self.shared.sources.of_kind(kind).next()
     }
 
     /// The event source of that name for objects of type `K`.
     #[must_use]
-    pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
+    pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.shared.sources.named(name)
     }
 
@@ -202,7 +216,7 @@ impl<P: KubeObject> Context<P> {
     /// The event source of that name for another system's resources of type `R`; without a name the first one. It is also
     /// told there what the run has written to the other system.
     #[must_use]
-    pub fn external_source<R: 'static>(&self, name: Option<&str>) -> Option<&ExternalSource<R>> {
+    pub fn external_source<R: 'static>(&self, name: Option<&str>) -> Option<ExternalSource<R>> {
         self.shared.sources.external().find(|source| name.is_none_or(|name| source.name() == name))
     }
 
@@ -254,6 +268,10 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.shared.writer.environment.wall_clock()
+    }
+
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
     }
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {

@@ -17,11 +17,11 @@ use crate::{
 
 impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     /// The source that remembers the resource, where there is one.
-    fn store<'c>(&self, context: &'c Context<P>) -> Result<Option<ExternalSource<D::Resource>>, Error> {
+    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<D::Resource>>, Error> {
         let Some(name) = self.source.as_deref() else { return Ok(None) };
         let unknown =
             || Error::UnknownEventSource { dependent: self.name.to_string(), event_source: name.to_owned() };
-        context.external_source(Some(name)).map(|source| Some(Arc::clone(source))).ok_or_else(unknown)
+        context.external_source(Some(name)).map(Some).ok_or_else(unknown)
     }
 
     /// Sees to it that the object exists which keeps the resource's id.
