@@ -78,8 +78,7 @@ pub(in crate::cache) fn object<K: KubeObject>(
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let text = managed_fields::without_foreign(item.get(), shape.own_managers());
-    let decoded = serde_json::from_str::<K>(&text)
+    let decoded = without_foreign_fields(item.get(), shape.own_managers())
         .map_err(|error| error.to_string())
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
@@ -97,6 +96,17 @@ pub(in crate::cache) fn object<K: KubeObject>(
             Decoded::Undecodable { key, version: identity.and_then(Identity::version), error }
         }
     }
+}
+
+/// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text.
+pub(in crate::cache) fn without_foreign_fields<K: KubeObject>(
+    item: &str,
+    own_managers: &[String],
+) -> Result<K, serde_json::Error> {
+    let cut = managed_fields::cut(item, own_managers);
+    let mut object = serde_json::from_str::<K>(&cut.text)?;
+    object.meta_mut().managed_fields = cut.own;
+    Ok(object)
 }
 
 /// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.

@@ -34,5 +34,6 @@ mod shell;
 #[cfg(test)]
 mod fsm_tests;
 
+pub(super) use managed_fields::keep_own;
 pub(super) use request::Collection;
 pub(super) use shell::{fetch, follow};

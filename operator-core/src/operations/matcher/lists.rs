@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::index::{Found, Index, digest, find};
-use super::item_key::ItemKey;
+use super::item_key::{Candidate, ItemKey};
 use super::path::Path;
-use super::value::{present, same};
+use super::value::same;
 use super::walk::{Object, Walk};
 
 impl Walk {
@@ -31,20 +31,22 @@ impl Walk {
         let Some(field) = keys.first().map(|(key, _)| key.first_field()) else {
             return self.differs(path);
         };
-        let index_of =
-            |items: &[Value]| Index::new(items.iter().map(|item| digest(present(item.get(field)))));
-        let (desired_index, actual_index) = (index_of(desired), index_of(actual));
+        let (desired_by_key, actual_by_key) = (ByKey::new(desired, field), ByKey::new(actual, field));
+        // A desired item may leave out a key field that has a default, and then has the digest of nothing.
+        let some_lack_it = desired_by_key.index.candidates(digest(None)).next().is_some();
+        let lacking = || some_lack_it.then(|| desired_by_key.index.candidates(digest(None)));
 
         let mut is_owned = vec![false; desired.len()];
         for (key, below) in &keys {
             // All keys of a list have the same fields; a set where they don't is malformed.
             let Some(digest_of_key) = key.digest_of(field) else { return self.differs(path) };
-            // A desired item may leave out a key field that has a default, and then has the digest of nothing.
             let wanted = find(
-                desired_index.candidates(digest_of_key).chain(desired_index.candidates(digest(None))),
-                |position| key.names_desired(&desired[position], below),
+                desired_by_key.index.candidates(digest_of_key).chain(lacking().into_iter().flatten()),
+                |position| key.names_desired(&desired_by_key.candidate(position), below),
             );
-            let found = find(actual_index.candidates(digest_of_key), |position| key.names(&actual[position]));
+            let found = find(actual_by_key.index.candidates(digest_of_key), |position| {
+                key.names(&actual_by_key.candidate(position))
+            });
             if let Found::Once(position) = wanted {
                 is_owned[position] = true;
             }
@@ -131,6 +133,26 @@ impl Walk {
         for (index, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
             self.differs(&Path::Item(path, index));
         }
+    }
+}
+
+/// The items of a list by the value of one key field.
+struct ByKey<'a> {
+    items: &'a [Value],
+    field: &'a str,
+    values: Vec<Option<&'a Value>>,
+    index: Index,
+}
+
+impl<'a> ByKey<'a> {
+    fn new(items: &'a [Value], field: &'a str) -> Self {
+        let values: Vec<_> = items.iter().map(|item| item.get(field)).collect();
+        let index = Index::new(values.iter().map(|value| digest(*value)));
+        Self { items, field, values, index }
+    }
+
+    fn candidate(&self, position: usize) -> Candidate<'a> {
+        Candidate { item: &self.items[position], field: self.field, value: self.values[position] }
     }
 }
 
