@@ -39,14 +39,18 @@ impl<'a> ItemKey<'a> {
 
     /// Parses the usual key: one field whose value is text, as the API server writes it.
     fn plain(text: &'a str) -> Option<Self> {
-        let (name, value) = text.strip_prefix("{\"")?.strip_suffix("\"}")?.split_once("\":\"")?;
+        let (name, value) = text.strip_prefix("{\"")?.split_once('"')?;
+        let value = value.strip_prefix(":\"")?.strip_suffix("\"}")?;
         let is_plain = |text: &str| text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
         let first = (Cow::Borrowed(name), Scalar::Text(Cow::Borrowed(value)));
         (is_plain(name) && is_plain(value)).then(|| Self { first, others: Vec::new() })
     }
 
-    fn fields(&self) -> impl Iterator<Item = &KeyField<'a>> {
-        std::iter::once(&self.first).chain(&self.others)
+    /// Whether all key fields are so, given each with its value in `item`. (A chained iterator over them is slower by
+    /// half.)
+    fn all(&self, item: &Candidate<'_>, is_so: impl Fn(&str, &Scalar<'a>, Option<&Value>) -> bool) -> bool {
+        is_so(&self.first.0, &self.first.1, item.first)
+            && self.others.iter().all(|(name, value)| is_so(name, value, item.item.get(name.as_ref())))
     }
 
     /// The name of the first key field.
@@ -54,14 +58,14 @@ impl<'a> ItemKey<'a> {
         &self.first.0
     }
 
-    /// The digest of the value of one key field, if the key has it.
-    pub(super) fn digest_of(&self, field: &str) -> Option<u64> {
-        self.fields().find(|(name, _)| name == field).map(|(_, value)| value.digest())
+    /// The digest of the value of the first key field.
+    pub(super) fn first_digest(&self) -> u64 {
+        self.first.1.digest()
     }
 
     /// Whether the key names this item of the actual object, where all defaults are filled in.
     pub(super) fn names(&self, item: &Candidate<'_>) -> bool {
-        self.fields().all(|(name, value)| item.get(name).is_some_and(|found| value.is(found)))
+        self.all(item, |_, value, found| found.is_some_and(|found| value.is(found)))
     }
 
     /// Whether the key names this item of the desired object, given what is owned of the item.
@@ -70,25 +74,18 @@ impl<'a> ItemKey<'a> {
     /// not applied and so is not owned. That tells such an item from one which names the field.
     pub(super) fn names_desired(&self, item: &Candidate<'_>, owned: &Value) -> bool {
         item.item.is_object()
-            && self.fields().all(|(name, value)| match present(item.get(name)) {
+            && self.all(item, |name, value, found| match present(found) {
                 Some(found) => value.is(found),
                 None => owned.get(format!("f:{name}")).is_none(),
             })
     }
 }
 
-/// An item that a key may name, and the value of the one field that was looked up to find it.
+/// An item that a key may name, and its value of the first key field, by which it was found.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) item: &'a Value,
-    pub(super) field: &'a str,
-    pub(super) value: Option<&'a Value>,
-}
-
-impl<'a> Candidate<'a> {
-    fn get(&self, name: &str) -> Option<&'a Value> {
-        if name == self.field { self.value } else { self.item.get(name) }
-    }
+    pub(super) first: Option<&'a Value>,
 }
 
 impl Scalar<'_> {
@@ -197,7 +194,7 @@ mod tests {
     use super::*;
 
     fn candidate(item: &Value) -> Candidate<'_> {
-        Candidate { item, field: "port", value: item.get("port") }
+        Candidate { item, first: item.get("port") }
     }
 
     #[test]
