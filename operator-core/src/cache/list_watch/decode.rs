@@ -78,7 +78,7 @@ pub(in crate::cache) fn object<K: KubeObject>(
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let decoded = without_foreign_fields(item.get(), shape.own_managers())
+    let decoded = typed(item.get(), shape.own_managers())
         .map_err(|error| error.to_string())
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
@@ -99,14 +99,15 @@ pub(in crate::cache) fn object<K: KubeObject>(
 }
 
 /// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text.
-pub(in crate::cache) fn without_foreign_fields<K: KubeObject>(
+pub(crate) fn typed<K: KubeObject>(
     item: &str,
-    own_managers: &[String],
+    own_managers: &[impl AsRef<str>],
 ) -> Result<K, serde_json::Error> {
     let cut = managed_fields::cut(item, own_managers);
     let mut object = serde_json::from_str::<K>(&cut.text)?;
     object.meta_mut().managed_fields = cut.own;
-    Ok(object)
+    // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
+    Ok(object.clone())
 }
 
 /// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.

@@ -66,7 +66,7 @@ pub(super) struct Cut<'a> {
 
 /// Takes the managed fields out of an object's text, and keeps those of `own_managers`. What can't be understood stays
 /// as it is: the decoder has better words for it.
-pub(super) fn cut<'a>(item: &'a str, own_managers: &[String]) -> Cut<'a> {
+pub(super) fn cut<'a>(item: &'a str, own_managers: &[impl AsRef<str>]) -> Cut<'a> {
     let Some(managed_fields) =
         serde_json::from_str::<Item<'_>>(item).ok().and_then(|item| item.metadata.managed_fields)
     else {
@@ -101,14 +101,17 @@ fn as_text(fields: String) -> FieldsV1 {
     FieldsV1(Value::String(fields))
 }
 
-fn own_entries(managed_fields: &RawValue, own_managers: &[String]) -> Option<Vec<ManagedFieldsEntry>> {
+fn own_entries(
+    managed_fields: &RawValue,
+    own_managers: &[impl AsRef<str>],
+) -> Option<Vec<ManagedFieldsEntry>> {
     if own_managers.is_empty() {
         return None;
     }
     let entries: Vec<&RawValue> = serde_json::from_str(managed_fields.get()).unwrap_or_default();
     let is_own = |entry: &&RawValue| {
         serde_json::from_str::<Manager<'_>>(entry.get())
-            .is_ok_and(|entry| own_managers.iter().any(|own| *own == entry.manager))
+            .is_ok_and(|entry| own_managers.iter().any(|own| own.as_ref() == entry.manager))
     };
     let own = entries.into_iter().filter(is_own);
     // An entry that can't be understood is as good as none: the next apply writes it anew.
@@ -157,7 +160,7 @@ mod tests {
         for item in
             [r#"{"metadata":{"name":"a"}}"#, r#"{"metadata":{"managedFields":null}}"#, "{}", "[1", "7"]
         {
-            let cut = cut(item, &[]);
+            let cut = cut(item, &own(&[]));
             assert!(matches!(cut.text, Cow::Borrowed(same) if same == item), "{item}");
             assert_eq!(cut.own, None);
         }
