@@ -15,7 +15,7 @@ use operator_core::{
     ObjectKey, Operator, OperatorBuilder,
     controller::IntoController,
     resource::KubeObject,
-    testing::{TestCluster, TestOperator},
+    testing::{Profile, TestCluster, TestOperator},
 };
 use serde_json::Value;
 
