@@ -19,6 +19,7 @@ const PURE: &[&str] = &[
     "cache/store/full.rs",
     "cache/store/mod.rs",
     "cache/store/record.rs",
+    "dependent/matcher/",
     "operations/matcher/",
     "processor/governor.rs",
     "processor/machine/",

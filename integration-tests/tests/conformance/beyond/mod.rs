@@ -2,6 +2,7 @@
 
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
+mod fixed_point;
 mod forbidden_secondary;
 mod http;
 mod observability;

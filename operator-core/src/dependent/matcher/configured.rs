@@ -23,8 +23,10 @@ pub enum Written<'m> {
 }
 
 /// How a dependent is compared with what is desired. JOSDK: `Matcher`, and the `matcher` of a Kubernetes dependent.
+#[derive(Default)]
 pub enum Matcher<K> {
     /// By the managed fields where it is applied, else by [`GenericMatcher`] with its defaults.
+    #[default]
     Auto,
     /// By the managed fields: [`matches_applied`]. For dependents that are applied; a replaced one has no fields that were
     /// applied, and never matches ([`Matcher::needs_apply`]).
@@ -66,8 +68,7 @@ impl<K: KubeObject> Matcher<K> {
             let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
             Ok(matches_applied(body, &serde_json::to_value(actual)?, managed, manager))
         };
-        let by_content =
-            |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
+        let by_content = |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
         match (self, written) {
             (Self::Auto | Self::Ssa, Written::Applied { manager }) => by_managed_fields(manager),
             (Self::Ssa, Written::Replaced) => Ok(Match::NeverApplied),
@@ -77,12 +78,6 @@ impl<K: KubeObject> Matcher<K> {
                 Ok(if is_as_desired(actual, desired) { Match::Equal } else { Match::Differs(Vec::new()) })
             }
         }
-    }
-}
-
-impl<K> Default for Matcher<K> {
-    fn default() -> Self {
-        Self::Auto
     }
 }
 
