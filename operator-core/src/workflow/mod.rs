@@ -29,7 +29,7 @@
 
 mod builder;
 mod condition;
-
+pub mod conditions;
 mod error;
 pub mod graph;
 pub mod mermaid;
