@@ -4,6 +4,9 @@
 //! it was stopped: everything that is learned while it runs belongs to the run.
 
 mod builder;
+mod configuration;
+#[doc(hidden)]
+pub mod derived;
 mod error;
 mod running;
 mod sink;
@@ -30,6 +33,7 @@ use crate::{
 pub use builder::{
     ControllerBuilder, DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL,
 };
+pub use configuration::ControllerConfiguration;
 pub use error::Error;
 pub(crate) use running::RunningController;
 use sink::ProcessorSink;
@@ -83,7 +87,7 @@ impl fmt::Debug for Controller {
 /// What can be registered with an operator as a controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a controller",
-    note = "register `Controller::builder(reconciler)`, finished or not"
+    note = "register `Controller::builder(reconciler)`, finished or not, or add `#[derive(ControllerConfiguration)]` to the reconciler"
 )]
 pub trait IntoController {
     /// Finishes the declaration.
