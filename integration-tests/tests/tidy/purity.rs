@@ -24,6 +24,9 @@ const PURE: &[&str] = &[
     "processor/machine/",
     "processor/rate_limit.rs",
     "processor/retry.rs",
+    "workflow/error.rs",
+    "workflow/graph/",
+    "workflow/plan/",
 ];
 
 /// What a pure file does not name.

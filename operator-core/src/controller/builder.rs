@@ -1,18 +1,17 @@
 //! The declaration of a controller.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
-use super::{Controller, Declaration, Error, IntoController};
+use super::{
+    Controller, Declaration, Error, IntoController,
+    names::{check_field_manager, check_finalizer, check_name, default_finalizer},
+    sources::DeclaredSources,
+};
 use crate::{
     cache::Indexer,
-    dependent::{Dependent, DependentSource},
+    dependent::Dependent,
     dispatcher::CleanupFn,
     event_source::{Access, Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
     processor::{GenericRetry, RateLimiter, Retry},
@@ -52,9 +51,7 @@ pub struct ControllerBuilder<R: Reconciler> {
     max_concurrent_reconciles: usize,
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
-    sources: Vec<Arc<dyn SourceDeclaration>>,
-    /// The sources that dependents bring along.
-    dependent_sources: Vec<DependentSource>,
+    sources: DeclaredSources,
     workflow: Option<Workflow<R::Primary>>,
     /// What standalone workflows need to write.
     further_access: Vec<Access>,
@@ -88,8 +85,7 @@ where
             max_concurrent_reconciles: DEFAULT_MAX_CONCURRENT_RECONCILES,
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
-            sources: Vec::new(),
-            dependent_sources: Vec::new(),
+            sources: DeclaredSources::default(),
             workflow: None,
             further_access: Vec::new(),
         }
@@ -273,7 +269,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds an event source: an [`InformerEventSource`], a
     /// [`FunctionEventSource`](crate::event_source::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
-        self.sources.push(Arc::new(source));
+        self.sources.add(Arc::new(source));
         self
     }
 
@@ -281,7 +277,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. Answers to JOSDK's
     /// `@Workflow`.
     pub fn workflow(mut self, workflow: &Workflow<R::Primary>) -> Self {
-        self.dependent_sources.extend(workflow.event_sources());
+        self.sources.add_workflow(workflow.event_sources());
         self.workflow = Some(workflow.clone());
         self
     }
@@ -289,14 +285,14 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Answers to JOSDK's
     /// `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
-        self.dependent_sources.extend(workflow.event_sources());
+        self.sources.add_workflow(workflow.event_sources());
         self.further_access.extend(workflow.access());
         self
     }
 
     /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs.
     pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
-        self.dependent_sources.extend(dependent.event_sources());
+        self.sources.add_dependent(dependent.event_sources());
         self.further_access.extend(dependent.access());
         self
     }
@@ -318,7 +314,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if matches!(&self.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
             return Err(Error::NoNamespaces);
         }
-        let sources = all_sources(self.sources, self.dependent_sources)?;
+        let (sources, conditional_sources) = self.sources.finish()?;
         let cleans_up = self.cleanup.is_some() || self.workflow.as_ref().is_some_and(Workflow::has_deletable);
         let finalizer = match cleans_up {
             false => None,
@@ -349,6 +345,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
             use_ssa_to_patch_primary: self.use_ssa_to_patch_primary,
             reconcile_timeout: self.reconcile_timeout,
             sources,
+            conditional_sources,
             workflow: self.workflow,
             further_access: self.further_access,
         })))
@@ -369,55 +366,4 @@ impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
             .field("sources", &self.sources)
             .finish_non_exhaustive()
     }
-}
-
-/// The sources that are declared on the controller, and those of the dependents; of shared ones, one for each name.
-fn all_sources(
-    mut sources: Vec<Arc<dyn SourceDeclaration>>,
-    of_dependents: Vec<DependentSource>,
-) -> Result<Vec<Arc<dyn SourceDeclaration>>, Error> {
-    let (shared, own): (Vec<_>, Vec<_>) = of_dependents.into_iter().partition(|source| source.shared);
-    sources.extend(own.into_iter().map(|source| source.declaration));
-    let mut names = BTreeSet::new();
-    if let Some(twice) = sources.iter().map(|source| source.name()).find(|name| !names.insert(name.clone())) {
-        return Err(Error::DuplicateSource(twice));
-    }
-    for source in shared {
-        if names.insert(source.declaration.name()) {
-            sources.push(source.declaration);
-        }
-    }
-    Ok(sources)
-}
-
-/// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.
-fn default_finalizer(primary_type: &ResourceType) -> String {
-    match primary_type.group() {
-        "" => format!("{}.core.operator-core.io/finalizer", primary_type.plural()),
-        group => format!("{}.{group}/finalizer", primary_type.plural()),
-    }
-}
-
-fn check_name(name: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(Error::InvalidName(name.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_field_manager(manager: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    if manager.is_empty() || manager.len() > 128 || !manager.chars().all(allowed) {
-        return Err(Error::InvalidFieldManager(manager.to_owned()));
-    }
-    Ok(())
-}
-
-fn check_finalizer(finalizer: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
-        domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
-    });
-    if valid { Ok(()) } else { Err(Error::InvalidFinalizer(finalizer.to_owned())) }
 }

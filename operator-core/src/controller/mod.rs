@@ -8,8 +8,10 @@ mod configuration;
 #[doc(hidden)]
 pub mod derived;
 mod error;
+mod names;
 mod running;
 mod sink;
+mod sources;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -25,7 +27,10 @@ use crate::{
     observe::{Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
-    reconciler::{ControllerContext, NextIsImminent, Reconciler, workflow::ManagedWorkflow},
+    reconciler::{
+        ControllerContext, NextIsImminent, Reconciler,
+        workflow::{ManagedWorkflow, WorkflowSurroundings},
+    },
     resource::ResourceType,
     workflow::Workflow,
 };
@@ -111,6 +116,7 @@ pub(crate) struct Surroundings {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    pub(crate) workflows: WorkflowSurroundings,
 }
 
 /// A controller whose primary type is not visible any more.
@@ -143,11 +149,18 @@ struct Declaration<R: Reconciler> {
     use_ssa_to_patch_primary: bool,
     reconcile_timeout: Option<Duration>,
     sources: Vec<Arc<dyn SourceDeclaration>>,
+    /// Those that run only while some primary needs them.
+    conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     workflow: Option<Workflow<R::Primary>>,
     further_access: Vec<Access>,
 }
 
 impl<R: Reconciler> Declaration<R> {
+    /// In the order of their indexes.
+    fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
+        self.sources.iter().chain(&self.conditional_sources)
+    }
+
     fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
         PrimaryEventSource {
             label_selector: self.label_selector.clone(),
@@ -183,14 +196,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
         if self.finalizer.is_some() {
             access.push(right(None, &["patch"]));
         }
-        access.extend(self.sources.iter().flat_map(|source| source.access()));
+        access.extend(self.all_sources().flat_map(|source| source.access()));
         access.extend(self.workflow.iter().flat_map(Workflow::access));
         access.extend(self.further_access.iter().cloned());
         access
     }
 
     fn start(&self, surroundings: &Surroundings) -> RunningController {
-        let Surroundings { clients, environment, observers, cache_sync_timeout } = surroundings;
+        let Surroundings { clients, environment, observers, cache_sync_timeout, workflows } = surroundings;
         let config = MachineConfig {
             max_concurrent: self.max_concurrent_reconciles,
             retry: Arc::clone(&self.retry),
@@ -215,6 +228,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for (index, declaration) in (0..).zip(&self.sources) {
             declaration.build(SourceIndex(index), &wiring, &mut sources);
         }
+        for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
+            let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
+            sources.add_conditional(Arc::clone(declaration), index, &wiring);
+        }
+        let conditional = Arc::clone(sources.conditional());
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
@@ -234,6 +252,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflows: workflows.clone(),
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),
@@ -243,7 +262,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             cleanup: self.cleanup,
             use_ssa: self.use_ssa_to_patch_primary,
             timeout: self.reconcile_timeout,
-            source_names: self.sources.iter().map(|source| source.name()).collect(),
+            source_names: self.all_sources().map(|source| source.name()).collect(),
             shared,
         };
         let (processor, processing) = Processor::new(
@@ -253,10 +272,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
             Arc::clone(&self.name),
             Arc::new(Runs(Arc::new(dispatcher))),
         );
-        sink.connect(processor.clone());
+        sink.connect(processor.clone(), &conditional);
         RunningController::start(
             Arc::clone(&self.name),
-            all,
+            (all, conditional),
             processor,
             processing,
             environment,

@@ -9,14 +9,14 @@ use tokio::task::JoinHandle;
 use crate::{
     cache,
     environment::{Environment, Now},
-    event_source::EventSource,
+    event_source::{ConditionalSources, EventSource},
     observe::{Observation, Observers, SourceHealth},
     processor::{Processor, ProcessorTask, Snapshot},
 };
 
-/// Tasks that end when this is dropped.
+/// Tasks that end when this is dropped, and conditional sources that start and stop theirs themselves.
 #[derive(Debug, Default)]
-struct Tasks(Vec<Task>);
+struct Tasks(Vec<Task>, Arc<ConditionalSources>);
 
 #[derive(Debug)]
 struct Task {
@@ -30,6 +30,7 @@ impl Drop for Tasks {
         for task in &self.0 {
             task.handle.abort();
         }
+        self.1.close();
     }
 }
 
@@ -44,6 +45,7 @@ const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 pub(crate) struct RunningController {
     name: Arc<str>,
     sources: Vec<Arc<dyn EventSource>>,
+    conditional: Arc<ConditionalSources>,
     processor: Processor,
     tasks: Mutex<Tasks>,
 }
@@ -51,14 +53,14 @@ pub(crate) struct RunningController {
 impl RunningController {
     pub(super) fn start(
         name: Arc<str>,
-        sources: Vec<Arc<dyn EventSource>>,
+        (sources, conditional): (Vec<Arc<dyn EventSource>>, Arc<ConditionalSources>),
         processor: Processor,
         processing: ProcessorTask,
         environment: &Environment,
         observers: Observers,
         cache_sync_timeout: Option<Duration>,
     ) -> Self {
-        let mut tasks = Tasks::default();
+        let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional));
         // One task for each source: one that can't reach its kind slows down nothing else.
         for source in &sources {
             let serves = Some(format!("event source {}", source.name()));
@@ -77,21 +79,23 @@ impl RunningController {
             }
         });
         tasks.0.push(Task { serves: None, handle: starting });
-        Self { name, sources, processor, tasks: Mutex::new(tasks) }
+        Self { name, sources, conditional, processor, tasks: Mutex::new(tasks) }
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Resolves once every event source has seen everything, so that runs may start.
+    /// Resolves once every event source has seen everything, so that runs may start. Conditional ones start later.
     pub(crate) async fn synced(&self) {
         join_all(self.sources.iter().map(|source| source.synced())).await;
     }
 
-    /// The event sources that are not healthy, by name.
+    /// The event sources that run and are not healthy, by name.
     pub(crate) fn unhealthy(&self) -> Vec<(String, SourceHealth)> {
-        let all = self.sources.iter().map(|source| (source.name().to_owned(), source.health()));
+        let conditional = self.conditional.running();
+        let all = self.sources.iter().chain(&conditional);
+        let all = all.map(|source| (source.name().to_owned(), source.health()));
         all.filter(|(_, health)| *health != SourceHealth::Healthy).collect()
     }
 
@@ -99,7 +103,9 @@ impl RunningController {
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
         let tasks = self.tasks.lock();
         let ended = tasks.0.iter().filter(|task| task.handle.is_finished());
-        ended.filter_map(|task| task.serves.clone()).collect()
+        let conditional =
+            self.conditional.ended_tasks().into_iter().map(|name| format!("event source {name}"));
+        ended.filter_map(|task| task.serves.clone()).chain(conditional).collect()
     }
 
     /// Where the processor stands, after everything that its sources have delivered so far.
@@ -107,14 +113,14 @@ impl RunningController {
         self.processor.snapshot().await
     }
 
-    /// Whether every source has seen everything that exists at this moment.
+    /// Whether every source that runs has seen everything that exists at this moment.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
         for source in &self.sources {
             if !source.caught_up().await? {
                 return Ok(false);
             }
         }
-        Ok(true)
+        self.conditional.caught_up().await
     }
 
     /// Hands out no more runs, waits up to `timeout` for those under way, and stops everything. Says whether all of
@@ -225,7 +231,7 @@ mod tests {
         ];
         let controller = RunningController::start(
             Arc::from("web"),
-            sources,
+            (sources, Arc::default()),
             processor,
             processing,
             &environment,

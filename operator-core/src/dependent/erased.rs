@@ -87,6 +87,10 @@ impl<P: KubeObject> Dependent<P> {
         &self.name
     }
 
+    pub(crate) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     /// The same dependent under another name.
     #[must_use]
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {

@@ -4,7 +4,10 @@ use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{
     operations,
-    reconciler::{BoxError, workflow::WorkflowError},
+    reconciler::{
+        BoxError,
+        workflow::{WorkflowError, panic_text},
+    },
 };
 
 /// A failed run.
@@ -24,8 +27,8 @@ impl<P> Failure<P> {
 
     /// Dependents failed.
     pub(super) fn of_workflow(reconciled: Option<Arc<P>>, error: WorkflowError) -> Self {
-        let retryable = error.is_retryable();
-        Self { error: error.into(), retryable, panicked: false, reconciled }
+        let (retryable, panicked) = (error.is_retryable(), error.is_panic());
+        Self { error: error.into(), retryable, panicked, reconciled }
     }
 
     /// A patch that `reconcile` asked for failed.
@@ -89,9 +92,3 @@ impl fmt::Display for Panicked {
 }
 
 impl StdError for Panicked {}
-
-/// The words of a panic.
-pub(super) fn panic_text(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
-}

@@ -40,7 +40,8 @@ use crate::{
     processor::{Outcome, Run, RunExecutor},
     reconciler::{
         Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, PrimaryPatch,
-        Reconciler, RunContext, StatusPatch, UpdateControl, workflow::WorkflowError,
+        Reconciler, RunContext, StatusPatch, UpdateControl,
+        workflow::{WorkflowError, panic_text},
     },
 };
 
@@ -316,7 +317,7 @@ impl<R: Reconciler> Dispatcher<R> {
         let work = async {
             let call = self.reconciler.update_error_status(Arc::clone(&primary), context, &*failure.error);
             let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
-                tracing::error!(panic = failure::panic_text(&payload), "update_error_status panicked");
+                tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
                 ErrorStatusUpdateControl::default_processing()
             });
             let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;

@@ -34,7 +34,7 @@ use crate::{
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::RunId,
-    reconciler::{ControllerContext, NextIsImminent},
+    reconciler::{ControllerContext, NextIsImminent, workflow::WorkflowSurroundings},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
@@ -205,6 +205,7 @@ impl World {
             clients,
             finalizer: Some("example.com/finalizer".into()),
             workflow: None,
+            workflows: WorkflowSurroundings::default(),
             next_is_imminent: NextIsImminent(Box::new(|_| false)),
         });
         let reconciler = Arc::new(Writes);

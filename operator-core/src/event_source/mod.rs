@@ -19,6 +19,7 @@
 //! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing", with
 //!   an error in the log: an event too many is safer than a watch that stands still.
 
+mod conditional;
 mod events;
 mod filter;
 mod function;
@@ -46,6 +47,7 @@ use crate::{
 };
 
 pub use cache::WatchScope;
+pub(crate) use conditional::{Claimant, ConditionalSources};
 pub use events::SourceEvents;
 pub use filter::Filters;
 pub use function::FunctionEventSource;

@@ -1,29 +1,35 @@
 //! All sources of one controller beside that of its primaries, found by type and by name.
+//!
+//! Sources are handed out as shared pointers: a conditional one may be stopped while somebody reads it.
 
 use std::{any::Any, fmt, sync::Arc};
 
 use kube::core::{DynamicObject, PartialObjectMeta};
 
-use super::{EventSource, SecondarySource};
-use crate::resource::{KubeObject, ResourceType};
+use super::{EventSource, SecondarySource, SourceDeclaration, Wiring, conditional::ConditionalSources};
+use crate::{
+    observe::SourceIndex,
+    resource::{KubeObject, ResourceType},
+};
 
 struct Entry {
     source: Arc<dyn EventSource>,
     /// A source of secondaries again, with its type still known to whoever asks for it.
-    typed: Option<Box<dyn Any + Send + Sync>>,
+    typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The event sources of one controller, in the order in which they were declared.
 #[derive(Default)]
 pub struct Sources {
     entries: Vec<Entry>,
+    conditional: Arc<ConditionalSources>,
 }
 
 impl Sources {
     /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
         let informer = Arc::new(source.informer().clone());
-        self.entries.push(Entry { source: informer, typed: Some(Box::new(source)) });
+        self.entries.push(Entry { source: informer, typed: Some(Arc::new(source)) });
     }
 
     /// Adds a source that only wakes primaries.
@@ -31,15 +37,46 @@ impl Sources {
         self.entries.push(Entry { source, typed: None });
     }
 
-    /// The sources of objects of type `K`. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
+    /// Adds a source that runs only while some primary needs it.
+    pub(crate) fn add_conditional(
+        &mut self,
+        declaration: Arc<dyn SourceDeclaration>,
+        index: SourceIndex,
+        wiring: &Wiring,
+    ) {
+        let conditional = Arc::get_mut(&mut self.conditional);
+        let conditional = conditional.expect("nobody else holds the sources before they are complete");
+        conditional.add(declaration, index, wiring.clone());
+    }
+
+    /// Those that run only while some primary needs them.
+    pub(crate) fn conditional(&self) -> &Arc<ConditionalSources> {
+        &self.conditional
+    }
+
+    /// The sources of objects of type `K`; conditional ones while they are synced. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
     /// are those of all kinds: see [`Sources::of_kind`].
-    pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = &SecondarySource<K>> {
-        self.entries.iter().filter_map(|entry| entry.typed.as_ref()?.downcast_ref())
+    pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        let conditional = self.conditional.readable();
+        let conditional =
+            conditional.into_iter().flat_map(|sources| sources.own_of_type().collect::<Vec<_>>());
+        self.own_of_type().chain(conditional)
+    }
+
+    /// Without the conditional ones.
+    fn own_of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_ref());
+        typed
+            .filter(|typed| typed.is::<SecondarySource<K>>())
+            .filter_map(|typed| Arc::clone(typed).downcast().ok())
     }
 
     /// The sources of objects of type `K` that are of this group, version and kind.
-    pub fn of_kind<K: KubeObject>(&self, kind: &ResourceType) -> impl Iterator<Item = &SecondarySource<K>> {
-        self.of_type().filter(|source: &&SecondarySource<K>| {
+    pub fn of_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+    ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        self.of_type().filter(|source: &Arc<SecondarySource<K>>| {
             let of = source.resource_type();
             (of.group(), of.version(), of.kind()) == (kind.group(), kind.version(), kind.kind())
         })
@@ -47,7 +84,7 @@ impl Sources {
 
     /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
     /// type alone doesn't say so.
-    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = &SecondarySource<K>> {
+    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
         let object = object as &dyn Any;
         let types = match object.downcast_ref::<DynamicObject>() {
             Some(object) => object.types.clone(),
@@ -55,7 +92,7 @@ impl Sources {
                 .downcast_ref::<PartialObjectMeta<DynamicObject>>()
                 .and_then(|object| object.types.clone()),
         };
-        self.of_type().filter(move |source: &&SecondarySource<K>| {
+        self.of_type().filter(move |source: &Arc<SecondarySource<K>>| {
             let of = source.resource_type();
             types
                 .as_ref()
@@ -65,11 +102,11 @@ impl Sources {
 
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
-    pub fn named<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
+    pub fn named<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.of_type().find(|source| source.name() == name)
     }
 
-    /// All sources, whatever their type.
+    /// All sources that run as long as the controller does, whatever their type.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn EventSource>> {
         self.entries.iter().map(|entry| &entry.source)
     }
@@ -128,6 +165,7 @@ mod tests {
         let mut object = DynamicObject::new("a", &ApiResource::erase::<ConfigMap>(&()));
         assert_eq!(sources.of_object(&object).count(), 0);
         object.types = Some(TypeMeta { api_version: "example.com/v1".into(), kind: "Certificate".into() });
-        assert_eq!(sources.of_object(&object).next().map(SecondarySource::name), Some("Certificate"));
+        let found = sources.of_object(&object).next();
+        assert_eq!(found.as_ref().map(|source| source.name()), Some("Certificate"));
     }
 }

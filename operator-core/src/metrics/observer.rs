@@ -48,7 +48,9 @@ impl Observer for MetricsObserver {
                 metrics.add(&table::RECONCILIATIONS_QUEUE, &labels, -count(queued));
                 metrics.add(&table::CUSTOM_RESOURCES, &labels, -count(primaries));
             }
-            Observation::SourceHealth { .. } | Observation::RetryScheduled { .. } => {}
+            Observation::SourceHealth { .. }
+            | Observation::NodeState { .. }
+            | Observation::RetryScheduled { .. } => {}
             Observation::EventReceived { controller, source, key, action } => metrics.increment(
                 &table::EVENTS_RECEIVED,
                 &[

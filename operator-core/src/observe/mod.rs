@@ -126,6 +126,19 @@ pub enum Observation<'a> {
         /// How long it took.
         took: Duration,
     },
+    /// A node of a workflow has come to this in a run.
+    NodeState {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary whose run it is.
+        key: &'a ObjectKey,
+        /// The node's name.
+        node: &'a str,
+        /// What became of it, in a word: `created`, `waiting`, `failed`.
+        state: &'a str,
+        /// Why; empty where the state says all.
+        reason: &'a str,
+    },
     /// A failed run will be retried.
     RetryScheduled {
         /// The controller's name.

@@ -158,7 +158,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
         Intent::difference(Part::Object, self.key().clone(), &from, &list(finalizers.clone()))
     }
 
-    fn kind(&self) -> &'r ResourceType {
+    fn kind(&self) -> &ResourceType {
         self.route.kind()
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct WritingRun<'c> {
 #[derive(Debug)]
 enum Known<'c, K: KubeObject> {
     Primary(&'c PrimarySource<K>),
-    Secondary(&'c SecondarySource<K>),
+    Secondary(Arc<SecondarySource<K>>),
 }
 
 /// The way of one object's writes.
@@ -78,7 +78,7 @@ impl<'c, K: KubeObject> Route<'c, K> {
         key_of: impl Fn(&ResourceType) -> Result<ObjectKey, Error>,
     ) -> Result<(Self, ObjectKey), Error> {
         let kind = || type_name::<K>().rsplit("::").next().unwrap_or_default().to_owned();
-        let secondary = |source: &'c SecondarySource<K>| {
+        let secondary = |source: Arc<SecondarySource<K>>| {
             let key = key_of(source.resource_type())?;
             Ok((Self { known: Known::Secondary(source), run, is_own_primary: false }, key))
         };
@@ -111,16 +111,16 @@ impl<'c, K: KubeObject> Route<'c, K> {
         }
     }
 
-    pub(super) fn kind(&self) -> &'c ResourceType {
-        match self.known {
+    pub(super) fn kind(&self) -> &ResourceType {
+        match &self.known {
             Known::Primary(source) => source.resource_type(),
             Known::Secondary(source) => source.resource_type(),
         }
     }
 
     /// Announces a write whose echo is not to wake anybody.
-    pub(super) fn begin(&self, key: &ObjectKey) -> Window<'c, K> {
-        match self.known {
+    pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_, K> {
+        match &self.known {
             Known::Primary(source) => Window::Primary(source.informer().begin_write(key)),
             Known::Secondary(source) => Window::Secondary(source.begin_write(key)),
         }
@@ -128,7 +128,7 @@ impl<'c, K: KubeObject> Route<'c, K> {
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
     pub(super) fn remember(&self, answer: K) -> Arc<K> {
-        match self.known {
+        match &self.known {
             Known::Primary(source) => source.informer().remember(answer),
             Known::Secondary(source) => source.remember(answer),
         }
@@ -156,8 +156,8 @@ impl<'c, K: KubeObject> Route<'c, K> {
         self.is_own_primary.then_some(self.run.uid)
     }
 
-    fn informer(&self) -> &'c Informer<K> {
-        match self.known {
+    fn informer(&self) -> &Informer<K> {
+        match &self.known {
             Known::Primary(source) => source.informer(),
             Known::Secondary(source) => source.informer(),
         }

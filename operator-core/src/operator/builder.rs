@@ -13,6 +13,7 @@ use crate::{
     environment::WallClock,
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
+    reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
 };
 
 /// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
@@ -37,6 +38,7 @@ pub struct OperatorBuilder {
     http_address: Option<SocketAddr>,
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
+    max_concurrent_dependents: usize,
 }
 
 impl Default for OperatorBuilder {
@@ -53,6 +55,7 @@ impl Default for OperatorBuilder {
             http_address: None,
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
+            max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
         }
     }
 }
@@ -141,6 +144,13 @@ impl OperatorBuilder {
         self
     }
 
+    /// How many dependents may be reconciled or deleted at the same time, all workflows of all controllers together; by
+    /// default 50. Within that, what can be done at the same time in one run is. JOSDK's `concurrentWorkflowExecutorThreads`.
+    pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
+        self.max_concurrent_dependents = dependents;
+        self
+    }
+
     /// The controllers registered so far.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
@@ -190,6 +200,7 @@ impl OperatorBuilder {
             http,
             request_budget: self.request_budget,
             cache_sync_timeout: self.cache_sync_timeout,
+            max_concurrent_dependents: self.max_concurrent_dependents,
             running: Mutex::new(None),
         })
     }

@@ -39,6 +39,7 @@ use crate::{
     controller::{Controller, RunningController, Surroundings},
     environment::{Environment, WallClock},
     observe::{Observers, SourceHealth},
+    reconciler::workflow::WorkflowSurroundings,
 };
 
 pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
@@ -59,6 +60,7 @@ pub struct Operator {
     http: Option<HttpConfig>,
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
+    max_concurrent_dependents: usize,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -146,6 +148,7 @@ impl Operator {
             environment: environment.clone(),
             observers,
             cache_sync_timeout: self.cache_sync_timeout,
+            workflows: WorkflowSurroundings::new(self.max_concurrent_dependents),
         };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {

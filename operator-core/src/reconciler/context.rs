@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::{
     RetryInfo,
-    workflow::{ManagedWorkflow, Remembered, WorkflowHandle},
+    workflow::{ManagedWorkflow, Remembered, WorkflowHandle, WorkflowSurroundings},
 };
 use crate::{
     cache::Informer,
@@ -37,6 +37,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) finalizer: Option<Arc<str>>,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+    /// What the workflows of the operator share.
+    pub(crate) workflows: WorkflowSurroundings,
     /// Asks the processor.
     pub(crate) next_is_imminent: NextIsImminent,
 }
@@ -126,7 +128,7 @@ impl<P: KubeObject> Context<P> {
 
     /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
     ///
-    /// Empty, too, when the controller has no event source for `K`.
+    /// Empty, too, when the controller has no event source for `K`, or only that of a workflow's node which is inactive.
     #[must_use]
     pub fn secondary<K: KubeObject>(&self) -> Option<Arc<K>> {
         self.secondaries().into_iter().next()
@@ -181,13 +183,16 @@ impl<P: KubeObject> Context<P> {
 
     /// The event source for objects of type `K` and of this very kind; the first one if there are several.
     #[must_use]
-    pub fn event_source_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Option<&SecondarySource<K>> {
+    pub fn event_source_of_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+    ) -> Option<Arc<SecondarySource<K>>> {
         self.shared.sources.of_kind(kind).next()
     }
 
     /// The event source of that name for objects of type `K`.
     #[must_use]
-    pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<&SecondarySource<K>> {
+    pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.shared.sources.named(name)
     }
 

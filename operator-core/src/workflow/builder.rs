@@ -1,8 +1,14 @@
 //! The declaration of a workflow.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use super::{Error, Node, run};
+use super::{Error, Graph, Node, run};
 use crate::{
     dependent::{DependentSource, IntoDependent},
     event_source::Access,
@@ -15,6 +21,10 @@ use crate::{
 pub struct Workflow<P: KubeObject>(pub(super) Arc<Declared<P>>);
 
 pub(super) struct Declared<P: KubeObject> {
+    /// Tells the nodes of one workflow from those of another, for the event sources that both need.
+    pub(super) id: u64,
+    pub(super) graph: Graph,
+    /// In the order of the graph's nodes.
     pub(super) nodes: Vec<Node<P>>,
     pub(super) explicit: bool,
     pub(super) keeps_errors: bool,
@@ -39,7 +49,7 @@ impl<P: KubeObject> Workflow<P> {
 
     /// The names of the nodes, in the order of their declaration.
     pub fn node_names(&self) -> impl Iterator<Item = &str> {
-        self.0.nodes.iter().map(Node::name)
+        self.0.graph.nodes().map(|node| self.0.graph.name(node))
     }
 
     /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
@@ -49,8 +59,14 @@ impl<P: KubeObject> Workflow<P> {
     }
 
     /// The event sources of its dependents.
-    pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
-        self.0.nodes.iter().flat_map(|node| node.dependent.event_sources()).collect()
+    pub(crate) fn event_sources(&self) -> WorkflowSources {
+        let mut sources = WorkflowSources::default();
+        for node in &self.0.nodes {
+            let needed =
+                if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
+            needed.extend(node.dependent.event_sources());
+        }
+        sources
     }
 
     /// The rights that its dependents need to write.
@@ -70,6 +86,15 @@ impl<P: KubeObject> fmt::Debug for Workflow<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
     }
+}
+
+/// The event sources of a workflow's nodes.
+#[derive(Debug, Default)]
+pub(crate) struct WorkflowSources {
+    /// Those of nodes that always take part.
+    pub(crate) always: Vec<DependentSource>,
+    /// Those of nodes with an activation condition: they run only while such a node is active for some primary.
+    pub(crate) conditional: Vec<DependentSource>,
 }
 
 /// Declares a workflow. Answers to JOSDK's `WorkflowBuilder`.
@@ -109,21 +134,20 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle.
+    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle; with
+    /// everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, Error> {
-        for (position, node) in self.nodes.iter().enumerate() {
-            if self.nodes.iter().take(position).any(|other| other.name() == node.name()) {
-                return Err(Error::DuplicateName(node.name().to_owned()));
-            }
-            for name in &node.depends_on {
-                if !self.nodes.iter().any(|other| other.name() == name) {
-                    let node = node.name().to_owned();
-                    return Err(Error::UnknownDependency { node, unknown: name.clone() });
-                }
+        static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
+        let Self { mut nodes, explicit, keeps_errors } = self;
+        let graph = Graph::new(nodes.iter().map(|node| (node.dependent.name(), &node.depends_on)))?;
+        for node in &mut nodes {
+            if node.activation.is_some() {
+                let sources = node.dependent.event_sources().into_iter();
+                node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
-        let Self { nodes, explicit, keeps_errors } = self;
-        Ok(Workflow(Arc::new(Declared { nodes, explicit, keeps_errors })))
+        let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
+        Ok(Workflow(Arc::new(Declared { id, graph, nodes, explicit, keeps_errors })))
     }
 }
 

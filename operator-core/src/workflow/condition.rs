@@ -156,7 +156,8 @@ impl<P: KubeObject, C: Condition<P>> AnyCondition<P> for C {
         primary: &'r Arc<P>,
         context: &'r Context<P>,
     ) -> Answer<'r, ConditionResult> {
-        Condition::check(self, node, primary, context).boxed()
+        // The call itself may panic, too, not only the future that it makes.
+        async move { Condition::check(self, node, primary, context).await }.boxed()
     }
 }
 

@@ -1,18 +1,67 @@
-//! What can be wrong with the declaration of a workflow.
+//! What can be wrong with a workflow.
 
-/// An error of this module.
-#[derive(Debug, thiserror::Error)]
+/// Why there is no workflow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two nodes have one name.
-    #[error("two nodes are called `{0}`; give one of them another name with `.named(…)`")]
-    DuplicateName(String),
-    /// A node depends on one that doesn't exist.
-    #[error("node `{node}` depends on `{unknown}`, which is no node of this workflow")]
+    /// The declarations don't make a graph. A retry can't help: the code has to change.
+    #[error("the workflow can't be built: {}", list(mistakes))]
+    Wiring {
+        /// All that is wrong, names first, then dependencies, each in the order of the declarations, then cycles.
+        mistakes: Vec<Mistake>,
+    },
+}
+
+/// One thing that is wrong with the declarations of a workflow.
+///
+/// JOSDK: duplicate names and cycles are an `OperatorException` for managed workflows. In standalone ones a cycle beside
+/// other nodes is silently never reconciled, and an unknown name is impossible, because nodes refer to objects there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// A node has no name.
+    #[error("node #{position} has an empty name")]
+    EmptyName {
+        /// Which declaration it is, counted from 1.
+        position: usize,
+    },
+    /// Several nodes have one name.
+    #[error("`{name}` is declared {times} times; give each node a name of its own")]
+    DuplicateName {
+        /// The name.
+        name: String,
+        /// How many nodes have it.
+        times: usize,
+    },
+    /// A node depends on one that isn't there.
+    #[error("`{node}` depends on `{dependency}`, which is not declared{}", hint(nearest.as_deref()))]
     UnknownDependency {
+        /// Who depends.
+        node: String,
+        /// On what.
+        dependency: String,
+        /// The declared name that is most like it, if one is.
+        nearest: Option<String>,
+    },
+    /// A node depends on itself.
+    #[error("`{node}` depends on itself")]
+    SelfDependency {
         /// The node.
         node: String,
-        /// What it names.
-        unknown: String,
     },
+    /// Nodes depend on one another, so that none of them could ever be the first.
+    #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
+    Cycle {
+        /// The shortest way from a node back to itself: each depends on the next, and the last is the first again. It
+        /// begins at the node that is declared first.
+        path: Vec<String>,
+    },
+}
+
+fn list(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }

@@ -6,12 +6,23 @@
 //!        ├─ managed:    Controller::builder(r).workflow(workflow)              runs before reconcile, and on clean-up
 //!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.workflow().reconcile().await
 //!        └─ standalone: …event_sources_of(&workflow)                           workflow.reconcile(&primary, context).await
+//!
+//! declarations ──▶ Graph (once)          ┌──── step ────▶ run: asks conditions, calls dependents
+//!                    │                   │                                │
+//!                    └──▶ ReconcilePlan or CleanupPlan (each run) ◀─ answer ┘
+//!                                        │
+//!                                        ▼
+//!                             a Fate, and so a NodeState, for every node
 //! ```
+//!
+//! All decisions are in [`graph`] and [`plan`], which know neither the API server nor a clock.
 //!
 //! # Guarantees
 //! - A node runs after everything it depends on is ready; it is deleted after everything that depends on it is gone.
-//! - Everything that can proceed does; a failing node stops only what depends on it.
+//! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
 //! - The result tells for every node what happened and why.
+//! - A run can be dropped at any await; it leaves nothing behind but what it has written.
+//! - A panic in a dependent or a condition is that node's error.
 //!
 //! # Assumptions
 //! - Conditions look, and change nothing.
@@ -19,14 +30,18 @@
 mod builder;
 mod condition;
 mod error;
+pub mod graph;
 mod node;
+pub mod plan;
 mod run;
 
 pub use crate::reconciler::workflow::{
     ConditionKind, ConditionResult, NodeResult, NodeState, Operation, ReconcileResult, Secondary,
     WorkflowError, WorkflowHandle, WorkflowResult,
 };
+pub(crate) use builder::WorkflowSources;
 pub use builder::{Workflow, WorkflowBuilder};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
-pub use error::Error;
+pub use error::{Error, Mistake};
+pub use graph::{Graph, NodeId};
 pub use node::Node;

@@ -19,6 +19,8 @@ pub struct Node<P: KubeObject> {
     pub(super) precondition: Option<Arc<dyn AnyGate<P>>>,
     pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
+    /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
+    pub(super) sources: Vec<String>,
 }
 
 impl<P: KubeObject> Node<P> {
@@ -31,6 +33,7 @@ impl<P: KubeObject> Node<P> {
             precondition: None,
             ready: None,
             deleted: None,
+            sources: Vec::new(),
         }
     }
 
@@ -104,8 +107,8 @@ impl<P: KubeObject> Node<P> {
         self.delete_postcondition(When(condition))
     }
 
-    pub(super) fn name(&self) -> &str {
-        self.dependent.name()
+    pub(super) fn name(&self) -> Arc<str> {
+        self.dependent.shared_name()
     }
 }
 

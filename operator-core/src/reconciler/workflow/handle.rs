@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::WorkflowResult;
+use super::{Panicked, WorkflowResult};
 use crate::{
     observe::error_chain,
     operations,
@@ -58,6 +58,11 @@ impl WorkflowError {
             Self::NoWorkflow => false,
             Self::PrimaryGone => true,
         }
+    }
+
+    /// Whether user code panicked.
+    pub(crate) fn is_panic(&self) -> bool {
+        matches!(self, Self::Nodes(nodes) if nodes.iter().any(|(_, error)| error.is::<Panicked>()))
     }
 }
 

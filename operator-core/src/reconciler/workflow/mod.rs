@@ -10,11 +10,15 @@
 
 mod condition;
 mod handle;
+mod panicked;
 mod result;
 mod secondary;
+mod surroundings;
 
 pub use condition::{ConditionKind, ConditionResult};
 pub(crate) use handle::{ManagedWorkflow, Remembered};
 pub use handle::{WorkflowError, WorkflowHandle};
+pub(crate) use panicked::{Panicked, panic_text};
 pub use result::{NodeResult, NodeState, WorkflowResult};
 pub use secondary::{Operation, ReconcileResult, Secondary};
+pub(crate) use surroundings::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};

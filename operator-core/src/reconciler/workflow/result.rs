@@ -18,9 +18,16 @@ pub enum NodeState {
         /// Why it is not ready.
         reason: String,
     },
-    /// Not run this time: something has to come first.
+    /// Not run this time: whether it is to run can't be said yet.
     Waiting {
-        /// What for, for example `web-deployment to be ready: 1/3 replicas`.
+        /// What it waits for, for example `informer of Route is syncing`.
+        reason: String,
+    },
+    /// Not run, or not deleted, this time: another node has to come first.
+    Blocked {
+        /// The node that it waits for; the nearest one with a reason of its own.
+        by: Arc<str>,
+        /// What that node has to do, for example `to be ready: 1/3 replicas`.
         reason: String,
     },
     /// Takes no part for this primary.
@@ -35,6 +42,11 @@ pub enum NodeState {
     },
     /// Deleted, and gone.
     Deleted,
+    /// Not to be there, and not deleted: that is not its dependent's business.
+    Left {
+        /// Whose it is, for example `to the garbage collector`.
+        reason: &'static str,
+    },
     /// Deleted, but not gone yet.
     Deleting {
         /// What is waited for.
@@ -54,12 +66,29 @@ impl NodeState {
         match self {
             Self::Ready(operation) => operation.as_str(),
             Self::NotReady { .. } => "not ready",
-            Self::Waiting { .. } => "waiting",
+            Self::Waiting { .. } | Self::Blocked { .. } => "waiting",
             Self::Inactive { .. } => "inactive",
             Self::Held { .. } => "held",
             Self::Deleted => "deleted",
+            Self::Left { .. } => "left",
             Self::Deleting { .. } => "deleting",
             Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Why; empty where the state says all.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Ready(_) | Self::Deleted => "",
+            Self::Left { reason } => reason,
+            Self::NotReady { reason, .. }
+            | Self::Waiting { reason }
+            | Self::Blocked { reason, .. }
+            | Self::Inactive { reason }
+            | Self::Held { reason }
+            | Self::Deleting { reason }
+            | Self::Failed { error: reason } => reason,
         }
     }
 }
@@ -69,7 +98,9 @@ impl fmt::Display for NodeState {
         match self {
             Self::Ready(operation) => write!(f, "{operation}"),
             Self::NotReady { operation, reason } => write!(f, "{operation}, not ready: {reason}"),
-            Self::Waiting { reason } => write!(f, "waiting for {reason}"),
+            Self::Waiting { reason } => write!(f, "waiting: {reason}"),
+            Self::Blocked { by, reason } => write!(f, "waiting for {by} {reason}"),
+            Self::Left { reason } => write!(f, "left {reason}"),
             Self::Inactive { reason } => write!(f, "inactive: {reason}"),
             Self::Held { reason } => write!(f, "held: {reason}"),
             Self::Deleted => f.write_str("deleted"),
@@ -129,7 +160,13 @@ impl WorkflowResult {
     #[must_use]
     pub fn all_ready(&self) -> bool {
         self.nodes.iter().all(|node| {
-            matches!(node.state, NodeState::Ready(_) | NodeState::Inactive { .. } | NodeState::Deleted)
+            matches!(
+                node.state,
+                NodeState::Ready(_)
+                    | NodeState::Inactive { .. }
+                    | NodeState::Deleted
+                    | NodeState::Left { .. }
+            )
         })
     }
 
@@ -141,7 +178,15 @@ impl WorkflowResult {
     /// After a clean-up: whether everything is gone that was to go, so that the primary may follow.
     #[must_use]
     pub fn all_deleted(&self) -> bool {
-        self.nodes.iter().all(|node| matches!(node.state, NodeState::Deleted | NodeState::Inactive { .. }))
+        self.nodes.iter().all(|node| {
+            matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
+        })
+    }
+
+    /// The nodes that were deleted, but whose delete postcondition is not met. JOSDK's
+    /// `getPostConditionNotMetDependents`.
+    pub fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))
     }
 
     /// The typed detail that a condition of a node answered with. JOSDK's `getDependentConditionResult`.

@@ -7,13 +7,14 @@ use serde_json::Value;
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
 /// What a dependent did to a resource. Answers to JOSDK's `ReconcileResult.Operation`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Operation {
     /// It didn't exist, and was created.
     Created,
     /// It was not as desired, and was changed.
     Updated,
     /// It was found as desired, or is only read.
+    #[default]
     Matched,
     /// It was deleted: one of several, which is not desired any more.
     Deleted,

@@ -1,0 +1,99 @@
+//! Which event sources a controller has: those that are declared on it, and those that dependents bring along.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::Error;
+use crate::{dependent::DependentSource, event_source::SourceDeclaration, workflow::WorkflowSources};
+
+type Declared = Arc<dyn SourceDeclaration>;
+
+/// The event sources of a controller that is being declared.
+#[derive(Debug, Default)]
+pub(super) struct DeclaredSources {
+    declared: Vec<Declared>,
+    of_dependents: WorkflowSources,
+}
+
+impl DeclaredSources {
+    /// Adds one of the controller's own.
+    pub(super) fn add(&mut self, source: Declared) {
+        self.declared.push(source);
+    }
+
+    /// Adds those of a workflow.
+    pub(super) fn add_workflow(&mut self, sources: WorkflowSources) {
+        self.of_dependents.always.extend(sources.always);
+        self.of_dependents.conditional.extend(sources.conditional);
+    }
+
+    /// Adds those of a dependent that is used without a workflow.
+    pub(super) fn add_dependent(&mut self, sources: Vec<DependentSource>) {
+        self.of_dependents.always.extend(sources);
+    }
+
+    /// Those that always run, and those that run only while some primary needs them; of shared ones, one for each name.
+    /// What one part needs always serves those that need it at times.
+    pub(super) fn finish(self) -> Result<(Vec<Declared>, Vec<Declared>), Error> {
+        let mut names = BTreeSet::new();
+        let mut always = self.declared;
+        let (shared, own) = partition(self.of_dependents.always);
+        always.extend(own);
+        let (shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
+        let mut all = always.iter().chain(&conditional);
+        if let Some(twice) = all.find(|source| !names.insert(source.name())) {
+            return Err(Error::DuplicateSource(twice.name()));
+        }
+        always.extend(shared.into_iter().filter(|source| names.insert(source.name())));
+        conditional.extend(shared_conditional.into_iter().filter(|source| names.insert(source.name())));
+        Ok((always, conditional))
+    }
+}
+
+/// The declarations of the shared ones, and of those that a dependent has for itself.
+fn partition(sources: Vec<DependentSource>) -> (Vec<Declared>, Vec<Declared>) {
+    let (shared, own): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.shared);
+    let declarations = |sources: Vec<DependentSource>| {
+        sources.into_iter().map(|source| source.declaration).collect::<Vec<_>>()
+    };
+    (declarations(shared), declarations(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    use super::*;
+    use crate::event_source::InformerEventSource;
+
+    fn maps() -> DependentSource {
+        DependentSource::shared(Arc::new(InformerEventSource::<ConfigMap>::new()))
+    }
+
+    fn secrets() -> DependentSource {
+        DependentSource::shared(Arc::new(InformerEventSource::<Secret>::new()))
+    }
+
+    fn names(sources: &[Declared]) -> Vec<String> {
+        sources.iter().map(|source| source.name()).collect()
+    }
+
+    #[test]
+    fn what_one_node_needs_always_serves_those_that_need_it_at_times() {
+        let mut declared = DeclaredSources::default();
+        declared.add_workflow(WorkflowSources {
+            always: vec![secrets(), secrets()],
+            conditional: vec![maps(), secrets(), maps()],
+        });
+        let (always, conditional) = declared.finish().unwrap();
+        assert_eq!((names(&always), names(&conditional)), (vec!["Secret".into()], vec!["ConfigMap".into()]));
+    }
+
+    #[test]
+    fn a_name_that_is_not_shared_is_given_once() {
+        let mut declared = DeclaredSources::default();
+        declared.add(Arc::new(InformerEventSource::<Secret>::new()));
+        let own = DependentSource::own(Arc::new(InformerEventSource::<ConfigMap>::new().name("Secret")));
+        declared.add_workflow(WorkflowSources { always: Vec::new(), conditional: vec![own] });
+        assert!(matches!(declared.finish(), Err(Error::DuplicateSource(name)) if name == "Secret"));
+    }
+}

@@ -1,0 +1,212 @@
+//! Who needs a source that runs only while somebody does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::resource::ObjectKey;
+
+/// A node of a workflow: several of them, of one primary, may need one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Claimant {
+    /// The workflow; unique within the process.
+    pub(crate) workflow: u64,
+    /// The node's position in it.
+    pub(crate) node: usize,
+}
+
+/// Tells one start of a source from another, so that what a former one has to say is not taken for the present one's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Start(u64);
+
+/// The last answers of all primaries about one source, and how far the source has come.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    active: BTreeMap<ObjectKey, BTreeSet<Claimant>>,
+    phase: Phase,
+    starts: u64,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Stopped,
+    /// Started, and who wants to know when everything has been seen.
+    Syncing {
+        waiting: BTreeSet<ObjectKey>,
+    },
+    Synced,
+}
+
+impl Claims {
+    /// A node was found active for a primary.
+    pub(super) fn claim(&mut self, primary: &ObjectKey, claimant: Claimant) {
+        self.active.entry(primary.clone()).or_default().insert(claimant);
+    }
+
+    /// A node was found inactive for a primary.
+    pub(super) fn release(&mut self, primary: &ObjectKey, claimant: Claimant) {
+        if let Some(claimants) = self.active.get_mut(primary) {
+            claimants.remove(&claimant);
+            if claimants.is_empty() {
+                self.gone(primary);
+            }
+        }
+    }
+
+    /// A primary needs it no more: it is gone, or none of its nodes is active.
+    pub(super) fn gone(&mut self, primary: &ObjectKey) {
+        self.active.remove(primary);
+        if let Phase::Syncing { waiting } = &mut self.phase {
+            waiting.remove(primary);
+        }
+    }
+
+    /// Whether anybody needs it.
+    pub(super) fn is_needed(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// Whether this primary needs it, so that its changes concern it.
+    pub(super) fn concerns(&self, primary: &ObjectKey) -> bool {
+        self.active.contains_key(primary)
+    }
+
+    /// The source starts, with nothing seen yet.
+    pub(super) fn started(&mut self) -> Start {
+        self.starts += 1;
+        self.phase = Phase::Syncing { waiting: BTreeSet::new() };
+        Start(self.starts)
+    }
+
+    /// The source stops, and forgets.
+    pub(super) fn stopped(&mut self) {
+        self.phase = Phase::Stopped;
+    }
+
+    /// That start of the source has seen everything. Returns the primaries that wait for this.
+    pub(super) fn synced(&mut self, start: Start) -> BTreeSet<ObjectKey> {
+        if start != Start(self.starts) {
+            return BTreeSet::new();
+        }
+        match &mut self.phase {
+            Phase::Syncing { waiting } => {
+                let waiting = std::mem::take(waiting);
+                self.phase = Phase::Synced;
+                waiting
+            }
+            Phase::Stopped | Phase::Synced => BTreeSet::new(),
+        }
+    }
+
+    /// Whether everything has been seen.
+    pub(super) fn is_synced(&self) -> bool {
+        matches!(self.phase, Phase::Synced)
+    }
+
+    /// Whether everything has been seen; otherwise the primary is among those that are told when it has been.
+    pub(super) fn is_synced_or_waits(&mut self, primary: &ObjectKey) -> bool {
+        if let Phase::Syncing { waiting } = &mut self.phase {
+            waiting.insert(primary.clone());
+        }
+        self.is_synced()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ROUTE: Claimant = Claimant { workflow: 1, node: 0 };
+    const SECOND_ROUTE: Claimant = Claimant { workflow: 1, node: 1 };
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey::namespaced("shop", name)
+    }
+
+    #[test]
+    fn it_is_needed_while_any_primary_says_so() {
+        let mut claims = Claims::default();
+        claims.release(&key("a"), ROUTE);
+        assert!(!claims.is_needed());
+        claims.claim(&key("a"), ROUTE);
+        claims.release(&key("b"), ROUTE);
+        assert!(claims.is_needed(), "the opposite answer of another primary changes nothing");
+        assert!(claims.concerns(&key("a")) && !claims.concerns(&key("b")));
+        claims.claim(&key("b"), ROUTE);
+        claims.release(&key("a"), ROUTE);
+        assert!(claims.is_needed());
+        claims.release(&key("b"), ROUTE);
+        assert!(!claims.is_needed());
+    }
+
+    #[test]
+    fn it_is_needed_while_any_node_of_a_primary_is_active() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), SECOND_ROUTE);
+        claims.release(&key("a"), ROUTE);
+        assert!(claims.is_needed());
+        claims.release(&key("a"), SECOND_ROUTE);
+        assert!(!claims.is_needed());
+    }
+
+    #[test]
+    fn a_primary_that_is_gone_counts_no_more() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), SECOND_ROUTE);
+        let start = claims.started();
+        assert!(!claims.is_synced_or_waits(&key("a")));
+        claims.gone(&key("a"));
+        assert!(!claims.is_needed());
+        assert!(claims.synced(start).is_empty(), "nobody waits any more");
+    }
+
+    #[test]
+    fn those_that_wait_are_told_once() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), ROUTE);
+        let start = claims.started();
+        assert!(!claims.is_synced_or_waits(&key("a")));
+        assert!(!claims.is_synced_or_waits(&key("b")));
+        assert_eq!(claims.synced(start), [key("a"), key("b")].into());
+        assert!(claims.synced(start).is_empty());
+        assert!(claims.is_synced_or_waits(&key("c")));
+    }
+
+    #[test]
+    fn a_former_start_says_nothing_about_the_present_one() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), ROUTE);
+        let former = claims.started();
+        claims.stopped();
+        assert!(claims.synced(former).is_empty() && !claims.is_synced());
+        let present = claims.started();
+        assert!(!claims.is_synced_or_waits(&key("a")));
+        assert!(claims.synced(former).is_empty() && !claims.is_synced());
+        assert_eq!(claims.synced(present), [key("a")].into());
+    }
+
+    proptest! {
+        /// Whatever happens in which order, it is needed exactly while a last answer of a present primary is "active".
+        #[test]
+        fn the_last_answers_decide(steps in proptest::collection::vec((0..3_u8, 0..3_usize, 0..3_u8), 0..60)) {
+            let mut claims = Claims::default();
+            let mut oracle = BTreeMap::new();
+            for (primary, node, step) in steps {
+                let name = key(&primary.to_string());
+                let claimant = Claimant { workflow: 0, node };
+                match step {
+                    0 => { claims.claim(&name, claimant); oracle.insert((primary, node), true); }
+                    1 => { claims.release(&name, claimant); oracle.insert((primary, node), false); }
+                    _ => { claims.gone(&name); oracle.retain(|(of, _), _| *of != primary); }
+                }
+                prop_assert_eq!(claims.is_needed(), oracle.values().any(|active| *active));
+                let concerned = oracle.iter().any(|((of, _), active)| *of == primary && *active);
+                prop_assert_eq!(claims.concerns(&name), concerned);
+            }
+        }
+    }
+}

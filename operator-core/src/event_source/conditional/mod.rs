@@ -1,0 +1,139 @@
+//! Event sources that run only while some primary needs them: those of workflow nodes with an activation condition.
+//!
+//! ```text
+//!                 claim (first)            everything seen
+//!      Stopped ─────────────────▶ Syncing ─────────────────▶ Synced ──▶ can be read, wakes who needs it
+//!         ▲                          │ wakes who waits          │
+//!         └──── release (last) ──────┴──────────────────────────┘  forgets all it knew
+//! ```
+//!
+//! # Guarantees
+//! - A source runs while at least one primary's last answer was "active"; a primary that is gone counts no more.
+//! - Starting and stopping never wait: a run that needs what is not synced yet is woken when it is.
+//! - A source wakes only those primaries that need it, so that two with opposite answers don't disturb each other.
+//! - It can be read only once everything has been seen; each start begins with nothing.
+//! - Each call changes everything or nothing, so that a run which is dropped leaves nothing half-registered.
+//!
+//! # Assumptions
+//! - The caller says that a primary is gone after the cache of primaries has forgotten it.
+
+mod claims;
+mod slot;
+
+use std::{fmt, sync::Arc};
+
+use futures::FutureExt;
+
+use super::{EventSource, SourceDeclaration, Sources, Wiring};
+use crate::{
+    cache,
+    observe::{SourceHealth, SourceIndex},
+    resource::ObjectKey,
+};
+
+pub(crate) use claims::Claimant;
+use slot::Slot;
+
+/// The conditional sources of one controller.
+#[derive(Default)]
+pub(crate) struct ConditionalSources {
+    slots: Vec<Slot>,
+}
+
+impl ConditionalSources {
+    /// Adds one that doesn't run yet.
+    pub(super) fn add(
+        &mut self,
+        declaration: Arc<dyn SourceDeclaration>,
+        index: SourceIndex,
+        wiring: Wiring,
+    ) {
+        self.slots.push(Slot::new(declaration, index, wiring));
+    }
+
+    /// A node is active for a primary: its source runs from now on. Says what has to be waited for; the primary is woken
+    /// then. A source that is not conditional is there anyway.
+    ///
+    /// `exists` is asked whether the primary is still there: a run that outlives its primary must not claim anything, as
+    /// nobody would ever take it back.
+    pub(crate) fn claim(
+        &self,
+        source: &str,
+        primary: &ObjectKey,
+        claimant: Claimant,
+        exists: impl FnOnce() -> bool,
+    ) -> Result<(), String> {
+        let Some(slot) = self.slot(source) else { return Ok(()) };
+        if slot.claim(primary, claimant, exists) {
+            return Ok(());
+        }
+        // Not under the slot's lock: a source tells of changes under a lock of its own, and asks the slot then.
+        let trouble = slot.sources().iter().flat_map(|sources| sources.all()).find_map(|source| match source
+            .health()
+        {
+            SourceHealth::Unhealthy { reason, .. } => Some(reason),
+            SourceHealth::Syncing | SourceHealth::Healthy => None,
+        });
+        Err(match trouble {
+            Some(reason) => format!("informer of {source} does not work: {reason}"),
+            None => format!("informer of {source} is syncing"),
+        })
+    }
+
+    /// A node is inactive for a primary.
+    pub(crate) fn release(&self, source: &str, primary: &ObjectKey, claimant: Claimant) {
+        if let Some(slot) = self.slot(source) {
+            slot.release(primary, claimant);
+        }
+    }
+
+    /// A primary is gone.
+    pub(crate) fn primary_gone(&self, primary: &ObjectKey) {
+        for slot in &self.slots {
+            slot.primary_gone(primary);
+        }
+    }
+
+    /// Those that can be read.
+    pub(super) fn readable(&self) -> Vec<Arc<Sources>> {
+        self.slots.iter().filter_map(Slot::readable).collect()
+    }
+
+    /// Those that run, synced or not.
+    pub(crate) fn running(&self) -> Vec<Arc<dyn EventSource>> {
+        let running = self.slots.iter().filter_map(Slot::sources);
+        running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// Whether each that runs has seen everything that exists at this moment, and has told those that wait for it.
+    pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
+        for source in self.running() {
+            if source.synced().now_or_never().is_none() || !source.caught_up().await? {
+                return Ok(false);
+            }
+        }
+        Ok(self.slots.iter().all(Slot::has_told))
+    }
+
+    /// The names of those that don't work any more because their task has ended.
+    pub(crate) fn ended_tasks(&self) -> Vec<String> {
+        self.slots.iter().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
+    }
+
+    /// Stops all of them, for good.
+    pub(crate) fn close(&self) {
+        for slot in &self.slots {
+            slot.close();
+        }
+    }
+
+    fn slot(&self, source: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.name() == source)
+    }
+}
+
+impl fmt::Debug for ConditionalSources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.slots.iter().map(Slot::name)).finish()
+    }
+}

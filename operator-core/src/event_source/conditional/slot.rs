@@ -1,0 +1,175 @@
+//! One source that runs only while it is needed.
+
+use std::sync::{Arc, Weak};
+
+use futures::future::join_all;
+use parking_lot::Mutex;
+use tokio::task::JoinHandle;
+
+use super::{Claimant, claims::Claims};
+use crate::{
+    event_source::{EventSink, PrimaryChange, SourceDeclaration, Sources, Wiring},
+    observe::{Cause, SourceIndex},
+    resource::ObjectKey,
+};
+
+/// A declared source, and what runs of it.
+pub(super) struct Slot {
+    name: String,
+    declaration: Arc<dyn SourceDeclaration>,
+    index: SourceIndex,
+    wiring: Wiring,
+    state: Arc<Mutex<State>>,
+}
+
+/// Its lock may be taken while a source, or that of the primaries, holds its own; so no source is called under it.
+#[derive(Default)]
+struct State {
+    claims: Claims,
+    running: Option<Running>,
+    /// The controller has stopped.
+    closed: bool,
+}
+
+/// One start of the source; its tasks end with it.
+struct Running {
+    sources: Arc<Sources>,
+    tasks: Vec<JoinHandle<()>>,
+    /// Ends by itself, once everything has been seen.
+    telling: JoinHandle<()>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.telling.abort();
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl Slot {
+    pub(super) fn new(declaration: Arc<dyn SourceDeclaration>, index: SourceIndex, wiring: Wiring) -> Self {
+        let state = Arc::new(Mutex::new(State::default()));
+        let (sink, of) = (Arc::clone(&wiring.sink), Arc::downgrade(&state));
+        let wiring = Wiring { sink: Arc::new(Concerned { sink, of }), ..wiring };
+        Self { name: declaration.name(), declaration, index, wiring, state }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Says whether everything has been seen; otherwise the primary is woken when it has been.
+    pub(super) fn claim(
+        &self,
+        primary: &ObjectKey,
+        claimant: Claimant,
+        exists: impl FnOnce() -> bool,
+    ) -> bool {
+        let mut state = self.state.lock();
+        // Asked under the lock: a primary that goes later takes its claims back under the same lock.
+        if state.closed || !exists() {
+            return false;
+        }
+        if state.running.is_none() {
+            // First what can panic, so that nothing is noted of a source that can't be built.
+            let mut sources = Sources::default();
+            self.declaration.build(self.index, &self.wiring, &mut sources);
+            self.start(&mut state, sources);
+        }
+        state.claims.claim(primary, claimant);
+        state.claims.is_synced_or_waits(primary)
+    }
+
+    fn start(&self, state: &mut State, sources: Sources) {
+        let start = state.claims.started();
+        let environment = &self.wiring.environment;
+        let tasks = sources.all().map(|source| environment.spawn(source.run())).collect();
+        let synced: Vec<_> = sources.all().map(|source| source.synced()).collect();
+        let (of, sink, cause) =
+            (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
+        let telling = environment.spawn(async move {
+            join_all(synced).await;
+            let Some(of) = of.upgrade() else { return };
+            let waiting = of.lock().claims.synced(start);
+            for primary in waiting {
+                sink.related_changed(&primary, cause);
+            }
+        });
+        tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
+        state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
+    }
+
+    pub(super) fn release(&self, primary: &ObjectKey, claimant: Claimant) {
+        self.change(|claims| claims.release(primary, claimant));
+    }
+
+    pub(super) fn primary_gone(&self, primary: &ObjectKey) {
+        self.change(|claims| claims.gone(primary));
+    }
+
+    /// Takes claims back, and stops the source where none is left.
+    fn change(&self, change: impl FnOnce(&mut Claims)) {
+        let mut state = self.state.lock();
+        change(&mut state.claims);
+        let unneeded = if state.claims.is_needed() { None } else { state.running.take() };
+        if unneeded.is_some() {
+            state.claims.stopped();
+            tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source stops: nobody needs it");
+        }
+        // What it knew is dropped without the lock.
+        drop(state);
+    }
+
+    pub(super) fn readable(&self) -> Option<Arc<Sources>> {
+        let state = self.state.lock();
+        let running = state.running.as_ref().filter(|_| state.claims.is_synced())?;
+        Some(Arc::clone(&running.sources))
+    }
+
+    pub(super) fn sources(&self) -> Option<Arc<Sources>> {
+        self.state.lock().running.as_ref().map(|running| Arc::clone(&running.sources))
+    }
+
+    /// Whether nobody waits any more to be told that everything has been seen.
+    pub(super) fn has_told(&self) -> bool {
+        self.state.lock().running.as_ref().is_none_or(|running| running.telling.is_finished())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        let state = self.state.lock();
+        state.running.iter().flat_map(|running| &running.tasks).any(JoinHandle::is_finished)
+    }
+
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        let running = state.running.take();
+        drop(state);
+        drop(running);
+    }
+}
+
+/// Lets through only what concerns primaries that need the source.
+struct Concerned {
+    sink: Arc<dyn EventSink>,
+    of: Weak<Mutex<State>>,
+}
+
+impl EventSink for Concerned {
+    fn primary_changed(&self, change: PrimaryChange<'_>) {
+        self.sink.primary_changed(change);
+    }
+
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str) {
+        self.sink.primary_deleted(key, uid);
+    }
+
+    fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
+        let concerns = self.of.upgrade().is_some_and(|of| of.lock().claims.concerns(primary));
+        if concerns {
+            self.sink.related_changed(primary, cause);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Which node depends on which.
+//!
+//! ```text
+//! (name, names it depends on)… ──▶ wiring: all mistakes at once ──▶ Graph: never changes again
+//! ```
+//!
+//! # Guarantees
+//! - A graph has no cycle, and each name is there once.
+//! - Everything is told in the order of the declarations, so that the same declarations give the same decisions.
+//!
+//! # Assumptions
+//! - A [`NodeId`] is used with the graph that it comes from; with another one it names another node, or none, which
+//!   panics.
+
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+use petgraph::{
+    Direction,
+    graph::{DiGraph, NodeIndex},
+};
+
+use super::Error;
+
+/// A node of one [`Graph`]. The order is that of the declarations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The node's position among the declarations, counted from 0; always below [`Graph::len`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    fn of(position: usize) -> Self {
+        Self(u32::try_from(position).expect("a workflow has less than 2^32 nodes"))
+    }
+}
+
+impl From<NodeIndex> for NodeId {
+    fn from(index: NodeIndex) -> Self {
+        Self::of(index.index())
+    }
+}
+
+impl From<NodeId> for NodeIndex {
+    fn from(node: NodeId) -> Self {
+        Self::new(node.index())
+    }
+}
+
+/// The nodes of a workflow and their dependencies. It is built once and never changes.
+///
+/// JOSDK: the `DependentResourceNode`s of a `Workflow`. "Depends on" is `dependsOn` there; what is called dependents
+/// here are its `parents`.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The edges run from a dependency to its dependents. Each list of neighbours is in the order of the declarations.
+    edges: DiGraph<Box<str>, ()>,
+    depths: Vec<usize>,
+    /// The nodes by depth, then by declaration: each one after its dependencies.
+    order: Vec<NodeId>,
+}
+
+impl Graph {
+    /// Builds the graph of nodes with their names and the names of those that they depend on. A node may be declared
+    /// before its dependencies; a dependency that is named twice counts once. No declarations are a graph, too.
+    ///
+    /// # Errors
+    /// [`Error::Wiring`] with everything that is wrong.
+    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, Error>
+    where
+        N: AsRef<str>,
+        D: IntoIterator<Item: AsRef<str>>,
+    {
+        wiring::build(declarations)
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.node_count()
+    }
+
+    /// Whether there is no node.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        (0..self.len()).map(NodeId::of)
+    }
+
+    /// The node's name.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.edges[NodeIndex::from(node)]
+    }
+
+    /// The node of that name. It looks at one after the other, so it is nothing for a loop.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes().find(|node| self.name(*node) == name)
+    }
+
+    /// What the node depends on directly.
+    pub fn dependencies_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        self.edges.neighbors_directed(node.into(), Direction::Incoming).map(NodeId::from)
+    }
+
+    /// What depends on the node directly.
+    pub fn dependents_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        self.edges.neighbors_directed(node.into(), Direction::Outgoing).map(NodeId::from)
+    }
+
+    /// What depends on the node, directly or through others.
+    #[must_use]
+    pub fn transitive_dependents_of(&self, node: NodeId) -> Vec<NodeId> {
+        let mut found = vec![false; self.len()];
+        let mut open = vec![node];
+        while let Some(next) = open.pop() {
+            for dependent in self.dependents_of(next) {
+                if !std::mem::replace(&mut found[dependent.index()], true) {
+                    open.push(dependent);
+                }
+            }
+        }
+        self.nodes().filter(|node| found[node.index()]).collect()
+    }
+
+    /// How many nodes stand one behind the other before this one on the longest way to it: 0 where there are no
+    /// dependencies.
+    #[must_use]
+    pub fn depth_of(&self, node: NodeId) -> usize {
+        self.depths[node.index()]
+    }
+
+    /// The largest depth of a node. A run in which nobody waits takes as long as `depth() + 1` nodes do one after the
+    /// other.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or_default()
+    }
+
+    /// All nodes, each one after its dependencies: by depth, then by declaration.
+    pub fn in_order(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + '_ {
+        self.order.iter().copied()
+    }
+}

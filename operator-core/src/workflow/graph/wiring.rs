@@ -1,0 +1,169 @@
+//! From declarations to a graph, or to all that is wrong with them.
+
+use std::collections::{HashMap, VecDeque};
+
+use petgraph::{
+    algo::kosaraju_scc,
+    graph::{DiGraph, NodeIndex},
+};
+
+use super::{Graph, NodeId};
+use crate::workflow::{Error, Mistake};
+
+pub(super) fn build<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, Error>
+where
+    N: AsRef<str>,
+    D: IntoIterator<Item: AsRef<str>>,
+{
+    let declared: Vec<(N, Vec<D::Item>)> = declarations
+        .into_iter()
+        .map(|(name, dependencies)| (name, dependencies.into_iter().collect()))
+        .collect();
+    let mut wiring = Wiring::new(declared.iter().map(|(name, _)| name.as_ref()).collect());
+    wiring.check_names();
+    let dependencies: Vec<Vec<NodeId>> = declared
+        .iter()
+        .enumerate()
+        .map(|(position, (_, names))| wiring.resolve(position, names.iter().map(AsRef::as_ref)))
+        .collect();
+    let edges = wiring.edges(&dependencies);
+    let groups = kosaraju_scc(&edges);
+    wiring.check_cycles(&groups, &dependencies);
+    if !wiring.mistakes.is_empty() {
+        return Err(Error::Wiring { mistakes: wiring.mistakes });
+    }
+
+    // Without cycles each group is one node, and comes after all that depend on it.
+    let mut depths = vec![0; edges.node_count()];
+    for node in groups.iter().rev().flatten() {
+        let before = dependencies[node.index()].iter().map(|dependency| depths[dependency.index()] + 1);
+        depths[node.index()] = before.max().unwrap_or_default();
+    }
+    let mut order: Vec<NodeId> = edges.node_indices().map(NodeId::from).collect();
+    order.sort_by_key(|node| depths[node.index()]);
+    Ok(Graph { edges, depths, order })
+}
+
+struct Wiring<'a> {
+    names: Vec<&'a str>,
+    /// The first node of each name. It is only looked up, so its order doesn't matter.
+    known: HashMap<&'a str, NodeId>,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'a> Wiring<'a> {
+    fn new(names: Vec<&'a str>) -> Self {
+        let mut known = HashMap::with_capacity(names.len());
+        for (position, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            known.entry(*name).or_insert_with(|| NodeId::of(position));
+        }
+        Self { names, known, mistakes: Vec::new() }
+    }
+
+    fn check_names(&mut self) {
+        let mut times: HashMap<&str, usize> = HashMap::with_capacity(self.names.len());
+        for name in &self.names {
+            *times.entry(name).or_default() += 1;
+        }
+        for (position, name) in self.names.iter().enumerate() {
+            if name.is_empty() {
+                self.mistakes.push(Mistake::EmptyName { position: position + 1 });
+            } else if times[name] > 1 && self.is_first(position) {
+                self.mistakes.push(Mistake::DuplicateName { name: (*name).to_owned(), times: times[name] });
+            }
+        }
+    }
+
+    /// The known ones among the dependencies of a node, sorted and each once.
+    fn resolve<'b>(&mut self, position: usize, dependencies: impl Iterator<Item = &'b str>) -> Vec<NodeId> {
+        let name = self.names[position];
+        let mut found = Vec::new();
+        for dependency in dependencies {
+            let node = if name.is_empty() { format!("#{}", position + 1) } else { name.to_owned() };
+            if !name.is_empty() && dependency == name {
+                self.mistakes.push(Mistake::SelfDependency { node });
+            } else if let Some(dependency) = self.known.get(dependency) {
+                found.push(*dependency);
+            } else {
+                let nearest = self.nearest(name, dependency);
+                let dependency = dependency.to_owned();
+                self.mistakes.push(Mistake::UnknownDependency { node, dependency, nearest });
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The name that was probably meant. A third of it, or one character, may be mistyped; all of it is another word.
+    fn nearest(&self, asking: &str, wanted: &str) -> Option<String> {
+        let length = wanted.chars().count();
+        let others = self.names.iter().filter(|name| !name.is_empty() && **name != asking);
+        let distances = others.map(|name| (strsim::osa_distance(name, wanted), *name));
+        let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
+        (distance <= (length / 3).max(1) && distance < length).then(|| name.to_owned())
+    }
+
+    fn is_first(&self, position: usize) -> bool {
+        self.known.get(self.names[position]).is_some_and(|first| first.index() == position)
+    }
+
+    /// The graph has one node for each declaration. A later one of the same name is not connected: what it was meant to
+    /// be called is not known, so its dependencies can't be part of a cycle.
+    fn edges(&self, dependencies: &[Vec<NodeId>]) -> DiGraph<Box<str>, ()> {
+        let mut edges = DiGraph::with_capacity(self.names.len(), dependencies.iter().map(Vec::len).sum());
+        for name in &self.names {
+            edges.add_node(Box::from(*name));
+        }
+        // petgraph tells the neighbours that were added last first.
+        for position in (0..self.names.len()).rev().filter(|position| self.is_first(*position)) {
+            for dependency in dependencies[position].iter().rev() {
+                edges.add_edge(NodeIndex::from(*dependency), NodeIndex::new(position), ());
+            }
+        }
+        edges
+    }
+
+    fn check_cycles(&mut self, groups: &[Vec<NodeIndex>], dependencies: &[Vec<NodeId>]) {
+        let mut paths: Vec<Vec<NodeId>> = groups
+            .iter()
+            .filter(|group| group.len() > 1)
+            .map(|group| {
+                shortest_cycle(&group.iter().copied().map(NodeId::from).collect::<Vec<_>>(), dependencies)
+            })
+            .collect();
+        paths.sort_unstable();
+        for path in paths {
+            let path = path.iter().map(|node| self.names[node.index()].to_owned()).collect();
+            self.mistakes.push(Mistake::Cycle { path });
+        }
+    }
+}
+
+/// The shortest way along dependencies from the first node of a group back to it. In a group each node is reached from
+/// each other, so there is one.
+fn shortest_cycle(group: &[NodeId], dependencies: &[Vec<NodeId>]) -> Vec<NodeId> {
+    let first = *group.iter().min().expect("a group has nodes");
+    let mut came_from: HashMap<NodeId, NodeId> = HashMap::with_capacity(group.len());
+    let mut open = VecDeque::from([first]);
+    while let Some(node) = open.pop_front() {
+        for dependency in dependencies[node.index()].iter().filter(|other| group.contains(other)) {
+            if *dependency == first {
+                let mut path = vec![first];
+                let mut step = node;
+                while step != first {
+                    path.push(step);
+                    step = came_from[&step];
+                }
+                path.push(first);
+                path.reverse();
+                return path;
+            }
+            came_from.entry(*dependency).or_insert_with(|| {
+                open.push_back(*dependency);
+                node
+            });
+        }
+    }
+    vec![first]
+}

@@ -1,0 +1,124 @@
+//! What has become of a node.
+
+use crate::workflow::NodeId;
+
+/// What a run did about a node, and if that is nothing, why. Every node has one.
+///
+/// JOSDK: what `WorkflowResult` knows of a node. There a node that was never reached is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// The run hasn't got so far. No node has it after the end.
+    Pending,
+    /// Reconciled, and ready.
+    Ready,
+    /// Reconciled, but its ready postcondition is not met.
+    NotReady,
+    /// A condition, or reconciling it, has failed.
+    Failed,
+    /// Its activation condition is not met, and there was nothing to do about itself.
+    Inactive,
+    /// Its precondition keeps it as it is.
+    Held,
+    /// Whether it should run can't be said yet; it is kept as it is.
+    Waiting,
+    /// Not looked at and kept as it is, because of something that it depends on.
+    Blocked {
+        /// The nearest node that it depends on and that has a reason of its own; of several equally near ones the one
+        /// that is declared first.
+        by: NodeId,
+        /// That reason.
+        because: Obstacle,
+    },
+    /// Deleted, and its delete postcondition is met.
+    Gone,
+    /// Deleted, but its delete postcondition is not met yet.
+    Deleting,
+    /// Deleting it, or a condition of that, has failed.
+    DeleteFailed,
+    /// It is to be deleted, but something that depends on it has to go first.
+    RemovalBlocked {
+        /// The nearest node that depends on it and has a reason of its own; of several equally near ones the one that
+        /// is declared first.
+        by: NodeId,
+        /// That reason.
+        because: RemovalObstacle,
+    },
+}
+
+/// Why nothing that depends on a node is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Obstacle {
+    /// The node is [`Fate::NotReady`].
+    NotReady,
+    /// The node is [`Fate::Failed`].
+    Failed,
+    /// The node is [`Fate::Held`].
+    Held,
+    /// The node is [`Fate::Waiting`].
+    Waiting,
+}
+
+/// Why nothing that a node depends on is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RemovalObstacle {
+    /// The node is [`Fate::Deleting`].
+    Deleting,
+    /// The node is [`Fate::DeleteFailed`].
+    DeleteFailed,
+}
+
+impl Fate {
+    /// The same for logs, metrics and JSON: a word in kebab case that doesn't change.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Ready => "ready",
+            Self::NotReady => "not-ready",
+            Self::Failed => "failed",
+            Self::Inactive => "inactive",
+            Self::Held => "held",
+            Self::Waiting => "waiting",
+            Self::Blocked { .. } => "blocked",
+            Self::Gone => "gone",
+            Self::Deleting => "deleting",
+            Self::DeleteFailed => "delete-failed",
+            Self::RemovalBlocked { .. } => "removal-blocked",
+        }
+    }
+
+    /// Whether nothing is left of the node, as far as the workflow is concerned: what it depends on may be deleted.
+    #[must_use]
+    pub const fn is_removed(self) -> bool {
+        matches!(self, Self::Gone | Self::Inactive)
+    }
+
+    /// Whose fault it is that nothing was done about the node, where it is another node's.
+    #[must_use]
+    pub const fn blocked_by(self) -> Option<NodeId> {
+        match self {
+            Self::Blocked { by, .. } | Self::RemovalBlocked { by, .. } => Some(by),
+            _ => None,
+        }
+    }
+
+    /// What a node of this fate is to those that depend on it.
+    pub(super) const fn obstacle(self) -> Option<Obstacle> {
+        match self {
+            Self::NotReady => Some(Obstacle::NotReady),
+            Self::Failed => Some(Obstacle::Failed),
+            Self::Held => Some(Obstacle::Held),
+            Self::Waiting => Some(Obstacle::Waiting),
+            _ => None,
+        }
+    }
+
+    /// What a node of this fate is to the deletion of those that it depends on.
+    pub(super) const fn removal_obstacle(self) -> Option<RemovalObstacle> {
+        match self {
+            Self::Deleting => Some(RemovalObstacle::Deleting),
+            Self::DeleteFailed => Some(RemovalObstacle::DeleteFailed),
+            _ => None,
+        }
+    }
+}

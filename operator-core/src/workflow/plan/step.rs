@@ -1,0 +1,74 @@
+//! What is asked for, and the answers.
+
+use crate::workflow::NodeId;
+
+/// Something to be done about a node. Each step is answered once, by the method of the plan that is named with it; steps
+/// that are asked for together, or before others are answered, may run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[must_use]
+pub enum Step {
+    /// Evaluate the activation condition, then the reconcile precondition; answered by
+    /// [`ReconcilePlan::checked`](super::ReconcilePlan::checked).
+    Check(NodeId),
+    /// Reconcile the dependent, then evaluate the ready postcondition; answered by
+    /// [`ReconcilePlan::reconciled`](super::ReconcilePlan::reconciled).
+    Reconcile(NodeId),
+    /// Evaluate the activation condition, delete the dependent if it is active, then evaluate the delete postcondition;
+    /// answered by `removed` of the plan.
+    Delete(NodeId),
+}
+
+impl Step {
+    /// The node that it is about.
+    #[must_use]
+    pub const fn node(self) -> NodeId {
+        match self {
+            Self::Check(node) | Self::Reconcile(node) | Self::Delete(node) => node,
+        }
+    }
+}
+
+/// The answer to [`Step::Check`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Checked {
+    /// All conditions say go: reconcile the node.
+    Run,
+    /// The activation condition is not met: the node isn't part of the workflow for this primary. There is nothing to
+    /// delete about itself; what depends on it is deleted.
+    Inactive,
+    /// The precondition says to keep what there is: nothing is done about the node or anything that depends on it.
+    ///
+    /// JOSDK has no such answer: there the choice is between reconciling and deleting.
+    Hold,
+    /// The precondition says to remove: the node is deleted, after all that depends on it.
+    Remove,
+    /// There is no answer yet, for example because an informer is still syncing. Nothing is done this time, as with
+    /// [`Checked::Hold`]; whatever it waits for wakes the primary again.
+    Waiting,
+    /// A condition has failed. What depends on the node isn't run.
+    Failed,
+}
+
+/// The answer to [`Step::Reconcile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reconciled {
+    /// The dependent is as it should be, and the ready postcondition is met or absent.
+    Ready,
+    /// The dependent was reconciled, but the ready postcondition is not met.
+    NotReady,
+    /// Reconciling, or the ready postcondition, has failed.
+    Failed,
+}
+
+/// The answer to [`Step::Delete`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Removed {
+    /// The dependent was deleted, or left to the garbage collector, and the delete postcondition is met or absent.
+    Gone,
+    /// The delete postcondition is not met.
+    NotYet,
+    /// Deleting, or a condition, has failed.
+    Failed,
+    /// The activation condition is not met: there was nothing to delete, which is as good as gone.
+    Inactive,
+}

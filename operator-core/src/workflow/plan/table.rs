@@ -1,0 +1,157 @@
+//! What both plans keep for each node.
+
+use super::{Fate, Removed, Step};
+use crate::workflow::{Graph, NodeId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing is known about it yet.
+    Unreached,
+    /// Asked about its conditions.
+    Checking,
+    /// Asked to be reconciled.
+    Reconciling,
+    /// To be deleted once nothing depends on it any more.
+    Marked,
+    /// Asked to be deleted.
+    Deleting,
+    /// Nothing more happens to it.
+    Settled(Fate),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    states: Vec<State>,
+    /// How many of the nodes that depend on a node are not gone.
+    dependents_left: Vec<usize>,
+    /// Steps that were asked for and are not answered.
+    unanswered: usize,
+    started: bool,
+}
+
+impl Table {
+    pub(super) fn new(graph: &Graph, state: State) -> Self {
+        let dependents_left = graph.nodes().map(|node| graph.dependents_of(node).count()).collect();
+        Self { states: vec![state; graph.len()], dependents_left, unanswered: 0, started: false }
+    }
+
+    /// Whether this is the first time.
+    pub(super) const fn start(&mut self) -> bool {
+        !std::mem::replace(&mut self.started, true)
+    }
+
+    pub(super) const fn is_finished(&self) -> bool {
+        self.started && self.unanswered == 0
+    }
+
+    pub(super) fn state(&self, node: NodeId) -> State {
+        self.states[node.index()]
+    }
+
+    pub(super) fn fate(&self, node: NodeId) -> Fate {
+        match self.state(node) {
+            State::Settled(fate) => fate,
+            _ => Fate::Pending,
+        }
+    }
+
+    /// Asks for a step.
+    pub(super) fn ask(&mut self, step: Step, steps: &mut Vec<Step>) {
+        self.states[step.node().index()] = match step {
+            Step::Check(_) => State::Checking,
+            Step::Reconcile(_) => State::Reconciling,
+            Step::Delete(_) => State::Deleting,
+        };
+        self.unanswered += 1;
+        steps.push(step);
+    }
+
+    /// Takes the answer to a step. `false` if nobody asked.
+    pub(super) fn answer(&mut self, node: NodeId, asked: State) -> bool {
+        let expected = self.state(node) == asked;
+        self.unanswered -= usize::from(expected);
+        expected
+    }
+
+    pub(super) fn settle(&mut self, node: NodeId, fate: Fate) {
+        self.states[node.index()] = State::Settled(fate);
+    }
+
+    pub(super) fn mark(&mut self, node: NodeId) {
+        self.states[node.index()] = State::Marked;
+    }
+
+    /// Asks to delete the node if it is marked and nothing that depends on it is left.
+    pub(super) fn delete_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
+        if self.state(node) == State::Marked && self.dependents_left[node.index()] == 0 {
+            self.ask(Step::Delete(node), steps);
+        }
+    }
+
+    /// Takes the answer to a deletion, and asks for those that it has made possible.
+    pub(super) fn removed(&mut self, graph: &Graph, node: NodeId, removed: Removed, steps: &mut Vec<Step>) {
+        if !self.answer(node, State::Deleting) {
+            return;
+        }
+        let fate = match removed {
+            Removed::Gone => Fate::Gone,
+            Removed::NotYet => Fate::Deleting,
+            Removed::Failed => Fate::DeleteFailed,
+            Removed::Inactive => Fate::Inactive,
+        };
+        self.settle(node, fate);
+        if fate.is_removed() {
+            for dependency in graph.dependencies_of(node) {
+                // Also for a dependency that isn't marked: it may be marked later, through another gate.
+                self.dependents_left[dependency.index()] -= 1;
+                self.delete_if_free(dependency, steps);
+            }
+        }
+    }
+
+    /// Once nothing more will happen: says of each node that wasn't come to who is to blame.
+    pub(super) fn resolve_if_finished(&mut self, graph: &Graph) {
+        if !self.is_finished() {
+            return;
+        }
+        let mut blame = vec![None; self.states.len()];
+        for node in graph.in_order() {
+            let own = self.fate(node).obstacle();
+            blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
+            if self.state(node) == State::Unreached {
+                let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
+                // A node without anybody to blame has dependencies that are all ready, so it was come to.
+                let blamed = nearest.expect("a node that was never come to depends on one that isn't ready");
+                self.settle(node, Fate::Blocked { by: blamed.by, because: blamed.because });
+                blame[node.index()] = Some(blamed);
+            }
+        }
+        let mut blame = vec![None; self.states.len()];
+        for node in graph.in_order().rev() {
+            let own = self.fate(node).removal_obstacle();
+            blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
+            if self.state(node) == State::Marked {
+                let nearest = Blame::nearest(graph.dependents_of(node), &blame);
+                let blamed = nearest.expect("a node that wasn't deleted has a dependent that isn't gone");
+                self.settle(node, Fate::RemovalBlocked { by: blamed.by, because: blamed.because });
+                blame[node.index()] = Some(blamed);
+            }
+        }
+    }
+}
+
+/// Who is in the way of a node's neighbours, and how far away from the node.
+#[derive(Clone, Copy)]
+struct Blame<O> {
+    distance: usize,
+    by: NodeId,
+    because: O,
+}
+
+impl<O: Copy> Blame<O> {
+    fn nearest(neighbours: impl Iterator<Item = NodeId>, blame: &[Option<Self>]) -> Option<Self> {
+        let found = neighbours.filter_map(|neighbour| blame[neighbour.index()]);
+        let nearest = found.min_by_key(|found| (found.distance, found.by))?;
+        Some(Self { distance: nearest.distance + 1, ..nearest })
+    }
+}

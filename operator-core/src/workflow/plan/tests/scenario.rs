@@ -1,0 +1,214 @@
+//! A graph, the answers of its nodes, and a driver that gives them.
+
+use std::collections::BTreeSet;
+
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+
+/// What a node answers when it is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answers {
+    pub(super) checked: Checked,
+    pub(super) reconciled: Reconciled,
+    pub(super) removed: Removed,
+}
+
+impl Answers {
+    pub(super) const FINE: Self =
+        Self { checked: Checked::Run, reconciled: Reconciled::Ready, removed: Removed::Gone };
+
+    /// Reads the answers off a number; most nodes go on, so that something happens behind them.
+    fn of(number: u32) -> Self {
+        let mut rest = number as usize;
+        let mut choose = |count: usize| {
+            let choice = rest % count;
+            rest /= count;
+            choice
+        };
+        let checked = match choose(16) {
+            0 | 1 => Checked::Remove,
+            2 => Checked::Inactive,
+            3 => Checked::Hold,
+            4 => Checked::Waiting,
+            5 => Checked::Failed,
+            _ => Checked::Run,
+        };
+        let reconciled = match choose(10) {
+            0 => Reconciled::NotReady,
+            1 => Reconciled::Failed,
+            _ => Reconciled::Ready,
+        };
+        let removed = match choose(10) {
+            0 | 1 => Removed::Inactive,
+            2 => Removed::NotYet,
+            3 => Removed::Failed,
+            _ => Removed::Gone,
+        };
+        Self { checked, reconciled, removed }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Reconcile,
+    Cleanup,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Scenario {
+    pub(super) graph: Graph,
+    /// The same edges, not told by the graph.
+    pub(super) depends: Vec<BTreeSet<usize>>,
+    pub(super) answers: Vec<Answers>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Asked(Step),
+    Answered(Step),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trace {
+    pub(super) events: Vec<Event>,
+    pub(super) fates: Vec<Fate>,
+}
+
+impl Trace {
+    pub(super) fn asked(&self) -> Vec<Step> {
+        let asked = self.events.iter().filter_map(|event| match event {
+            Event::Asked(step) => Some(*step),
+            Event::Answered(_) => None,
+        });
+        asked.collect()
+    }
+}
+
+/// One of the plans.
+pub(super) enum Plan<'g> {
+    Reconcile(ReconcilePlan<'g>),
+    Cleanup(CleanupPlan<'g>),
+}
+
+impl<'g> Plan<'g> {
+    pub(super) fn new(kind: Kind, graph: &'g Graph) -> Self {
+        match kind {
+            Kind::Reconcile => Self::Reconcile(ReconcilePlan::new(graph)),
+            Kind::Cleanup => Self::Cleanup(CleanupPlan::new(graph)),
+        }
+    }
+
+    pub(super) fn start(&mut self, steps: &mut Vec<Step>) {
+        match self {
+            Self::Reconcile(plan) => plan.start(steps),
+            Self::Cleanup(plan) => plan.start(steps),
+        }
+    }
+
+    pub(super) fn answer(&mut self, step: Step, answers: Answers, steps: &mut Vec<Step>) {
+        match (self, step) {
+            (Self::Reconcile(plan), Step::Check(node)) => plan.checked(node, answers.checked, steps),
+            (Self::Reconcile(plan), Step::Reconcile(node)) => {
+                plan.reconciled(node, answers.reconciled, steps);
+            }
+            (Self::Reconcile(plan), Step::Delete(node)) => plan.removed(node, answers.removed, steps),
+            (Self::Cleanup(plan), Step::Delete(node)) => plan.removed(node, answers.removed, steps),
+            (Self::Cleanup(_), step) => panic!("{step:?} in a clean-up"),
+        }
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        match self {
+            Self::Reconcile(plan) => plan.is_finished(),
+            Self::Cleanup(plan) => plan.is_finished(),
+        }
+    }
+
+    pub(super) fn fates(&self) -> Vec<Fate> {
+        match self {
+            Self::Reconcile(plan) => plan.fates().map(|(_, fate)| fate).collect(),
+            Self::Cleanup(plan) => plan.fates().map(|(_, fate)| fate).collect(),
+        }
+    }
+}
+
+impl Scenario {
+    pub(super) fn node(&self, position: usize) -> NodeId {
+        self.graph.nodes().nth(position).unwrap()
+    }
+
+    /// Runs to the end. The order says which of the steps that are open is answered next.
+    pub(super) fn run(&self, kind: Kind, order: &[u8]) -> Trace {
+        let mut plan = Plan::new(kind, &self.graph);
+        let (mut events, mut open, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let mut order = order.iter().cycle();
+        assert!(!plan.is_finished(), "a run begins before it ends");
+        plan.start(&mut steps);
+        loop {
+            events.extend(steps.iter().copied().map(Event::Asked));
+            open.append(&mut steps);
+            assert_eq!(plan.is_finished(), open.is_empty(), "a run ends with its steps");
+            if open.is_empty() {
+                return Trace { events, fates: plan.fates() };
+            }
+            let step = open.remove(usize::from(*order.next().unwrap()) % open.len());
+            plan.answer(step, self.answers[step.node().index()], &mut steps);
+            events.push(Event::Answered(step));
+            assert!(events.len() <= 6 * self.graph.len(), "a run ends");
+        }
+    }
+
+    /// The nodes that a step from a node to others reaches, without the node itself.
+    fn reached(&self, from: usize, neighbour: impl Fn(usize, usize) -> bool) -> BTreeSet<usize> {
+        let mut found = BTreeSet::from([from]);
+        loop {
+            let all = 0..self.depends.len();
+            let next: BTreeSet<usize> =
+                all.filter(|other| found.iter().any(|node| neighbour(*node, *other))).collect();
+            if next.is_subset(&found) {
+                found.remove(&from);
+                return found;
+            }
+            found.extend(next);
+        }
+    }
+
+    /// What depends on a node, directly or not.
+    pub(super) fn behind(&self, node: usize) -> BTreeSet<usize> {
+        self.reached(node, |node, other| self.depends[other].contains(&node))
+    }
+
+    /// What a node depends on, directly or not.
+    pub(super) fn before(&self, node: usize) -> BTreeSet<usize> {
+        self.reached(node, |node, other| self.depends[node].contains(&other))
+    }
+}
+
+/// Up to eleven nodes. A node depends on some of those before it, but they are declared in any order.
+pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
+    let nodes = vec((any::<u16>(), any::<u16>(), any::<u8>(), any::<u32>()), 0..12);
+    nodes.prop_map(|nodes| {
+        let mut declared: Vec<usize> = (0..nodes.len()).collect();
+        declared.sort_by_key(|node| nodes[*node].2);
+        let position = |node: usize| declared.iter().position(|other| *other == node).unwrap();
+        let depends: Vec<BTreeSet<usize>> = declared
+            .iter()
+            .map(|node| {
+                let bits = nodes[*node].0 & nodes[*node].1;
+                (0..*node).filter(|before| bits & (1 << before) != 0).map(position).collect()
+            })
+            .collect();
+        let name = |position: &usize| format!("node-{position}");
+        let declarations =
+            depends.iter().enumerate().map(|(at, others)| (name(&at), others.iter().map(name)));
+        let graph = Graph::new(declarations).unwrap();
+        let answers = declared.iter().map(|node| Answers::of(nodes[*node].3)).collect();
+        Scenario { graph, depends, answers }
+    })
+}
+
+/// Which of the open steps are answered next.
+pub(super) fn orders() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 1..40)
+}

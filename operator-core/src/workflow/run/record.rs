@@ -1,0 +1,78 @@
+//! What a run has learned of a node, and how it is told.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    observe::error_chain,
+    reconciler::{
+        BoxError,
+        workflow::{ConditionKind, ConditionResult, NodeResult, NodeState, ReconcileResult},
+    },
+    workflow::{
+        Graph, NodeId,
+        plan::{Fate, Obstacle, RemovalObstacle},
+    },
+};
+
+/// What is known of one node. A step owns it while it is under way.
+#[derive(Default)]
+pub(super) struct Record {
+    /// The answers so far: each condition is asked once in a run.
+    pub(super) conditions: BTreeMap<ConditionKind, ConditionResult>,
+    pub(super) reconciled: Option<ReconcileResult>,
+    error: Option<(Arc<BoxError>, String)>,
+    /// Why it came to what it came to.
+    pub(super) reason: String,
+    /// Why it counts as gone without having been deleted.
+    pub(super) left: Option<&'static str>,
+}
+
+impl Record {
+    pub(super) fn failed(&mut self, error: BoxError) {
+        let words = error_chain(&*error).to_string();
+        self.error = Some((Arc::new(error), words));
+    }
+
+    pub(super) fn finish(self, name: Arc<str>, state: NodeState) -> NodeResult {
+        let Self { conditions, reconciled, error, .. } = self;
+        NodeResult { name, state, reconciled, conditions, error: error.map(|(error, _)| error) }
+    }
+}
+
+/// What is told of a node that has come to this end.
+pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Graph) -> NodeState {
+    let record = &records[node.index()];
+    let operation = || record.reconciled.as_ref().map(ReconcileResult::operation).unwrap_or_default();
+    let reason = || record.reason.clone();
+    let blocked = |by: NodeId, until: &str| {
+        let because = &records[by.index()].reason;
+        let reason = if because.is_empty() { until.to_owned() } else { format!("{until}: {because}") };
+        NodeState::Blocked { by: Arc::from(graph.name(by)), reason }
+    };
+    match fate {
+        Fate::Pending => NodeState::Waiting { reason: "its turn".to_owned() },
+        Fate::Ready => NodeState::Ready(operation()),
+        Fate::NotReady => NodeState::NotReady { operation: operation(), reason: reason() },
+        Fate::Failed | Fate::DeleteFailed => NodeState::Failed {
+            error: record.error.as_ref().map(|(_, words)| words.clone()).unwrap_or_default(),
+        },
+        Fate::Inactive => NodeState::Inactive { reason: reason() },
+        Fate::Held => NodeState::Held { reason: reason() },
+        Fate::Waiting => NodeState::Waiting { reason: reason() },
+        Fate::Gone => match record.left {
+            Some(reason) => NodeState::Left { reason },
+            None => NodeState::Deleted,
+        },
+        Fate::Deleting => NodeState::Deleting { reason: reason() },
+        Fate::Blocked { by, because } => match because {
+            Obstacle::NotReady => blocked(by, "to be ready"),
+            Obstacle::Failed => blocked(by, "to succeed"),
+            Obstacle::Held => blocked(by, "to be let go"),
+            Obstacle::Waiting => blocked(by, "to start"),
+        },
+        Fate::RemovalBlocked { by, because } => match because {
+            RemovalObstacle::Deleting => blocked(by, "to be gone"),
+            RemovalObstacle::DeleteFailed => blocked(by, "to be gone, which failed"),
+        },
+    }
+}
