@@ -7,6 +7,7 @@
 //! - [`observe`], [`metrics`]: one stream of what the library does, and the numbers made from it.
 //! - [`client`]: the operator's connections to the API server.
 //! - [`cache`]: lists and watches, what is known of the cluster, the operator's own writes included.
+//! - [`status`]: what an object's status says about it, and conditions.
 //! - [`event_source`]: changes become events of primaries.
 //! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
 //! - [`operations`]: every write.
@@ -28,6 +29,7 @@ pub mod client;
 pub mod metrics;
 
 pub mod cache;
+pub mod status;
 
 pub mod event_source;
 pub mod operations;

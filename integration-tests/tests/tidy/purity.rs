@@ -24,8 +24,10 @@ const PURE: &[&str] = &[
     "processor/machine/",
     "processor/rate_limit.rs",
     "processor/retry.rs",
+    "status/",
     "workflow/error.rs",
     "workflow/graph/",
+    "workflow/mermaid/",
     "workflow/plan/",
 ];
 

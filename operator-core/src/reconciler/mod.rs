@@ -6,6 +6,8 @@
 
 mod context;
 mod control;
+#[cfg(any(test, feature = "testing"))]
+mod offline;
 pub(crate) mod workflow;
 
 use std::{error::Error as StdError, future::Future, sync::Arc};
@@ -17,6 +19,8 @@ pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use offline::{Offline, OfflineParts};
 
 /// Any error, as the dispatcher keeps the user's.
 pub type BoxError = Box<dyn StdError + Send + Sync>;

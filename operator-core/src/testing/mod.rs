@@ -11,6 +11,7 @@
 //! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
 
 mod cluster;
+mod context;
 mod control_plane;
 mod crds;
 mod error;
@@ -18,6 +19,7 @@ mod operator;
 mod request_log;
 
 pub use cluster::{Profile, TestCluster};
+pub use context::offline_context;
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
 pub use operator::{Settled, TestOperator};

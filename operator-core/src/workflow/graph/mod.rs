@@ -148,6 +148,7 @@ impl Graph {
     }
 
     /// All nodes, each one after its dependencies: by depth, then by declaration.
+    #[must_use]
     pub fn in_order(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + '_ {
         self.order.iter().copied()
     }

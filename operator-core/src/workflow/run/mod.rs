@@ -9,6 +9,8 @@
 
 mod record;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

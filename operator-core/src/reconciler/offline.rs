@@ -1,0 +1,120 @@
+//! A context without a cluster: for tests of what is written against contexts, ours and users'.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Context, ControllerContext, NextIsImminent, RunContext, workflow::WorkflowSurroundings};
+use crate::{
+    client::Clients,
+    environment::Environment,
+    event_source::{
+        EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
+        SourceDeclaration, Sources, WatchScope, Wiring,
+    },
+    observe::{Cause, Causes, Observers, SourceIndex},
+    operations::{ClientHandle, Writer},
+    resource::{KubeObject, ObjectKey, ResourceType, Uid},
+};
+
+/// What the contexts of one controller share, without a cluster: nothing is read from one, and a write fails.
+pub(crate) struct Offline<P: KubeObject> {
+    pub(crate) shared: Arc<ControllerContext<P>>,
+}
+
+/// What such a controller is made of.
+pub(crate) struct OfflineParts {
+    /// Event sources that run only while they are needed.
+    pub(crate) conditional: Vec<Arc<dyn SourceDeclaration>>,
+    /// Where events go.
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) workflows: WorkflowSurroundings,
+    pub(crate) observers: Observers,
+}
+
+impl Default for OfflineParts {
+    fn default() -> Self {
+        Self {
+            conditional: Vec::new(),
+            sink: Arc::new(Nobody),
+            workflows: WorkflowSurroundings::default(),
+            observers: Observers::default(),
+        }
+    }
+}
+
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn primary_changed(&self, _: PrimaryChange<'_>) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn related_changed(&self, _: &ObjectKey, _: Cause) {}
+}
+
+impl<P: KubeObject<DynamicType: Default>> Offline<P> {
+    /// Must be called inside a tokio runtime's context.
+    pub(crate) fn new(parts: OfflineParts) -> Self {
+        let config = kube::Config::new(http::Uri::from_static("http://127.0.0.1:1"));
+        let environment = Environment::real();
+        let clients = Clients::new(&config, &[], None, environment.clock())
+            .expect("a client without credentials can always be made");
+        let wiring = Wiring {
+            controller: Arc::from("offline"),
+            primary_type: ResourceType::of::<P>(),
+            scope: WatchScope::All,
+            own_managers: vec!["offline".to_owned()],
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: parts.observers.clone(),
+            primaries: Arc::new(NoPrimaries),
+            sink: parts.sink,
+        };
+        let filters = PrimaryFilters {
+            user: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            finalizer: None,
+        };
+        let declaration = PrimaryEventSource {
+            label_selector: None,
+            field_selector: None,
+            indexers: BTreeMap::new(),
+            filters,
+        };
+        let primary = PrimarySource::new(declaration, &wiring);
+        let mut sources = Sources::default();
+        for (index, declaration) in (0..).zip(parts.conditional) {
+            sources.add_conditional(declaration, SourceIndex(index), &wiring);
+        }
+        let shared = Arc::new(ControllerContext {
+            controller: Arc::from("offline"),
+            primary,
+            sources,
+            writer: Writer {
+                client: ClientHandle(clients.direct.clone()),
+                reads: ClientHandle(clients.reads.clone()),
+                controller: Arc::from("offline"),
+                field_manager: Arc::from("offline"),
+                environment,
+                observers: parts.observers,
+            },
+            clients,
+            finalizer: None,
+            workflow: None,
+            workflows: parts.workflows,
+            next_is_imminent: NextIsImminent(Box::new(|_| false)),
+        });
+        Self { shared }
+    }
+
+    /// The context of a run of `primary`, which its cache knows from now on; what only a server could have given it is
+    /// made up.
+    pub(crate) fn context(&self, primary: &P) -> Context<P> {
+        let mut primary = primary.clone();
+        let meta = primary.meta_mut();
+        let uid = Uid::new(meta.uid.get_or_insert_with(|| "offline".to_owned()));
+        meta.resource_version.get_or_insert_with(|| "1".to_owned());
+        let key = ObjectKey::of(&primary);
+        self.shared.primary.informer().remember(primary);
+        let run = RunContext { key, uid, causes: Causes::NONE, retry: None };
+        Context::new(run, Arc::clone(&self.shared))
+    }
+}

@@ -1,0 +1,115 @@
+//! Conditions whose times can be trusted.
+
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+
+/// What a condition says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConditionStatus {
+    /// It is so.
+    True,
+    /// It is not so.
+    False,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl ConditionStatus {
+    /// As it is written in a status.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl From<bool> for ConditionStatus {
+    fn from(holds: bool) -> Self {
+        if holds { Self::True } else { Self::False }
+    }
+}
+
+/// A condition without its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConditionUpdate<'a> {
+    /// What it is about, in camel case: `Ready`.
+    pub r#type: &'a str,
+    /// Whether it is so.
+    pub status: ConditionStatus,
+    /// Why, as one word in camel case. The API server refuses an empty one where a CRD uses the usual schema.
+    pub reason: &'a str,
+    /// Why, for people. It should not contain anything that differs each time, such as a duration: that would make every
+    /// run a write.
+    pub message: &'a str,
+    /// The generation of the object that this was found out about.
+    pub observed_generation: Option<i64>,
+}
+
+/// Sets the condition of that type, and tells whether anything has changed.
+///
+/// The transition time is `now`, in whole seconds as they are sent, if the condition is new or its status another one;
+/// with another reason or message alone it stays what it was. So nothing changes when the same is said again. A new
+/// condition comes last; further ones of its type, which the API server would refuse, are dropped.
+///
+/// JOSDK: has nothing of the kind. Go: `meta.SetStatusCondition`.
+pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: Timestamp) -> bool {
+    let mut wanted = Condition {
+        type_: update.r#type.to_owned(),
+        status: update.status.as_str().to_owned(),
+        reason: update.reason.to_owned(),
+        message: update.message.to_owned(),
+        observed_generation: update.observed_generation,
+        last_transition_time: Time(whole_seconds(now)),
+    };
+    let Some(position) = position(conditions, update.r#type) else {
+        conditions.push(wanted);
+        return true;
+    };
+    let known = &mut conditions[position];
+    if known.status == wanted.status {
+        wanted.last_transition_time = known.last_transition_time.clone();
+    }
+    let changed = *known != wanted;
+    *known = wanted;
+    let before = conditions.len();
+    let mut index = 0;
+    conditions.retain(|condition| {
+        index += 1;
+        index - 1 == position || condition.type_ != update.r#type
+    });
+    changed || conditions.len() != before
+}
+
+/// The condition of that type.
+#[must_use]
+pub fn find<'a>(conditions: &'a [Condition], r#type: &str) -> Option<&'a Condition> {
+    position(conditions, r#type).map(|position| &conditions[position])
+}
+
+/// Whether there is a condition of that type, and it is `True`.
+#[must_use]
+pub fn is_true(conditions: &[Condition], r#type: &str) -> bool {
+    find(conditions, r#type).is_some_and(|condition| condition.status == ConditionStatus::True.as_str())
+}
+
+/// Drops the condition of that type, and tells whether there was one.
+pub fn remove(conditions: &mut Vec<Condition>, r#type: &str) -> bool {
+    let before = conditions.len();
+    conditions.retain(|condition| condition.type_ != r#type);
+    conditions.len() != before
+}
+
+fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {
+    conditions.iter().position(|condition| condition.type_ == r#type)
+}
+
+/// What is left of a time when it has been sent and read back.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
+}

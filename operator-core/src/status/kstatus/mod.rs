@@ -1,0 +1,168 @@
+//! Has the cluster done what an object asks for? The rules are those of `kstatus`, which Flux, kpt and others use.
+//!
+//! ```text
+//! deleted? ─▶ generation observed? ─▶ Reconciling, Stalled? ─▶ the kind's own rule ─▶ Status and message
+//!                                                            └ unknown kind: condition Ready, if there is one
+//! ```
+//!
+//! # Guarantees
+//! - A function of the object and the time alone. `now` matters only to pods that can't be scheduled.
+//! - The version of an object doesn't matter, nor does a field that is missing: it has its default.
+//!
+//! # Known limits
+//! These are as in the original, so that an object means the same to everybody:
+//! - A running job is [`Status::Current`]; only one that hasn't started is in progress. Who needs its result has to look
+//!   for the condition `Complete`.
+//! - A pod that has come to its end is current, also if it failed.
+//! - A service of type `LoadBalancer` is current before it has an address from outside.
+//! - An object without status and conditions is current.
+
+mod fields;
+mod kinds;
+mod pod;
+mod workloads;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, fmt};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use self::fields::Fields;
+use super::Error;
+
+/// How far an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The cluster is at it.
+    InProgress,
+    /// The cluster has tried and failed, or doesn't get on.
+    Failed,
+    /// All that the object asks for is there.
+    Current,
+    /// The object is being deleted.
+    Terminating,
+    /// There is no such object. Never an answer of [`compute`], which has one.
+    NotFound,
+    /// The object can't be understood. Never an answer of [`compute`], which returns an error then.
+    Unknown,
+}
+
+impl Status {
+    /// Its name, as kstatus spells it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "InProgress",
+            Self::Failed => "Failed",
+            Self::Current => "Current",
+            Self::Terminating => "Terminating",
+            Self::NotFound => "NotFound",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// How far an object is, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kstatus {
+    /// How far it is.
+    pub status: Status,
+    /// One word in camel case, fit for a condition: what an object in progress waits for (`LessReady`), why it has failed;
+    /// otherwise the status itself.
+    pub reason: Cow<'static, str>,
+    /// The same for people: `1/3 replicas ready`.
+    pub message: String,
+}
+
+impl Kstatus {
+    /// What is said of an object that isn't there.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::plain(Status::NotFound, "not found")
+    }
+
+    /// Whether all that the object asks for is there.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.status == Status::Current
+    }
+
+    fn plain(status: Status, message: impl Into<String>) -> Self {
+        Self { status, reason: status.as_str().into(), message: message.into() }
+    }
+
+    fn current(message: impl Into<String>) -> Self {
+        Self::plain(Status::Current, message)
+    }
+
+    fn in_progress(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { status: Status::InProgress, reason: reason.into(), message: message.into() }
+    }
+
+    fn failed(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { status: Status::Failed, reason: reason.into(), message: message.into() }
+    }
+}
+
+impl From<&Error> for Kstatus {
+    fn from(error: &Error) -> Self {
+        Self::plain(Status::Unknown, error.to_string())
+    }
+}
+
+/// Says how far an object is. Its `apiVersion` and `kind` have to be there, or it is judged as an unknown kind.
+///
+/// # Errors
+/// A field that is looked at has a type that it can't have, or a pod an unknown phase. [`Kstatus::from`] makes a
+/// [`Status::Unknown`] of it.
+///
+/// JOSDK: has nothing of the kind; ready postconditions are written by hand there. Go: `status.Compute` of `kstatus`.
+pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
+    let fields = Fields(object);
+    if fields.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {
+        return Ok(Kstatus::plain(Status::Terminating, "being deleted"));
+    }
+    let (generation, observed) =
+        (fields.integer("metadata.generation")?, fields.integer("status.observedGeneration")?);
+    if let (Some(generation), Some(observed)) = (generation, observed)
+        && generation != observed
+    {
+        let message = format!("generation {generation} not seen yet, but {observed}");
+        return Ok(Kstatus::in_progress("LatestGenerationNotObserved", message));
+    }
+    for condition in fields.conditions()? {
+        match condition.r#type {
+            "Reconciling" if condition.is_true() => {
+                return Ok(Kstatus::in_progress(condition.reason_or("Reconciling"), condition.message));
+            }
+            "Stalled" if condition.is_true() => {
+                return Ok(Kstatus::failed(condition.reason_or("Stalled"), condition.message));
+            }
+            _ => {}
+        }
+    }
+    match fields.group_and_kind()? {
+        ("apps" | "extensions", "Deployment") => workloads::deployment(fields),
+        ("apps" | "extensions", "ReplicaSet") => workloads::replica_set(fields),
+        ("apps" | "extensions", "DaemonSet") => workloads::daemon_set(fields),
+        ("apps", "StatefulSet") => workloads::stateful_set(fields),
+        ("batch", "Job") => kinds::job(fields),
+        ("", "Pod") => pod::pod(fields, now),
+        ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim(fields),
+        ("", "Service") => kinds::service(fields),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition(fields),
+        // Its generation was observed, which is all there is to it.
+        ("policy", "PodDisruptionBudget") => Ok(Kstatus::current("allowed disruptions are computed")),
+        ("", "Secret" | "ConfigMap") | ("batch", "CronJob") => Ok(Kstatus::current("there")),
+        _ => kinds::other(fields),
+    }
+}

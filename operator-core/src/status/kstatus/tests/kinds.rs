@@ -1,0 +1,176 @@
+//! All other kinds with rules.
+
+use super::*;
+
+#[test]
+fn jobs() {
+    let status = |conditions: Value, started: &str| json!({ "succeeded": 1, "failed": 2, "active": 3, "startTime": started, "conditions": conditions });
+    let complete = condition("Complete", "True", "");
+    let failed = condition("Failed", "True", "BackoffLimitExceeded");
+    let suspended = condition("Suspended", "True", "");
+    let spec = json!({ "completions": 4, "suspend": true });
+    check(
+        "batch/v1",
+        "Job",
+        &[
+            (
+                json!({ "spec": spec, "status": status(json!([complete, failed]), "now") }),
+                "Current",
+                "complete: 1/4 succeeded",
+            ),
+            (json!({ "status": status(json!([complete]), "now") }), "Current", "complete: 1/1 succeeded"),
+            (
+                json!({ "spec": { "parallelism": 2 }, "status": status(json!([complete]), "now") }),
+                "Current",
+                "complete: 1/2 succeeded",
+            ),
+            (
+                json!({ "spec": spec, "status": status(json!([failed, complete]), "now") }),
+                "Failed/JobFailed",
+                "2 pods failed",
+            ),
+            (json!({ "spec": spec, "status": status(json!([suspended]), "") }), "Current", "suspended"),
+            (json!({ "status": status(json!([suspended]), "") }), "InProgress/JobNotStarted", "not started"),
+            (
+                json!({ "status": { "conditions": [condition("Failed", "False", "")] } }),
+                "InProgress/JobNotStarted",
+                "not started",
+            ),
+            (
+                json!({ "status": status(json!([]), "now") }),
+                "Current",
+                "running: 3 active, 1 succeeded, 2 failed",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn pods() {
+    let status =
+        |phase: &str, conditions: Value| json!({ "status": { "phase": phase, "conditions": conditions } });
+    let mut crashing = status("Running", json!([condition("Ready", "False", "ContainersNotReady")]));
+    crashing["status"]["containerStatuses"] = json!([
+        { "name": "web", "state": { "waiting": { "reason": "CrashLoopBackOff" } } },
+        { "name": "log", "state": { "running": {} } },
+        { "name": "db", "state": { "waiting": { "reason": "CrashLoopBackOff" } } },
+    ]);
+    check(
+        "v1",
+        "Pod",
+        &[
+            (status("Succeeded", json!([])), "Current", "succeeded"),
+            (status("Failed", json!([])), "Current", "ended, but not successfully"),
+            (status("Running", json!([condition("Ready", "True", "")])), "Current", "ready"),
+            (crashing, "Failed/ContainerCrashLooping", "crashing again and again: web, db"),
+            (status("Running", json!([])), "InProgress/PodRunningNotReady", "running, but not ready"),
+            (status("Pending", json!([])), "InProgress/PodPending", "pending"),
+            (
+                status("Pending", json!([condition("PodScheduled", "False", "SchedulingGated")])),
+                "InProgress/PodPending",
+                "pending",
+            ),
+            (status("", json!([])), "InProgress/PodNotObserved", "no phase yet"),
+            (json!({}), "InProgress/PodNotObserved", "no phase yet"),
+        ],
+    );
+}
+
+#[test]
+fn a_pod_that_cannot_be_scheduled_has_fifteen_seconds() {
+    let mut pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "creationTimestamp": "2026-11-21T12:00:10Z" },
+        "status": { "phase": "Pending", "conditions": [condition("PodScheduled", "False", "Unschedulable")] },
+    });
+    for second in [9, 10, 24] {
+        assert_eq!(at(&pod, second).unwrap().reason, "PodNotScheduled");
+    }
+    let late = at(&pod, 25).unwrap();
+    assert_eq!((late.status, &*late.reason), (Status::Failed, "PodUnschedulable"));
+    pod["metadata"]["creationTimestamp"] = json!("yesterday");
+    assert_eq!(at(&pod, 25).unwrap_err().to_string(), "`metadata.creationTimestamp` is not a time");
+    pod["metadata"]["creationTimestamp"] = json!(null);
+    assert_eq!(at(&pod, 0).unwrap().status, Status::Failed);
+}
+
+#[test]
+fn a_phase_that_pods_do_not_have_is_an_error() {
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "status": { "phase": "Resting" } });
+    assert_eq!(at(&pod, 0).unwrap_err(), Error::PodPhase("Resting".to_owned()));
+}
+
+#[test]
+fn persistent_volume_claims() {
+    check(
+        "v1",
+        "PersistentVolumeClaim",
+        &[
+            (json!({ "status": { "phase": "Pending" } }), "InProgress/NotBound", "not bound: Pending"),
+            (json!({}), "InProgress/NotBound", "not bound: no phase yet"),
+            (json!({ "status": { "phase": "Bound" } }), "Current", "bound"),
+        ],
+    );
+}
+
+#[test]
+fn services() {
+    check(
+        "v1",
+        "Service",
+        &[
+            (json!({ "spec": { "type": "LoadBalancer" } }), "InProgress/NoIPAssigned", "no cluster IP yet"),
+            (json!({ "spec": { "type": "LoadBalancer", "clusterIP": "10.0.0.1" } }), "Current", "there"),
+            (json!({ "spec": { "type": "ClusterIP" } }), "Current", "there"),
+            (json!({}), "Current", "there"),
+        ],
+    );
+}
+
+#[test]
+fn custom_resource_definitions() {
+    let with = |conditions: Value| json!({ "status": { "conditions": conditions } });
+    let accepted = condition("NamesAccepted", "True", "NoConflicts");
+    let conflict = condition("NamesAccepted", "False", "ListKindConflict");
+    let established = |status, reason| condition("Established", status, reason);
+    check(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        &[
+            (
+                with(json!([conflict, established("True", "")])),
+                "Failed/ListKindConflict",
+                "about NamesAccepted",
+            ),
+            (with(json!([established("False", "NotAccepted")])), "Failed/NotAccepted", "about Established"),
+            (with(json!([established("False", "")])), "Failed/NotEstablished", "about Established"),
+            (
+                with(json!([accepted, established("False", "Installing")])),
+                "InProgress/Installing",
+                "being installed",
+            ),
+            (with(json!([established("True", "InitialNamesAccepted"), conflict])), "Current", "established"),
+            (json!({}), "InProgress/Installing", "being installed"),
+        ],
+    );
+}
+
+#[test]
+fn kinds_that_are_current_once_they_are_there() {
+    check(
+        "policy/v1",
+        "PodDisruptionBudget",
+        &[
+            (json!({ "metadata": { "generation": 1 } }), "Current", "allowed disruptions are computed"),
+            (
+                json!({ "metadata": { "generation": 2 }, "status": { "observedGeneration": 1 } }),
+                "InProgress/LatestGenerationNotObserved",
+                "generation 2 not seen yet, but 1",
+            ),
+        ],
+    );
+    // A condition that they don't have by their kind says nothing about them.
+    let not_ready = json!({ "status": { "conditions": [condition("Ready", "False", "")] } });
+    check("v1", "Secret", &[(not_ready.clone(), "Current", "there")]);
+    check("v1", "ConfigMap", &[(not_ready.clone(), "Current", "there")]);
+    check("batch/v1", "CronJob", &[(not_ready, "Current", "there")]);
+}

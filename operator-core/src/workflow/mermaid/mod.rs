@@ -1,0 +1,122 @@
+//! A workflow as a picture: text that [Mermaid](https://mermaid.js.org) draws, as many wikis and code hosts do.
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use super::{Graph, NodeId, plan::Fate};
+
+/// What a picture says about one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// A text below the node's name; may have several lines.
+    pub state: String,
+    /// How the node is coloured.
+    pub class: Class,
+}
+
+/// The colours of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// As it should be.
+    Ready,
+    /// Nothing is wrong, but it isn't there yet.
+    Waiting,
+    /// Something has failed.
+    Failed,
+    /// Not there, on purpose.
+    Absent,
+}
+
+impl Class {
+    const ALL: [Self; 4] = [Self::Ready, Self::Waiting, Self::Failed, Self::Absent];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Failed => "failed",
+            Self::Absent => "absent",
+        }
+    }
+
+    /// The text's colour is given as well: whoever shows the picture may have a dark background.
+    const fn style(self) -> &'static str {
+        match self {
+            Self::Ready => "fill:#d3f9d8,stroke:#2b8a3e,color:#000",
+            Self::Waiting => "fill:#fff3bf,stroke:#e67700,color:#000",
+            Self::Failed => "fill:#ffe3e3,stroke:#c92a2a,color:#000",
+            Self::Absent => "fill:#f1f3f5,stroke:#868e96,color:#495057,stroke-dasharray:4",
+        }
+    }
+}
+
+impl From<Fate> for Class {
+    fn from(fate: Fate) -> Self {
+        match fate {
+            Fate::Ready => Self::Ready,
+            Fate::Failed | Fate::DeleteFailed => Self::Failed,
+            Fate::Gone | Fate::Inactive => Self::Absent,
+            Fate::Pending
+            | Fate::NotReady
+            | Fate::Held
+            | Fate::Waiting
+            | Fate::Blocked { .. }
+            | Fate::Deleting
+            | Fate::RemovalBlocked { .. } => Self::Waiting,
+        }
+    }
+}
+
+/// The graph as a Mermaid flowchart. Arrows run from a dependency to what depends on it, nodes stand in the order of
+/// their declarations. Nodes without a label show their name alone.
+#[must_use]
+pub fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
+    let mut text = "flowchart TD\n".to_owned();
+    for node in graph.nodes() {
+        let name = escape(graph.name(node));
+        let line = match labels.get(&node) {
+            None => format!("n{}[\"{name}\"]", node.index()),
+            Some(Label { state, class }) => {
+                format!("n{}[\"{name}<br/>{}\"]:::{}", node.index(), escape(state), class.name())
+            }
+        };
+        push_line(&mut text, &line);
+    }
+    for node in graph.nodes() {
+        for dependent in graph.dependents_of(node) {
+            push_line(&mut text, &format!("n{} --> n{}", node.index(), dependent.index()));
+        }
+    }
+    for class in Class::ALL {
+        if labels.values().any(|label| label.class == class) {
+            push_line(&mut text, &format!("classDef {} {}", class.name(), class.style()));
+        }
+    }
+    text
+}
+
+fn push_line(text: &mut String, line: &str) {
+    writeln!(text, "    {line}").expect("a string takes everything");
+}
+
+/// Makes a text that stands between quotes mean itself: Mermaid reads entities with `#`, HTML, and Markdown after a
+/// backtick.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' => escaped.push_str("#quot;"),
+            '#' => escaped.push_str("#35;"),
+            '&' => escaped.push_str("#amp;"),
+            '<' => escaped.push_str("#lt;"),
+            '>' => escaped.push_str("#gt;"),
+            '`' => escaped.push_str("#96;"),
+            '\n' => escaped.push_str("<br/>"),
+            other if other.is_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

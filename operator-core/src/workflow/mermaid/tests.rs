@@ -1,0 +1,67 @@
+//! Golden pictures.
+
+use super::*;
+
+fn page() -> Graph {
+    let none: &[&str] = &[];
+    Graph::new([("config", none), ("deployment", &["config"]), ("service", &["config", "deployment"])])
+        .unwrap()
+}
+
+#[test]
+fn a_graph_without_labels() {
+    let expected = "\
+flowchart TD
+    n0[\"config\"]
+    n1[\"deployment\"]
+    n2[\"service\"]
+    n0 --> n1
+    n0 --> n2
+    n1 --> n2
+";
+    assert_eq!(flowchart(&page(), &BTreeMap::new()), expected);
+}
+
+#[test]
+fn a_graph_with_a_result() {
+    let page = page();
+    let label = |state: &str, class| Label { state: state.to_owned(), class };
+    let labels = page.nodes().zip([
+        label("matched", Class::Ready),
+        label("waiting: 1/3 replicas ready\nsince 12:00", Fate::NotReady.into()),
+    ]);
+    let expected = "\
+flowchart TD
+    n0[\"config<br/>matched\"]:::ready
+    n1[\"deployment<br/>waiting: 1/3 replicas ready<br/>since 12:00\"]:::waiting
+    n2[\"service\"]
+    n0 --> n1
+    n0 --> n2
+    n1 --> n2
+    classDef ready fill:#d3f9d8,stroke:#2b8a3e,color:#000
+    classDef waiting fill:#fff3bf,stroke:#e67700,color:#000
+";
+    assert_eq!(flowchart(&page, &labels.collect()), expected);
+}
+
+#[test]
+fn no_name_and_no_state_gets_out_of_its_quotes() {
+    let graph = Graph::new([("end\"] --> `x`", [""; 0])]).unwrap();
+    let state = "failed: <b>#1</b> & \"quoted\"\r\ttext".to_owned();
+    let labels = graph.nodes().map(|node| (node, Label { state: state.clone(), class: Class::Failed }));
+    let chart = flowchart(&graph, &labels.collect());
+    let expected = "    n0[\"end#quot;] --#gt; #96;x#96;<br/>failed: #lt;b#gt;#35;1#lt;/b#gt; #amp; \
+                    #quot;quoted#quot;  text\"]:::failed";
+    assert_eq!(chart.lines().nth(1), Some(expected));
+}
+
+#[test]
+fn every_fate_has_a_colour() {
+    let by = page().nodes().next().unwrap();
+    let because = crate::workflow::plan::Obstacle::Failed;
+    // What is only blocked isn't itself at fault.
+    assert_eq!(Class::from(Fate::Blocked { by, because }), Class::Waiting);
+    assert_eq!(Class::from(Fate::DeleteFailed), Class::Failed);
+    assert_eq!(Class::from(Fate::Inactive), Class::Absent);
+    assert_eq!(Class::from(Fate::Ready), Class::Ready);
+}

@@ -1,0 +1,229 @@
+//! Event sources that run only while a node is active.
+
+use futures::{FutureExt, future::BoxFuture};
+use tokio::sync::watch;
+
+use super::*;
+use crate::{
+    event_source::{EventSink, EventSource, PrimaryChange, SourceDeclaration, SourceEvents, Sources, Wiring},
+    observe::{Cause, SourceIndex},
+    resource::ObjectKey,
+};
+
+/// A source that is synced when the test says so, and counts its runs.
+#[derive(Clone, Debug)]
+pub(super) struct Scripted {
+    pub(super) synced: watch::Sender<bool>,
+    pub(super) running: Arc<AtomicUsize>,
+    starts: Arc<AtomicUsize>,
+    events: Arc<Mutex<Option<SourceEvents>>>,
+}
+
+impl Scripted {
+    pub(super) fn new() -> Self {
+        Self {
+            synced: watch::Sender::new(false),
+            running: Arc::default(),
+            starts: Arc::default(),
+            events: Arc::default(),
+        }
+    }
+
+    fn wake(&self, primary: &str) {
+        let events = self.events.lock().clone().unwrap();
+        events.wake(&ObjectKey::namespaced("shop", primary));
+    }
+
+    fn running(&self) -> usize {
+        self.running.load(Ordering::SeqCst)
+    }
+}
+
+impl SourceDeclaration for Scripted {
+    fn name(&self) -> String {
+        "Route".to_owned()
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        self.starts.fetch_add(1, Ordering::SeqCst);
+        *self.events.lock() = Some(wiring.events(index, "Route"));
+        sources.add_source(Arc::new(self.clone()));
+    }
+}
+
+impl EventSource for Scripted {
+    fn name(&self) -> &str {
+        "Route"
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let running = Arc::clone(&self.running);
+        async move {
+            running.fetch_add(1, Ordering::SeqCst);
+            let _running = UnderWay(running);
+            std::future::pending().await
+        }
+        .boxed()
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let mut synced = self.synced.subscribe();
+        async move {
+            let _ = synced.wait_for(|synced| *synced).await;
+        }
+        .boxed()
+    }
+}
+
+/// Keeps which primaries were woken.
+#[derive(Default)]
+pub(super) struct Woken(Mutex<Vec<String>>);
+
+impl Woken {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+impl EventSink for Woken {
+    fn primary_changed(&self, _: PrimaryChange<'_>) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn related_changed(&self, primary: &ObjectKey, _: Cause) {
+        self.0.lock().push(primary.name().to_owned());
+    }
+}
+
+struct World {
+    source: Scripted,
+    woken: Arc<Woken>,
+    offline: Offline,
+}
+
+impl World {
+    fn new() -> Self {
+        let (source, woken) = (Scripted::new(), Arc::new(Woken::default()));
+        let conditional = vec![Arc::new(source.clone()) as Arc<dyn SourceDeclaration>];
+        let sink = Arc::clone(&woken) as Arc<dyn EventSink>;
+        let offline = Offline::new(OfflineParts { conditional, sink, ..OfflineParts::default() });
+        Self { source, woken, offline }
+    }
+
+    /// A node that needs the source, for those primaries whose name is among the active ones.
+    fn node(&self, name: &str, active: &Arc<Mutex<Vec<&'static str>>>) -> Node<ConfigMap> {
+        let sources = vec![DependentSource::shared(Arc::new(self.source.clone()))];
+        let active = Arc::clone(active);
+        let is_active = move |map: &ConfigMap, _: &Context<ConfigMap>| {
+            map.metadata.name.as_deref().is_some_and(|name| active.lock().contains(&name))
+        };
+        Fake { sources, ..Fake::named(name, &Log::default()) }.node().active_when(is_active)
+    }
+
+    async fn run(&self, workflow: &Workflow<ConfigMap>, name: &str) -> Vec<String> {
+        let primary = primary(name);
+        let result = workflow.reconcile(&primary, &self.offline.context(&primary)).await;
+        // Lets tasks that were started or stopped come to it.
+        sleep(ROUND_TRIP).await;
+        lines(&result)
+    }
+}
+
+const WAITS: &str = "route: waiting: informer of Route is syncing";
+const INACTIVE: &str = "route: inactive: its condition is not met";
+
+#[tokio::test(start_paused = true)]
+async fn a_node_waits_for_its_source_and_is_woken_once_it_is_synced() {
+    let world = World::new();
+    let active = Arc::new(Mutex::new(vec!["one"]));
+    let all = workflow([world.node("route", &active), Fake::named("other", &Log::default()).node()]);
+    assert_eq!(world.run(&all, "one").await, [WAITS, "other: created"]);
+    assert_eq!((world.source.running(), world.woken.take().len()), (1, 0));
+    world.source.synced.send_replace(true);
+    sleep(ROUND_TRIP).await;
+    assert_eq!(world.woken.take(), ["one"]);
+    assert_eq!(world.run(&all, "one").await, ["route: created", "other: matched"]);
+    assert_eq!(world.source.starts.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn opposite_answers_dont_disturb_each_other() {
+    let world = World::new();
+    let active = Arc::new(Mutex::new(vec!["one"]));
+    let all = workflow([world.node("route", &active)]);
+    world.source.synced.send_replace(true);
+    assert_eq!(world.run(&all, "two").await, [INACTIVE]);
+    assert_eq!(world.source.running(), 0, "nobody needs it");
+    world.run(&all, "one").await;
+    assert_eq!(world.run(&all, "one").await, ["route: created"]);
+    assert_eq!(world.run(&all, "two").await, [INACTIVE]);
+    assert_eq!(world.source.running(), 1, "the other one still needs it");
+    world.woken.take();
+    world.source.wake("one");
+    world.source.wake("two");
+    assert_eq!(world.woken.take(), ["one"], "what changes there is nothing to who is inactive");
+    *active.lock() = vec![];
+    assert_eq!(world.run(&all, "one").await, [INACTIVE]);
+    assert_eq!(world.source.running(), 0);
+    world.source.wake("one");
+    assert!(world.woken.take().is_empty());
+    *active.lock() = vec!["two"];
+    world.run(&all, "two").await;
+    assert_eq!(world.source.starts.load(Ordering::SeqCst), 2, "it begins anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_nodes_share_a_source_and_the_last_one_stops_it() {
+    let world = World::new();
+    world.source.synced.send_replace(true);
+    let (first, second) = (Arc::new(Mutex::new(vec!["one"])), Arc::new(Mutex::new(vec!["one"])));
+    let all = workflow([world.node("a", &first), world.node("b", &second)]);
+    world.run(&all, "one").await;
+    first.lock().clear();
+    world.run(&all, "one").await;
+    assert_eq!(world.source.running(), 1);
+    second.lock().clear();
+    world.run(&all, "one").await;
+    assert_eq!((world.source.running(), world.source.starts.load(Ordering::SeqCst)), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_primary_that_is_gone_needs_nothing_more() {
+    let world = World::new();
+    let all = workflow([world.node("route", &Arc::new(Mutex::new(vec!["one"])))]);
+    let primary = primary("one");
+    let context = world.offline.context(&primary);
+    all.reconcile(&primary, &context).await;
+    sleep(ROUND_TRIP).await;
+    assert_eq!(world.source.running(), 1);
+    let conditional = Arc::clone(world.offline.shared.sources.conditional());
+    conditional.primary_gone(context.primary_key());
+    sleep(ROUND_TRIP).await;
+    assert_eq!(world.source.running(), 0);
+
+    // A run that outlives its primary claims nothing: nobody would ever take it back.
+    let ghost = World::new();
+    let claimant = crate::event_source::Claimant { workflow: 0, node: 0 };
+    let sources = ghost.offline.shared.sources.conditional();
+    let claimed = sources.claim("Route", context.primary_key(), claimant, || false);
+    sleep(ROUND_TRIP).await;
+    assert!(claimed.is_err());
+    assert_eq!(ghost.source.running(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_waited_for_while_it_is_behind_and_nothing_starts_after_the_end() {
+    let world = World::new();
+    let all = workflow([world.node("route", &Arc::new(Mutex::new(vec!["one"])))]);
+    let conditional = Arc::clone(world.offline.shared.sources.conditional());
+    assert!(conditional.caught_up().await.unwrap(), "what doesn't run isn't waited for");
+    world.run(&all, "one").await;
+    assert!(!conditional.caught_up().await.unwrap());
+    world.source.synced.send_replace(true);
+    sleep(ROUND_TRIP).await;
+    assert!(conditional.caught_up().await.unwrap());
+    assert!(conditional.ended_tasks().is_empty());
+    conditional.close();
+    sleep(ROUND_TRIP).await;
+    assert_eq!(world.source.running(), 0);
+    world.run(&all, "one").await;
+    assert_eq!(world.source.running(), 0);
+}

@@ -1,0 +1,60 @@
+//! What is deleted before a primary goes.
+
+use super::*;
+use crate::reconciler::workflow::NodeState;
+
+async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> WorkflowResult {
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    workflow.cleanup(&primary, &context).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_depends_on_others_goes_first_and_conditions_of_running_dont_count() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing();
+    let all = workflow([
+        fake("a").node().hold_unless(Says::no("held")).ready_postcondition(Says::no("not ready")),
+        fake("b").node().depends_on("a").reconcile_precondition(Says::no("not wanted")),
+        fake("c").kept().depends_on("a"),
+        fake("d").node().depends_on("b").activation_condition(Says::no("no such kind")),
+    ]);
+    let result = cleaned_up(&all).await;
+    let left = "c: left as it is: it is not deleted by its dependent";
+    assert_eq!(lines(&result), ["a: deleted", "b: deleted", left, "d: inactive: no such kind"]);
+    assert_eq!(log.take(), ["delete b", "delete a"]);
+    assert!(result.all_deleted());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_gone_yet_keeps_what_it_depends_on() {
+    let (log, gone) = (Log::default(), Says::no("it has a finalizer"));
+    let all = workflow([
+        Fake::named("a", &log).existing().node(),
+        Fake::named("b", &log).existing().node().depends_on("a").delete_postcondition(gone.clone()),
+    ]);
+    let result = cleaned_up(&all).await;
+    let expected = ["a: waiting for b to be gone: it has a finalizer", "b: deleting: it has a finalizer"];
+    assert_eq!(lines(&result), expected);
+    assert!(!result.all_deleted());
+    assert_eq!(result.deleting().count(), 1);
+    *gone.answer.lock() = None;
+    let result = cleaned_up(&all).await;
+    assert!(result.all_deleted(), "{result}");
+    assert_eq!(log.take(), ["delete b", "delete a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_deletion_stops_only_what_waits_for_it() {
+    let log = Log::default();
+    let all = workflow([
+        Fake::named("a", &log).existing().node(),
+        Fake { fails: true, ..Fake::named("b", &log).existing() }.node().depends_on("a"),
+        Fake::named("x", &log).existing().node(),
+    ]);
+    let result = cleaned_up(&all).await;
+    assert_eq!(lines(&result)[0], "a: waiting for b to be gone, which failed");
+    assert!(matches!(result.node("b").unwrap().state, NodeState::Failed { .. }));
+    assert_eq!(log.take(), ["delete x"]);
+    assert!(result.check().is_err() && !result.all_deleted());
+}

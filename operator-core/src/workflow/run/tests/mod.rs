@@ -1,0 +1,224 @@
+//! Runs with scripted dependents and conditions, without a cluster.
+
+mod activation;
+mod cleanup;
+mod dropped;
+mod reconcile;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    dependent::{Creator, CustomDependent, Deleter, DependentResource, DependentSource},
+    reconciler::{BoxError, Context, OfflineParts, workflow::WorkflowResult},
+    workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
+};
+
+type Offline = crate::reconciler::Offline<ConfigMap>;
+
+/// How long each call of a dependent takes.
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// What the dependents of a test have done, in order.
+#[derive(Clone, Debug, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn say(&self, line: String) {
+        self.0.lock().push(line);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock())
+    }
+}
+
+/// A dependent that exists in this test only.
+#[derive(Clone, Debug, Default)]
+struct Fake {
+    name: String,
+    log: Log,
+    exists: Arc<Mutex<bool>>,
+    under_way: Arc<AtomicUsize>,
+    fails: bool,
+    panics: bool,
+    sources: Vec<DependentSource>,
+}
+
+/// Counts as under way until it is dropped.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Fake {
+    fn named(name: &str, log: &Log) -> Self {
+        Self { name: name.to_owned(), log: log.clone(), ..Self::default() }
+    }
+
+    fn existing(self) -> Self {
+        *self.exists.lock() = true;
+        self
+    }
+
+    async fn call(&self, what: &str) -> Result<(), BoxError> {
+        self.under_way.fetch_add(1, Ordering::SeqCst);
+        let _under_way = UnderWay(Arc::clone(&self.under_way));
+        sleep(ROUND_TRIP).await;
+        assert!(!self.panics, "a bug");
+        if self.fails {
+            return Err("the server is in a bad mood".into());
+        }
+        self.log.say(format!("{what} {}", self.name));
+        Ok(())
+    }
+
+    /// A node that creates and deletes.
+    fn node(self) -> Node<ConfigMap> {
+        let name = self.name.clone();
+        Node::new(CustomDependent::new(self).creates().deletes()).named(name)
+    }
+
+    /// A node that never deletes.
+    fn kept(self) -> Node<ConfigMap> {
+        let name = self.name.clone();
+        Node::new(CustomDependent::new(self).creates()).named(name)
+    }
+}
+
+impl DependentResource<ConfigMap> for Fake {
+    type Resource = String;
+
+    async fn secondary(
+        &self,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<Option<Arc<String>>, BoxError> {
+        Ok(self.exists.lock().then(|| Arc::new(self.name.clone())))
+    }
+
+    fn event_sources(&self) -> Vec<DependentSource> {
+        self.sources.clone()
+    }
+}
+
+impl Creator<ConfigMap> for Fake {
+    fn desired(&self, _: &ConfigMap, _: &Context<ConfigMap>) -> Result<String, BoxError> {
+        Ok(self.name.clone())
+    }
+
+    async fn create(
+        &self,
+        desired: String,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<Arc<String>, BoxError> {
+        self.call("create").await?;
+        *self.exists.lock() = true;
+        Ok(Arc::new(desired))
+    }
+}
+
+impl Deleter<ConfigMap> for Fake {
+    async fn delete(
+        &self,
+        _: &Arc<String>,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<(), BoxError> {
+        self.call("delete").await?;
+        *self.exists.lock() = false;
+        Ok(())
+    }
+}
+
+/// Answers what the test says, and counts how often it was asked.
+#[derive(Clone, Default)]
+struct Says {
+    answer: Arc<Mutex<Option<String>>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Says {
+    fn yes() -> Self {
+        Self::default()
+    }
+
+    fn no(reason: &str) -> Self {
+        let says = Self::default();
+        *says.answer.lock() = Some(reason.to_owned());
+        says
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Condition<ConfigMap> for Says {
+    async fn check(
+        &self,
+        _: &NodeView<'_, ConfigMap>,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<ConditionResult, BoxError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok(match &*self.answer.lock() {
+            None => ConditionResult::met().with_detail(7_u32),
+            Some(reason) => ConditionResult::not_met(reason.as_str()),
+        })
+    }
+}
+
+/// Can't be answered.
+struct Breaks {
+    panics: bool,
+}
+
+impl Condition<ConfigMap> for Breaks {
+    async fn check(
+        &self,
+        _: &NodeView<'_, ConfigMap>,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<ConditionResult, BoxError> {
+        assert!(!self.panics, "a bug");
+        Err("nobody knows".into())
+    }
+}
+
+fn workflow(nodes: impl IntoIterator<Item = Node<ConfigMap>>) -> Workflow<ConfigMap> {
+    let builder = nodes.into_iter().fold(Workflow::builder(), |builder, node| builder.node(node));
+    builder.build().unwrap()
+}
+
+fn primary(name: &str) -> Arc<ConfigMap> {
+    let mut map = ConfigMap::default();
+    (map.metadata.name, map.metadata.namespace) = (Some(name.to_owned()), Some("shop".to_owned()));
+    Arc::new(map)
+}
+
+/// One run for a primary called `one`, and how many round trips it took.
+async fn reconciled(workflow: &Workflow<ConfigMap>) -> (WorkflowResult, u128) {
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let started = Instant::now();
+    let result = workflow.reconcile(&primary, &context).await;
+    (result, started.elapsed().as_millis() / ROUND_TRIP.as_millis())
+}
+
+fn lines(result: &WorkflowResult) -> Vec<String> {
+    result.to_string().lines().map(str::to_owned).collect()
+}

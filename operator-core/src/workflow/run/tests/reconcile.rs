@@ -1,0 +1,165 @@
+//! What a run does, and how long that takes.
+
+use super::*;
+use crate::{
+    reconciler::workflow::{ConditionKind, NodeState, Operation, WorkflowError, WorkflowSurroundings},
+    workflow::{Gate, ReconcilePrecondition},
+};
+
+#[tokio::test(start_paused = true)]
+async fn ten_independent_nodes_take_one_round_trip() {
+    let log = Log::default();
+    let ten = workflow((0..10).map(|n| Fake::named(&n.to_string(), &log).node()));
+    let (result, round_trips) = reconciled(&ten).await;
+    assert!(result.all_ready(), "{result}");
+    assert_eq!((log.take().len(), round_trips), (10, 1));
+    let (result, round_trips) = reconciled(&ten).await;
+    assert_eq!((result.to_string().matches("matched").count(), round_trips), (10, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_dependents_are_called_at_the_same_time_than_the_operator_allows() {
+    let log = Log::default();
+    let ten = || workflow((0..10).map(|n| Fake::named(&n.to_string(), &log).node()));
+    let (ten, ten_more) = (ten(), ten());
+    let workflows = WorkflowSurroundings::new(3);
+    let offline = Offline::new(OfflineParts { workflows, ..OfflineParts::default() });
+    let (first, second) = (primary("one"), primary("two"));
+    let (of_first, of_second) = (offline.context(&first), offline.context(&second));
+    let started = Instant::now();
+    let (one, two) =
+        futures::join!(ten.reconcile(&first, &of_first), ten_more.reconcile(&second, &of_second));
+    assert!(one.all_ready() && two.all_ready());
+    assert_eq!(started.elapsed(), ROUND_TRIP * 7, "twenty calls, three at a time, both runs together");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_runs_after_all_it_depends_on_and_a_chain_takes_as_long_as_it_is() {
+    let log = Log::default();
+    let chain = workflow([
+        Fake::named("c", &log).node().depends_on("b"),
+        Fake::named("b", &log).node().depends_on("a").depends_on("x"),
+        Fake::named("a", &log).node(),
+        Fake::named("x", &log).node(),
+    ]);
+    let (result, round_trips) = reconciled(&chain).await;
+    assert_eq!(
+        (log.take(), round_trips),
+        (["create a", "create x", "create b", "create c"].map(str::to_owned).to_vec(), 3)
+    );
+    assert_eq!(lines(&result), ["c: created", "b: created", "a: created", "x: created"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_node_says_what_became_of_it_and_why() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log);
+    let all = workflow([
+        fake("web").node().ready_postcondition(Says::no("1/3 replicas")),
+        fake("service").node().depends_on("web"),
+        fake("route").node().activation_condition(Says::no("CRD routes.example.com is not installed")),
+        fake("behind-route").existing().node().depends_on("route"),
+        fake("job").node().hold_unless(Says::no("outside of the window")),
+        fake("behind-job").node().depends_on("job"),
+        fake("ingress").existing().node().reconcile_precondition(Says::no("not exposed")),
+        Fake { fails: true, ..fake("db") }.node(),
+        fake("app").node().depends_on("db"),
+        fake("read").existing().kept().reconcile_precondition(Says::no("not wanted")),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let expected = [
+        "web: created, not ready: 1/3 replicas",
+        "service: waiting for web to be ready: 1/3 replicas",
+        "route: inactive: CRD routes.example.com is not installed",
+        "behind-route: deleted",
+        "job: held: outside of the window",
+        "behind-job: waiting for job to be let go: outside of the window",
+        "ingress: deleted",
+        "db: failed: the server is in a bad mood",
+        "app: waiting for db to succeed",
+        "read: left as it is: it is not deleted by its dependent",
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["create web", "delete behind-route", "delete ingress"]);
+    let Err(WorkflowError::Nodes(errors)) = result.check() else { panic!("db has failed") };
+    assert_eq!(errors.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["db"]);
+    assert_eq!(result.not_ready().map(|node| &*node.name).collect::<Vec<_>>(), ["web"]);
+    assert!(!result.all_ready());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_and_an_error_belong_to_the_node_that_owns_them() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log);
+    let all = workflow([
+        Fake { panics: true, ..fake("a") }.node(),
+        fake("b").node().activation_condition(Breaks { panics: true }),
+        fake("c").node().ready_postcondition(Breaks { panics: true }),
+        fake("d").node().reconcile_precondition(Breaks { panics: false }),
+        fake("e").node(),
+        fake("f").node().depends_on("d"),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let expected = [
+        "a: failed: the dependent panicked: a bug",
+        "b: failed: the activation condition panicked: a bug",
+        "c: failed: the ready postcondition panicked: a bug",
+        "d: failed: nobody knows",
+        "e: created",
+        "f: waiting for d to succeed",
+    ];
+    assert_eq!(lines(&result), expected);
+    let error = result.check().unwrap_err();
+    assert!(error.is_panic() && error.is_retryable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_is_asked_once_and_its_detail_is_in_the_result() {
+    let (log, active, ready) = (Log::default(), Says::yes(), Says::yes());
+    let removed = Says::no("not wanted");
+    let all = workflow([
+        Fake::named("a", &log).node().activation_condition(active.clone()).ready_postcondition(ready.clone()),
+        Fake::named("b", &log)
+            .existing()
+            .node()
+            .activation_condition(active.clone())
+            .reconcile_precondition(removed.clone()),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    assert_eq!((active.asked(), ready.asked(), removed.asked()), (2, 1, 1), "b's was needed twice");
+    assert_eq!(result.condition_detail::<u32>("a", ConditionKind::ReadyPostcondition), Some(&7));
+    assert_eq!(result.condition_detail::<String>("a", ConditionKind::ReadyPostcondition), None);
+    let reason =
+        result.node("b").unwrap().conditions[&ConditionKind::ReconcilePrecondition].reason().to_owned();
+    assert_eq!(reason, "not wanted");
+    assert_eq!(result.resource::<String>("a").as_deref().map(String::as_str), Some("a"));
+    assert_eq!(result.node("a").unwrap().state, NodeState::Ready(Operation::Created));
+}
+
+struct Window(Gate);
+
+impl ReconcilePrecondition<ConfigMap> for Window {
+    async fn gate(
+        &self,
+        _: &NodeView<'_, ConfigMap>,
+        _: &Arc<ConfigMap>,
+        _: &Context<ConfigMap>,
+    ) -> Result<Gate, BoxError> {
+        Ok(self.0.clone())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_runs_holds_or_removes() {
+    let log = Log::default();
+    let gates = [Gate::Run, Gate::Hold("later".into()), Gate::Remove("never".into())];
+    let all = workflow(
+        gates
+            .into_iter()
+            .zip(["run", "hold", "remove"])
+            .map(|(gate, name)| Fake::named(name, &log).existing().node().gate(Window(gate))),
+    );
+    let (result, _) = reconciled(&all).await;
+    assert_eq!(lines(&result), ["run: matched", "hold: held: later", "remove: deleted"]);
+    assert_eq!(log.take(), ["delete remove"]);
+}
