@@ -32,7 +32,7 @@ use crate::{
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::ResourceType,
-    workflow::Workflow,
+    workflow::{Outline, Workflow},
 };
 
 pub use builder::{
@@ -73,6 +73,12 @@ impl Controller {
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         self.0.access()
+    }
+
+    /// The workflows of the controller: its own, and those that the reconciler calls by itself.
+    #[must_use]
+    pub fn outlines(&self) -> &[Outline] {
+        self.0.outlines()
     }
 
     pub(crate) fn start(&self, surroundings: &Surroundings) -> RunningController {
@@ -124,6 +130,7 @@ trait Declared: Send + Sync {
     fn name(&self) -> &str;
     fn resource_type(&self) -> &ResourceType;
     fn access(&self) -> Vec<Access>;
+    fn outlines(&self) -> &[Outline];
     fn start(&self, surroundings: &Surroundings) -> RunningController;
 }
 
@@ -152,6 +159,7 @@ struct Declaration<R: Reconciler> {
     /// Those that run only while some primary needs them.
     conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     workflow: Option<Workflow<R::Primary>>,
+    outlines: Vec<Outline>,
     further_access: Vec<Access>,
 }
 
@@ -200,6 +208,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
         access.extend(self.workflow.iter().flat_map(Workflow::access));
         access.extend(self.further_access.iter().cloned());
         access
+    }
+
+    fn outlines(&self) -> &[Outline] {
+        &self.outlines
     }
 
     fn start(&self, surroundings: &Surroundings) -> RunningController {

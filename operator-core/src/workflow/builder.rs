@@ -1,6 +1,7 @@
 //! The declaration of a workflow.
 
 use std::{
+    collections::BTreeSet,
     fmt,
     sync::{
         Arc,
@@ -8,7 +9,7 @@ use std::{
     },
 };
 
-use super::{Error, Graph, Node, run};
+use super::{Error, Graph, Node, NodeId, Outline, run};
 use crate::{
     dependent::{DependentSource, IntoDependent},
     event_source::Access,
@@ -69,10 +70,34 @@ impl<P: KubeObject> Workflow<P> {
         sources
     }
 
-    /// The rights that its dependents need to write.
+    /// What can be said about it without running it.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        let conditions = self.0.nodes.iter().map(Node::conditions).collect();
+        Outline { graph: self.0.graph.clone(), conditions }
+    }
+
+    /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
+    /// what the garbage collector removes, and no condition, is not deleted by the operator.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
-        self.0.nodes.iter().flat_map(|node| node.dependent.access()).collect()
+        let graph = &self.0.graph;
+        let mut removable: BTreeSet<NodeId> = BTreeSet::new();
+        let mut access = Vec::new();
+        for id in graph.in_order() {
+            let node = &self.0.nodes[id.index()];
+            let conditional = node.activation.is_some() || node.precondition.is_some();
+            // What depends on a node is removed before it.
+            if conditional || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
+                removable.insert(id);
+            }
+            let deletes = removable.contains(&id) || node.dependent.capabilities().needs_cleanup();
+            access.extend(node.dependent.access().into_iter().map(|mut right| {
+                right.verbs.retain(|verb| deletes || *verb != "delete");
+                right
+            }));
+        }
+        access
     }
 }
 

@@ -29,11 +29,11 @@
 
 mod builder;
 mod condition;
-pub mod conditions;
 mod error;
 pub mod graph;
 pub mod mermaid;
 mod node;
+mod outline;
 pub mod plan;
 mod run;
 
@@ -43,10 +43,8 @@ pub use crate::reconciler::workflow::{
 };
 pub(crate) use builder::WorkflowSources;
 pub use builder::{Workflow, WorkflowBuilder};
-pub use conditions::{
-    ConditionExt, CrdPresent, DeploymentReady, KindServed, Ready, ResourceDeleted, StatefulSetReady,
-};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub use graph::{Graph, NodeId};
 pub use node::Node;
+pub use outline::Outline;

@@ -48,8 +48,7 @@ impl Reconciler for WebPageReconciler {
         let config_map = owned(children::config_map(&page), &owner);
         let deployment = owned(children::deployment(&page)?, &owner);
         let service = owned(children::service(&page)?, &owner);
-        let ingress =
-            if page.spec.exposed { Some(owned(children::ingress(&page)?, &owner)) } else { None };
+        let ingress = if page.spec.exposed { Some(owned(children::ingress(&page)?, &owner)) } else { None };
 
         // What is already as it should be is not sent; the rest goes out at the same time.
         let operations = context.resource_operations();

@@ -2,9 +2,7 @@
 
 use std::{error::Error as StdError, sync::Arc};
 
-use operator_core::{
-    Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl,
-};
+use operator_core::{Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl};
 
 use crate::{
     WebPage, WebPageError, children,
