@@ -86,9 +86,8 @@ impl<P: KubeObject> Workflow<P> {
         let mut access = Vec::new();
         for id in graph.in_order() {
             let node = &self.0.nodes[id.index()];
-            let conditional = node.activation.is_some() || node.precondition.is_some();
             // What depends on a node is removed before it.
-            if conditional || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
+            if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
             let deletes = removable.contains(&id) || node.dependent.capabilities().needs_cleanup();

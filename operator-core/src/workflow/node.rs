@@ -10,6 +10,9 @@ use crate::{
     resource::KubeObject,
 };
 
+/// The words for a gate that holds.
+const HELD: &str = "held unless";
+
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. Answers to JOSDK's `@Dependent`
 /// within `@Workflow`.
 #[must_use = "a node does nothing until it is given to a workflow"]
@@ -71,7 +74,7 @@ impl<P: KubeObject> Node<P> {
 
     /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
+        self.say(ConditionKind::ReconcilePrecondition, HELD, &condition);
         self.precondition = Some(Arc::new(Met(condition, Gate::Hold)));
         self
     }
@@ -115,6 +118,13 @@ impl<P: KubeObject> Node<P> {
     /// [`Node::delete_postcondition`] by a closure.
     pub fn deleted_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
         self.delete_postcondition(When(condition))
+    }
+
+    /// Whether a condition may remove it; a node that is only held never is.
+    pub(super) fn may_be_removed(&self) -> bool {
+        let held = self.words.get(&ConditionKind::ReconcilePrecondition);
+        let held = held.is_some_and(|words| words.starts_with(HELD));
+        self.activation.is_some() || (self.precondition.is_some() && !held)
     }
 
     /// What is said about a node in outlines.

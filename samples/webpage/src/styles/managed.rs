@@ -15,7 +15,7 @@ use crate::{
 #[workflow(
     dependent(HtmlConfigMap, hold_unless = Servable),
     dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = RolledOut),
-    dependent(WebService),
+    dependent(WebService, depends_on(HtmlConfigMap)),
     dependent(WebIngress, depends_on(WebService), reconcile_precondition = Exposed),
 )]
 pub struct WebPageReconciler;

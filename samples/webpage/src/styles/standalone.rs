@@ -32,7 +32,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
                 .depends_on("HtmlConfigMap")
                 .ready_postcondition(RolledOut),
         )
-        .dependent(KubernetesDependent::new(WebService))
+        .node(Node::new(KubernetesDependent::new(WebService)).depends_on("HtmlConfigMap"))
         .node(
             Node::new(KubernetesDependent::new(WebIngress))
                 .depends_on("WebService")
