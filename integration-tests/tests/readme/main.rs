@@ -22,17 +22,23 @@ fn repository() -> PathBuf {
 }
 
 #[test]
-fn the_operator_of_the_readme_builds_as_it_stands_there() -> Result<()> {
+fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
     let repository = repository().canonicalize()?;
     let readme = fs::read_to_string(repository.join("README.md"))?;
+    let page = fs::read_to_string(repository.join("docs/src/workflows.md"))?;
     let dependencies = block(&readme, "## An operator", "toml")?;
-    let code = block(&readme, "## An operator", "rust")?;
+    // One after the other, since they share what is built of their dependencies.
+    check(&repository, "greeting-operator", dependencies, block(&readme, "## An operator", "rust")?)?;
+    check(&repository, "site-operator", dependencies, block(&page, "## The program", "rust")?)
+}
 
+/// Checks a package with this code beside the clone, in which there may be no warning either.
+fn check(repository: &Path, name: &str, dependencies: &str, code: &str) -> Result<()> {
     let beside = tempfile::tempdir()?;
-    symlink(&repository, beside.path().join("operator-sdk"))?;
-    let package = beside.path().join("greeting-operator");
+    symlink(repository, beside.path().join("operator-sdk"))?;
+    let package = beside.path().join(name);
     fs::create_dir_all(package.join("src"))?;
-    let manifest = format!("[package]\nname = \"greeting-operator\"\nedition = \"2024\"\n\n{dependencies}");
+    let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}");
     fs::write(package.join("Cargo.toml"), manifest)?;
     fs::write(package.join("src/main.rs"), code)?;
     // The same versions as everywhere else, so that this test is about the README and not about today's registry.
@@ -43,8 +49,8 @@ fn the_operator_of_the_readme_builds_as_it_stands_there() -> Result<()> {
         .current_dir(&package)
         .env("CARGO_TARGET_DIR", repository.join("target/readme"))
         .output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    ensure!(output.stderr.is_empty(), "warnings: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.stderr.is_empty(), "{name} has warnings: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
 
