@@ -15,6 +15,11 @@ use crate::{
 const SETTINGS: &Keys = &[
     ("name", Form::Text, "\"html\""),
     ("event_source", Form::Text, "\"config-maps\""),
+    ("use_ssa", Form::Switch, "false"),
+    ("adopt_existing", Form::Switch, "true"),
+    ("matcher", Form::Any, "Matcher::Generic"),
+    ("mapping_annotations", Form::Any, "MappingAnnotations::new(…)"),
+    ("target", Form::Any, "|page, _| ObjectKey::of(page)"),
     ("informer", Form::Any, "InformerEventSource::new().label_selector(\"app=web\")"),
 ];
 
