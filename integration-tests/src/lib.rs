@@ -10,6 +10,7 @@ mod relist;
 mod scene;
 mod script;
 mod test_resource;
+mod workflows;
 mod writing;
 
 pub use intercept::before;
@@ -19,4 +20,5 @@ pub use relist::Relist;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};
+pub use workflows::{Child, Outcomes, looking_on};
 pub use writing::{fresh, once_before, said};

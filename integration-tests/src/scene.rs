@@ -79,6 +79,19 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     }
 }
 
+impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
+    /// Sets the scene on a control plane where Deployments and StatefulSets become ready.
+    ///
+    /// # Errors
+    /// When the control plane can't be started, or refuses the custom resource.
+    pub async fn with_workloads(name: &str) -> Result<Self> {
+        let cluster = TestCluster::shared_with(Profile::Full).await?;
+        let scene = Self::with(cluster, name, Api::namespaced).await?;
+        scene.install_crd().await?;
+        Ok(scene)
+    }
+}
+
 impl<K: TestObject + Resource<Scope = ClusterResourceScope>> Scene<K> {
     /// Sets the scene for the test called `name`, whose custom resource has no namespace, on a control plane of its own:
     /// its garbage collector knows the custom resource from its start, and not half a minute later.

@@ -59,7 +59,9 @@ pub use dependent::{Desired, KubernetesDependent};
 pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
-pub use reconciler::{BoxError, Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
+pub use reconciler::{
+    BoxError, Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+};
 pub use resource::{ObjectKey, ResourceType};
 pub use workflow::Workflow;
 

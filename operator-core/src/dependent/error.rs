@@ -1,7 +1,11 @@
 //! What can go wrong with a dependent.
 
+use std::{error::Error as StdError, sync::Arc};
+
 use crate::{
+    observe::error_chain,
     operations,
+    reconciler::BoxError,
     resource::{ObjectKey, ResourceType},
 };
 
@@ -11,7 +15,7 @@ use crate::{
 pub enum Error {
     /// The resource exists and belongs to somebody else.
     #[error(
-        "{kind} {key} exists already and is not ours: {owner}; delete it, or give the dependent another name"
+        "{kind} {key} exists already, and {owner}; delete it, give the dependent another name, or take it over with `.adopt_existing(true)`"
     )]
     Conflict {
         /// Its type.
@@ -36,20 +40,101 @@ pub enum Error {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
+    /// The object would be outside what its event source watches, so that nothing would be known of it.
+    #[error(
+        "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
+    )]
+    NotWatched {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The event source.
+        source_name: Arc<str>,
+    },
+    /// A primary has several objects, and nobody says which one is meant.
+    #[error("{primary} has several objects of kind {kind}; say by `.target(…)` which one is meant")]
+    Ambiguous {
+        /// Their type.
+        kind: ResourceType,
+        /// The primary.
+        primary: ObjectKey,
+    },
+    /// A bulk dependent wants two objects of one name.
+    #[error("{kind} {key} is desired twice; give each one a name of its own")]
+    DesiredTwice {
+        /// Their type.
+        kind: ResourceType,
+        /// Their key.
+        key: ObjectKey,
+    },
+    /// Items of a bulk dependent failed; each with its key. Everything else was done.
+    #[error("{}", items(failed, *of))]
+    Items {
+        /// What failed, and why.
+        failed: Vec<(String, BoxError)>,
+        /// How many items there were in all.
+        of: usize,
+    },
+    /// A dependent that is only read was asked what it wants.
+    #[error(
+        "the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or implement `Desired`"
+    )]
+    NothingDesired,
     /// A write failed.
     #[error(transparent)]
     Write(#[from] operations::Error),
 }
 
 impl Error {
+    /// As an error of user code or the framework: what a write says of itself is not hidden in another error.
+    pub(super) fn boxed(self) -> BoxError {
+        match self {
+            Self::Write(error) => Box::new(error),
+            other => Box::new(other),
+        }
+    }
+
     /// Whether trying again can help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            // Somebody may delete what is in the way.
-            Self::Conflict { .. } => true,
-            Self::IllegalOwner { .. } | Self::NoUid(_) => false,
+            // Somebody may delete what is in the way, or too much.
+            Self::Conflict { .. } | Self::Ambiguous { .. } => true,
+            Self::Items { failed, .. } => failed.iter().any(|(_, error)| may_be_retried(&**error)),
+            Self::IllegalOwner { .. }
+            | Self::NoUid(_)
+            | Self::NotWatched { .. }
+            | Self::DesiredTwice { .. }
+            | Self::NothingDesired => false,
             Self::Write(error) => error.is_retryable(),
         }
+    }
+}
+
+/// Whether trying again can help against any error: it can, unless the framework's own say that it can't.
+fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
+    let own = error.downcast_ref::<Error>().map(Error::is_retryable);
+    own.or_else(|| error.downcast_ref().map(operations::Error::is_retryable)).unwrap_or(true)
+}
+
+fn items(failed: &[(String, BoxError)], of: usize) -> String {
+    let failures: Vec<_> =
+        failed.iter().map(|(key, error)| format!("{key}: {}", error_chain(&**error))).collect();
+    format!("{} of {of} items failed: {}", failed.len(), failures.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
+        let never = || -> BoxError { Box::new(Error::NothingDesired) };
+        let error = Error::Items { failed: vec![("a".to_owned(), never())], of: 3 };
+        assert!(!error.is_retryable());
+        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
+        let failed = vec![("a".to_owned(), never()), ("b".to_owned(), "no room".into())];
+        assert!(Error::Items { failed, of: 3 }.is_retryable());
     }
 }

@@ -11,7 +11,9 @@
 //! ```
 //!
 //! - [`KubernetesDependent`]: an object in the cluster; say by [`Desired`] what it should look like.
-//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else.
+//! - [`BulkKubernetesDependent`]: any number of objects of one kind; say by [`BulkDesired`] which.
+//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and [`bulk::BulkDependentResource`] for any
+//!   number of it.
 //!
 //! # Guarantees
 //! - The desired state is computed at most once for a dependent in a run.
@@ -20,15 +22,18 @@
 //! # Assumptions
 //! - `desired` is a function of the primary and the context, without side effects.
 
+pub mod bulk;
 mod capabilities;
 mod custom;
 mod erased;
 mod error;
 pub mod kubernetes;
+pub mod matcher;
 
+pub use bulk::{BulkDesired, BulkKubernetesDependent};
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub use error::Error;
-pub use kubernetes::{Desired, KubernetesDependent};
+pub use kubernetes::{Desired, KubernetesDependent, ReadOnly};

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
 /// Declares that a controller watches objects of type `K` beside its primaries. Answers to JOSDK's
@@ -40,7 +40,8 @@ pub struct InformerEventSource<K: KubeObject> {
 }
 
 impl<K: KubeObject<DynamicType: Default>> InformerEventSource<K> {
-    /// Watches all objects of type `K` in the controller's namespaces and maps them by their owner references.
+    /// Watches all objects of type `K` in the controller's namespaces and maps them by their owner references, or by the
+    /// [`MappingAnnotations`] where they have those.
     pub fn new() -> Self {
         Self::of_type(K::DynamicType::default())
     }
@@ -106,6 +107,27 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// says so itself.
     pub fn cluster_scoped(mut self) -> Self {
         self.resource_type = self.resource_type.cluster_scoped();
+        self
+    }
+
+    /// Maps secondaries to primaries by annotations with these keys.
+    pub fn map_by_annotations(mut self, keys: MappingAnnotations) -> Self {
+        self.mapper = Some(SecondaryToPrimary::Annotations(keys));
+        self
+    }
+
+    /// The same, unless it is mapped in some way already.
+    pub(crate) fn map_by_annotations_by_default(self, keys: &MappingAnnotations) -> Self {
+        if self.mapper.is_some() || self.references.is_some() {
+            self
+        } else {
+            self.map_by_annotations(keys.clone())
+        }
+    }
+
+    /// Names the source, unless it has a name.
+    pub(crate) fn name_by_default(mut self, name: &str) -> Self {
+        self.name.get_or_insert_with(|| name.to_owned());
         self
     }
 
@@ -253,6 +275,11 @@ impl<K: KubeObject> SecondarySource<K> {
     pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
         let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
         keys.iter().filter_map(|key| self.informer.get(key)).collect()
+    }
+
+    /// Whether the object of that key belongs to `primary`.
+    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
+        self.events.relation.secondaries_of(primary, &*self.events.primaries).contains(key)
     }
 
     /// Everything that is known, whomever it belongs to.

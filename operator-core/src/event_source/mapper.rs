@@ -3,15 +3,18 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{Primaries, filter::fenced};
-use crate::resource::{Cluster, KubeObject, ObjectKey, ResourceType, references_to};
+use crate::resource::{Cluster, KubeObject, MappingAnnotations, ObjectKey, ResourceType, references_to};
 
 type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
 type MapWithFn<K> = Arc<dyn Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
 
 /// Maps a secondary to the primaries it belongs to. Answers to JOSDK's `SecondaryToPrimaryMapper`.
 pub enum SecondaryToPrimary<K> {
-    /// By the owner references that point at the controller's primary type; the version of the reference is ignored.
-    OwnerReferences,
+    /// By what the framework puts on the objects that it makes: owner references that point at the controller's primary type,
+    /// or the default mapping annotations. The version of the primary's type is ignored.
+    Marks,
+    /// By mapping annotations with keys of the user's own.
+    Annotations(MappingAnnotations),
     /// By a function of the secondary.
     Function(MapFn<K>),
     /// By a function of the secondary and of what is known of the primaries.
@@ -40,11 +43,13 @@ impl<K: KubeObject> SecondaryToPrimary<K> {
                 fenced(|| map(secondary, primaries), Vec::new()).into_iter().collect()
             }
             Self::Function(map) => fenced(|| map(secondary), Vec::new()).into_iter().collect(),
-            Self::OwnerReferences => {
+            Self::Annotations(keys) => keys.primary_of(secondary, primary_type).into_iter().collect(),
+            Self::Marks => {
                 let namespace =
                     secondary.meta().namespace.as_deref().filter(|_| primary_type.is_namespaced());
                 references_to(secondary, primary_type)
                     .map(|reference| ObjectKey::new(Cluster::local(), namespace, &reference.name))
+                    .chain(MappingAnnotations::default().primary_of(secondary, primary_type))
                     .collect()
             }
         }
@@ -54,7 +59,8 @@ impl<K: KubeObject> SecondaryToPrimary<K> {
 impl<K> Clone for SecondaryToPrimary<K> {
     fn clone(&self) -> Self {
         match self {
-            Self::OwnerReferences => Self::OwnerReferences,
+            Self::Marks => Self::Marks,
+            Self::Annotations(keys) => Self::Annotations(keys.clone()),
             Self::Function(map) => Self::Function(Arc::clone(map)),
             Self::WithPrimaries(map) => Self::WithPrimaries(Arc::clone(map)),
         }
@@ -64,7 +70,8 @@ impl<K> Clone for SecondaryToPrimary<K> {
 impl<K> fmt::Debug for SecondaryToPrimary<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OwnerReferences => "OwnerReferences",
+            Self::Marks => "Marks",
+            Self::Annotations(_) => "Annotations",
             Self::Function(_) => "Function",
             Self::WithPrimaries(_) => "WithPrimaries",
         })
@@ -104,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_owner_is_looked_for_in_the_namespace_of_the_secondary() {
-        let primaries = SecondaryToPrimary::OwnerReferences.primaries(
+        let primaries = SecondaryToPrimary::Marks.primaries(
             &owned_by("apps/v1", "Deployment"),
             &ResourceType::of::<Deployment>(),
             &Known::default(),
@@ -114,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_cluster_scoped_owner_has_no_namespace() {
-        let primaries = SecondaryToPrimary::OwnerReferences.primaries(
+        let primaries = SecondaryToPrimary::Marks.primaries(
             &owned_by("v1", "Node"),
             &ResourceType::of::<Node>(),
             &Known::default(),

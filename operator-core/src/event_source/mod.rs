@@ -20,6 +20,7 @@
 //!   an error in the log: an event too many is safer than a watch that stands still.
 
 mod conditional;
+mod discovery;
 mod events;
 mod filter;
 mod function;
@@ -48,6 +49,7 @@ use crate::{
 
 pub use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
+pub(crate) use discovery::{Asker, Discovery};
 pub use events::SourceEvents;
 pub use filter::Filters;
 pub use function::FunctionEventSource;

@@ -235,6 +235,12 @@ impl Error {
             || matches!(self, Self::Contended { .. })
     }
 
+    /// Whether a write of a known object was refused because there is another state of it, another object, or none: which of
+    /// these, or whether the object is invalid (422), only the live state tells.
+    pub(crate) fn is_about_another_state(&self) -> bool {
+        matches!(self.code(), Some(404 | 409 | 422))
+    }
+
     /// Whether the object doesn't exist (404).
     #[must_use]
     pub fn is_not_found(&self) -> bool {

@@ -27,6 +27,7 @@
 pub mod matcher;
 
 mod body;
+mod dependent;
 mod error;
 mod intent;
 mod mask;
@@ -37,6 +38,7 @@ mod route;
 mod write;
 mod writer;
 
+pub(crate) use dependent::DependentWriter;
 pub use error::Error;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};

@@ -243,7 +243,7 @@ impl<'c> ResourceOperations<'c> {
         route.write(intent, self.mode.unwrap_or(default)).await
     }
 
-    fn route<K: KubeObject>(&self, object: &K) -> Result<(Route<'c, K>, ObjectKey), Error> {
+    pub(super) fn route<K: KubeObject>(&self, object: &K) -> Result<(Route<'c, K>, ObjectKey), Error> {
         let key_of = |kind: &ResourceType| body::target(object, kind);
         Route::find(self.run, self.event_source, object, key_of)
     }

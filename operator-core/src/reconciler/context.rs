@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::{
     RetryInfo,
+    memo::Memo,
     workflow::{ManagedWorkflow, Remembered, WorkflowHandle, WorkflowSurroundings},
 };
 use crate::{
@@ -76,6 +77,8 @@ pub struct Context<P: KubeObject> {
     gone: AtomicBool,
     /// What the workflow did in this run.
     workflow_results: Mutex<Remembered>,
+    /// What its dependents want, computed once.
+    memo: Memo,
 }
 
 impl<P: KubeObject> fmt::Debug for Context<P> {
@@ -86,7 +89,13 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 
 impl<P: KubeObject> Context<P> {
     pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext<P>>) -> Self {
-        Self { run, shared, gone: AtomicBool::new(false), workflow_results: Mutex::default() }
+        Self {
+            run,
+            shared,
+            gone: AtomicBool::new(false),
+            workflow_results: Mutex::default(),
+            memo: Memo::default(),
+        }
     }
 
     /// The primary that the run is about.
@@ -244,6 +253,10 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.shared.writer.environment.wall_clock()
+    }
+
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
     }
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {

@@ -6,6 +6,7 @@
 
 mod context;
 mod control;
+mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
 pub(crate) mod workflow;
@@ -19,6 +20,7 @@ pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
 

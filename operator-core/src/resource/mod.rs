@@ -5,12 +5,14 @@
 
 mod key;
 mod kind;
+mod mapping;
 mod owner;
 mod uid;
 mod version;
 
 pub use key::{Cluster, ObjectKey};
 pub use kind::{KubeObject, ResourceType};
+pub use mapping::MappingAnnotations;
 pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};
 pub use uid::Uid;

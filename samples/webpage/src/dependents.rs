@@ -96,20 +96,3 @@ impl Condition<WebPage> for Exposed {
         Ok(ConditionResult::when(page.spec.exposed, "the page is not exposed"))
     }
 }
-
-/// Met once the newest pod template is what is running.
-#[derive(Clone, Copy, Debug)]
-pub struct RolledOut;
-
-impl Condition<WebPage> for RolledOut {
-    async fn check(
-        &self,
-        node: &NodeView<'_, WebPage>,
-        page: &Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<ConditionResult, BoxError> {
-        let deployment = node.secondary::<Deployment>(page, context).await?;
-        let rolled_out = deployment.is_some_and(|deployment| children::is_rolled_out(&deployment));
-        Ok(ConditionResult::when(rolled_out, "the pods are being rolled out"))
-    }
-}

@@ -2,32 +2,51 @@
 
 use std::{fmt, sync::Arc};
 
-use super::Desired;
+use super::{
+    Desired, ReadOnly,
+    engine::{Single, Target},
+    settings::{Settings, settings},
+};
 use crate::{
     dependent::{Capabilities, Dependent, IntoDependent, custom::default_name},
-    event_source::InformerEventSource,
-    resource::{KubeObject, ResourceType},
+    reconciler::Context,
+    resource::{KubeObject, ObjectKey},
 };
 
 /// Declares that an object in the cluster follows from a primary: create, update and garbage collection by an owner
 /// reference, unless told otherwise. Answers to JOSDK's `KubernetesDependentResource`.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+/// use operator_core::{
+///     Context, InformerEventSource, ObjectKey,
+///     dependent::{Capabilities, Desired, KubernetesDependent},
+///     event_source::WatchScope,
+///     reconciler::BoxError,
+/// };
+///
+/// struct Report;
+///
+/// impl Desired<Pod> for Report {
+///     type Resource = ConfigMap;
+///
+///     fn desired(&self, pod: &Pod, _: &Context<Pod>) -> Result<ConfigMap, BoxError> {
+///         let mut map = ConfigMap::default();
+///         map.metadata.name.clone_from(&pod.metadata.name);
+///         map.metadata.namespace = Some("reports".to_owned());
+///         Ok(map)
+///     }
+/// }
+///
+/// // Nothing owns an object in another namespace, so it is marked by annotations and deleted by the operator.
+/// let elsewhere = InformerEventSource::new().namespaces(WatchScope::Namespaces(["reports".to_owned()].into()));
+/// let report = KubernetesDependent::<_, Pod>::new(Report).capabilities(Capabilities::CRUD_NO_GC).informer(elsewhere);
+/// ```
 #[must_use = "a dependent does nothing until it is given to a workflow"]
 pub struct KubernetesDependent<D: Desired<P>, P: KubeObject> {
-    pub(super) name: Arc<str>,
-    pub(super) dependent: D,
-    pub(super) kind: ResourceType,
-    pub(super) capabilities: Capabilities,
-    pub(super) source: Source<D::Resource>,
-}
-
-/// Where a dependent reads its object from.
-pub(super) enum Source<K: KubeObject> {
-    /// The informer of all dependents of this kind that ask for nothing else; called like the kind.
-    OfKind(Arc<InformerEventSource<K>>),
-    /// An informer of its own; called like the dependent.
-    Own(Arc<InformerEventSource<K>>),
-    /// An event source that the controller declares under that name.
-    Named(Arc<str>),
+    dependent: D,
+    settings: Settings<D::Resource>,
+    target: Option<Target<P>>,
 }
 
 impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P>
@@ -40,53 +59,58 @@ where
     }
 }
 
-impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
+impl<P: KubeObject> KubernetesDependent<ReadOnly<P>, P> {
+    /// An object of type `K` that others make, called `name` in the workflow: it is only read, by the owner reference or the
+    /// annotations that it has, or by the mapper of [`informer`](Self::informer). Where a primary has several, say by
+    /// [`target`](Self::target) which one is meant.
+    pub fn read_only<K>(name: impl Into<Arc<str>>) -> KubernetesDependent<ReadOnly<K>, P>
+    where
+        K: KubeObject<DynamicType: Default>,
+    {
+        Self::read_only_of_type(name, K::DynamicType::default())
+    }
+
     /// The same for a type that is known at run time only.
+    pub fn read_only_of_type<K: KubeObject>(
+        name: impl Into<Arc<str>>,
+        dynamic: K::DynamicType,
+    ) -> KubernetesDependent<ReadOnly<K>, P> {
+        KubernetesDependent::of_type(ReadOnly::new(), dynamic)
+            .name(name)
+            .capabilities(Capabilities::READ_ONLY)
+    }
+}
+
+impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
+    /// The same as `new` for a type that is known at run time only.
     pub fn of_type(dependent: D, dynamic: <D::Resource as kube::Resource>::DynamicType) -> Self {
-        let kind = ResourceType::with::<D::Resource>(&dynamic);
-        let name = default_name::<D>();
-        let source = Source::OfKind(Arc::new(InformerEventSource::of_type(dynamic)));
-        Self { name, dependent, kind, capabilities: Capabilities::CRUD, source }
+        Self { dependent, settings: Settings::new(default_name::<D>(), dynamic), target: None }
     }
 
-    /// What it may do; by default [`Capabilities::CRUD`].
-    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.capabilities = capabilities;
-        self
-    }
+    settings!(D::Resource);
 
-    /// Names it; by default it is the last segment of the type's name.
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Uses the event source that the controller declares under that name. By default all dependents of a kind share one
-    /// informer.
-    pub fn event_source(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.source = Source::Named(name.into());
-        self
-    }
-
-    /// Watches by an informer of its own, with its own selectors, namespaces, filters or mapper.
-    pub fn informer(mut self, source: InformerEventSource<D::Resource>) -> Self {
-        self.source = Source::Own(Arc::new(source));
+    /// Which of the primary's objects it is. By default it is the one with the name and namespace of the desired state, which
+    /// then is computed also where the object is only looked for, or deleted. It must be the desired one's key. JOSDK's
+    /// `targetSecondaryResourceID`.
+    pub fn target(mut self, target: impl Fn(&P, &Context<P>) -> ObjectKey + Send + Sync + 'static) -> Self {
+        self.target = Some(Box::new(target));
         self
     }
 }
 
 impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P> {
     fn into_dependent(self) -> Dependent<P> {
-        Dependent::new(Arc::clone(&self.name), self)
+        let name = Arc::clone(&self.settings.name);
+        Dependent::new(name, Single::new(self.dependent, self.settings.finish(), self.target))
     }
 }
 
 impl<D: Desired<P>, P: KubeObject> fmt::Debug for KubernetesDependent<D, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KubernetesDependent")
-            .field("name", &self.name)
-            .field("kind", &self.kind)
-            .field("capabilities", &self.capabilities)
+            .field("name", &self.settings.name)
+            .field("kind", &self.settings.kind)
+            .field("capabilities", &self.settings.capabilities)
             .finish_non_exhaustive()
     }
 }

@@ -3,69 +3,91 @@
 use std::sync::Arc;
 
 use futures::{FutureExt, future::BoxFuture};
-use kube::Resource;
 
-use super::{Desired, KubernetesDependent, declared::Source};
+use super::{Desired, settings::Managed};
 use crate::{
     dependent::{Capabilities, DependentSource, Engine, Error},
     event_source::Access,
     reconciler::{
-        BoxError, Context,
+        BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
     resource::{KubeObject, ObjectKey},
 };
 
-impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
-    fn source_name(&self) -> &str {
-        match &self.source {
-            Source::OfKind(_) => self.kind.kind(),
-            Source::Own(_) => &self.name,
-            Source::Named(name) => name,
+/// Says which object is meant.
+pub(super) type Target<P> = Box<dyn Fn(&P, &Context<P>) -> ObjectKey + Send + Sync>;
+
+/// One object for each primary.
+pub(super) struct Single<D: Desired<P>, P: KubeObject> {
+    dependent: D,
+    managed: Managed<D::Resource>,
+    target: Option<Target<P>>,
+    memo: MemoKey,
+}
+
+impl<D: Desired<P>, P: KubeObject> Single<D, P> {
+    pub(super) fn new(dependent: D, managed: Managed<D::Resource>, target: Option<Target<P>>) -> Self {
+        Self { dependent, managed, target, memo: MemoKey::default() }
+    }
+
+    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
+        context.memo().get_or_try(&self.memo, || {
+            let desired = self.dependent.desired(primary, context)?;
+            self.managed.marked(desired, primary, context).map_err(Error::boxed)
+        })
+    }
+
+    fn actual(&self, primary: &P, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
+        let capabilities = self.managed.capabilities;
+        let key = match &self.target {
+            Some(target) => target(primary, context),
+            None if capabilities.can_create() || capabilities.can_update() => {
+                ObjectKey::of(&*self.desired(primary, context)?)
+            }
+            None => return self.only_one(context).map_err(Error::boxed),
+        };
+        self.managed.actual(&key, primary, context).map_err(Error::boxed)
+    }
+
+    /// The primary's one object of the kind, where nobody says which one is meant.
+    fn only_one(&self, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, Error> {
+        let mut all = self.managed.all_actual(context)?.into_iter();
+        match (all.next(), all.next()) {
+            (only, None) => Ok(only),
+            (_, Some(_)) => {
+                let (kind, primary) = (self.managed.kind.clone(), context.primary_key().clone());
+                Err(Error::Ambiguous { kind, primary })
+            }
         }
     }
 
-    /// The primary's object with the name of the desired one.
-    fn actual(&self, desired: &D::Resource, context: &Context<P>) -> Option<Arc<D::Resource>> {
-        let source = context.event_source::<D::Resource>(self.source_name())?;
-        let key = ObjectKey::of(desired);
-        source
-            .secondaries_of(context.primary_key())
-            .into_iter()
-            .find(|object| ObjectKey::of(&**object) == key)
-    }
-
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<D::Resource, BoxError> {
-        let mut desired = self.dependent.desired(primary, context)?;
-        let owner =
-            context.owner_reference(primary).ok_or_else(|| Error::NoUid(context.primary_key().clone()))?;
-        desired.meta_mut().owner_references.get_or_insert_default().push(owner);
-        Ok(desired)
-    }
-
     fn secondary(&self, object: Arc<D::Resource>) -> Secondary {
-        Secondary::of_object(object, self.kind.clone())
+        Secondary::of_object(object, self.managed.kind.clone())
     }
 }
 
-impl<D: Desired<P>, P: KubeObject> Engine<P> for KubernetesDependent<D, P> {
+impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
     fn reconcile<'r>(
         &'r self,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
     ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>> {
         async move {
-            let desired = self.desired(primary, context)?;
-            let actual = self.actual(&desired, context);
-            let operations = context.resource_operations().event_source(self.source_name());
-            let written = operations.server_side_apply(&desired).await?;
-            let version = |object: &Arc<D::Resource>| object.meta().resource_version.clone();
-            let operation = match &actual {
-                None => Operation::Created,
-                Some(actual) if version(actual) == version(&written) => Operation::Matched,
-                Some(_) => Operation::Updated,
+            let managed = &self.managed;
+            let actual = self.actual(primary, context)?;
+            let done = match actual {
+                Some(actual) if !managed.capabilities.can_update() => Some((Operation::Matched, actual)),
+                None if !managed.capabilities.can_create() => None,
+                actual => {
+                    let desired = self.desired(primary, context)?;
+                    let done = managed.bring_about(&desired, actual, &**primary, context).await;
+                    done.map_err(Error::boxed)?
+                }
             };
-            Ok(ReconcileResult::of(operation, self.secondary(written)))
+            Ok(done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
+                ReconcileResult::of(operation, self.secondary(object))
+            }))
         }
         .boxed()
     }
@@ -76,11 +98,13 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for KubernetesDependent<D, P> {
         context: &'r Context<P>,
     ) -> BoxFuture<'r, Result<(), BoxError>> {
         async move {
-            let desired = self.desired(primary, context)?;
-            if let Some(actual) = self.actual(&desired, context) {
-                context.resource_operations().event_source(self.source_name()).delete(&*actual).await?;
+            if !self.managed.capabilities.can_delete() {
+                return Ok(());
             }
-            Ok(())
+            match self.actual(primary, context)? {
+                Some(actual) => self.managed.delete(&actual, context).await.map_err(Error::boxed),
+                None => Ok(()),
+            }
         }
         .boxed()
     }
@@ -91,32 +115,21 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for KubernetesDependent<D, P> {
         context: &'r Context<P>,
     ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>> {
         async move {
-            let desired = self.desired(primary, context)?;
-            Ok(self.actual(&desired, context).map(|actual| self.secondary(actual)).into_iter().collect())
+            let actual = self.actual(primary, context)?;
+            Ok(actual.map(|actual| self.secondary(actual)).into_iter().collect())
         }
         .boxed()
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        self.managed.capabilities
     }
 
     fn event_sources(&self) -> Vec<DependentSource> {
-        match &self.source {
-            Source::OfKind(source) => vec![DependentSource::shared(Arc::clone(source))],
-            Source::Own(source) => vec![DependentSource::own(Arc::clone(source))],
-            Source::Named(_) => Vec::new(),
-        }
+        self.managed.source.declared.iter().cloned().collect()
     }
 
     fn access(&self) -> Vec<Access> {
-        let mut verbs = Vec::new();
-        if self.capabilities.can_create() || self.capabilities.can_update() {
-            verbs.extend(["create", "patch"]);
-        }
-        if self.capabilities.can_delete() {
-            verbs.push("delete");
-        }
-        vec![Access { resource_type: self.kind.clone(), subresource: None, verbs }]
+        self.managed.access()
     }
 }

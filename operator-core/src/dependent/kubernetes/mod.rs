@@ -2,6 +2,11 @@
 
 mod declared;
 mod engine;
+mod marks;
+mod read_only;
+mod settings;
+mod source;
+mod write;
 
 use crate::{
     reconciler::{BoxError, Context},
@@ -9,6 +14,9 @@ use crate::{
 };
 
 pub use declared::KubernetesDependent;
+pub use read_only::ReadOnly;
+pub(in crate::dependent) use settings::{Managed, Settings, settings};
+pub(in crate::dependent) use source::SourceChoice;
 
 /// What an object in the cluster should look like, for a primary of type `P`.
 ///

@@ -59,6 +59,10 @@ use self::walk::Walk;
 
 pub use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub use self::value::strip_nulls;
+pub(crate) use self::{
+    path::Path,
+    value::{present, same_number},
+};
 
 /// How many paths [`Match::Differs`] names at most: enough to see what goes on, and a bound on the work.
 pub const MAX_PATHS: usize = 8;
@@ -140,7 +144,7 @@ pub fn matches_applied(
 
 /// Whether an entry records an apply by this manager to this subresource. The main resource is an absent or an empty
 /// name; a finalizer and a status applied by one manager are two entries.
-fn is_applied_by(entry: &ManagedFieldsEntry, manager: &str, subresource: Option<&str>) -> bool {
+pub(crate) fn is_applied_by(entry: &ManagedFieldsEntry, manager: &str, subresource: Option<&str>) -> bool {
     entry.manager.as_deref() == Some(manager)
         && entry.operation.as_deref() == Some("Apply")
         && entry.subresource.as_deref().unwrap_or_default() == subresource.unwrap_or_default()

@@ -18,7 +18,7 @@ pub fn strip_nulls(value: &mut Value) {
 }
 
 /// A field that is there and not `null`.
-pub(super) fn present(value: Option<&Value>) -> Option<&Value> {
+pub(crate) fn present(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }
 
@@ -75,7 +75,7 @@ pub(super) fn same(desired: &Value, actual: &Value) -> bool {
 
 /// Whether two numbers are equal, however they are written. Integers are compared as integers, for not every one has
 /// a floating point number of its own.
-pub(super) fn same_number(one: &Number, other: &Number) -> bool {
+pub(crate) fn same_number(one: &Number, other: &Number) -> bool {
     match (integer(one), integer(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) => one.as_f64() == other.as_f64(),

@@ -2,11 +2,14 @@
 
 use std::{error::Error as StdError, sync::Arc};
 
-use operator_core::{Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl};
+use operator_core::{
+    Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+    workflow::DeploymentReady,
+};
 
 use crate::{
     WebPage, WebPageError, children,
-    dependents::{Exposed, HtmlConfigMap, RolledOut, Servable, WebDeployment, WebIngress, WebService},
+    dependents::{Exposed, HtmlConfigMap, Servable, WebDeployment, WebIngress, WebService},
 };
 
 /// Says what became of the children.
@@ -14,7 +17,7 @@ use crate::{
 #[controller(primary = WebPage, name = "webpage-operator")]
 #[workflow(
     dependent(HtmlConfigMap, hold_unless = Servable),
-    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = RolledOut),
+    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = DeploymentReady),
     dependent(WebService, depends_on(HtmlConfigMap)),
     dependent(WebIngress, depends_on(WebService), reconcile_precondition = Exposed),
 )]

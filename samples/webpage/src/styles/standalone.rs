@@ -6,12 +6,12 @@ use std::{error::Error as StdError, sync::Arc};
 use operator_core::{
     Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
     UpdateControl, Workflow, controller,
-    workflow::{self, Node},
+    workflow::{self, DeploymentReady, Node},
 };
 
 use crate::{
     WebPage, WebPageError, children,
-    dependents::{Exposed, HtmlConfigMap, RolledOut, WebDeployment, WebIngress, WebService},
+    dependents::{Exposed, HtmlConfigMap, WebDeployment, WebIngress, WebService},
 };
 
 /// Calls its workflow.
@@ -30,7 +30,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
         .node(
             Node::new(KubernetesDependent::new(WebDeployment))
                 .depends_on("HtmlConfigMap")
-                .ready_postcondition(RolledOut),
+                .ready_postcondition(DeploymentReady),
         )
         .node(Node::new(KubernetesDependent::new(WebService)).depends_on("HtmlConfigMap"))
         .node(

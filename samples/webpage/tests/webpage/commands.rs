@@ -30,7 +30,7 @@ async fn graph_prints_what_is_declared() -> anyhow::Result<()> {
     let text = "\
 webpage-operator (WebPage)
   HtmlConfigMap [held unless Servable]
-    WebDeployment [ready when RolledOut]
+    WebDeployment [ready when Ready]
     WebService
       WebIngress [if Exposed]
   depth 3; deleted in reverse

@@ -1,0 +1,98 @@
+//! Any number of objects in the cluster for each primary.
+
+use std::{fmt, sync::Arc};
+
+use super::several::{Selects, Several};
+use crate::{
+    dependent::{
+        Capabilities, Dependent, IntoDependent, ReadOnly,
+        custom::default_name,
+        kubernetes::{Settings, settings},
+    },
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+/// What objects there should be in the cluster for a primary of type `P`. Answers to JOSDK's `desiredResources`.
+///
+/// Their keys are their names and namespaces. The owner references, or what else is needed to find the primary again, are
+/// added by the framework.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which objects there should be for a `{P}`",
+    note = "implement `operator_core::dependent::BulkDesired<{P}>` for it"
+)]
+pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
+    /// The type of the objects.
+    type Resource: KubeObject;
+
+    /// The desired state: a function of its arguments, without side effects. Reads of the context are fine.
+    ///
+    /// # Errors
+    /// When it can't be told; the node fails with that error, and nothing is deleted.
+    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Vec<Self::Resource>, BoxError>;
+}
+
+/// Declares that any number of objects of one kind follow from a primary: those that are not desired any more are deleted.
+/// Answers to JOSDK's `BulkDependentResource` in its Kubernetes form.
+///
+/// The objects that it is about are all of the kind that belong to the primary and come from its event source. Where other
+/// dependents of the primary have objects of the same kind, tell them apart by [`selects`](Self::selects), or they are
+/// deleted as not desired.
+#[must_use = "a dependent does nothing until it is given to a workflow"]
+pub struct BulkKubernetesDependent<D: BulkDesired<P>, P: KubeObject> {
+    dependent: D,
+    settings: Settings<D::Resource>,
+    selects: Option<Selects<P, D::Resource>>,
+}
+
+impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P>
+where
+    <D::Resource as kube::Resource>::DynamicType: Default,
+{
+    /// Full management with owner references.
+    pub fn new(dependent: D) -> Self {
+        Self::of_type(dependent, Default::default())
+    }
+}
+
+impl<P: KubeObject> BulkKubernetesDependent<ReadOnly<P>, P> {
+    /// The objects of type `K` that others make for a primary, called `name` in the workflow: they are only read.
+    pub fn read_only<K>(name: impl Into<Arc<str>>) -> BulkKubernetesDependent<ReadOnly<K>, P>
+    where
+        K: KubeObject<DynamicType: Default>,
+    {
+        BulkKubernetesDependent::new(ReadOnly::new()).name(name).capabilities(Capabilities::READ_ONLY)
+    }
+}
+
+impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P> {
+    /// The same as `new` for a type that is known at run time only.
+    pub fn of_type(dependent: D, dynamic: <D::Resource as kube::Resource>::DynamicType) -> Self {
+        Self { dependent, settings: Settings::new(default_name::<D>(), dynamic), selects: None }
+    }
+
+    settings!(D::Resource);
+
+    /// Which of the primary's objects of this kind it is about; by default all. Whatever is desired must be among them.
+    pub fn selects(mut self, selects: impl Fn(&P, &D::Resource) -> bool + Send + Sync + 'static) -> Self {
+        self.selects = Some(Box::new(selects));
+        self
+    }
+}
+
+impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDependent<D, P> {
+    fn into_dependent(self) -> Dependent<P> {
+        let name = Arc::clone(&self.settings.name);
+        Dependent::new(name, Several::new(self.dependent, self.settings.finish(), self.selects))
+    }
+}
+
+impl<D: BulkDesired<P>, P: KubeObject> fmt::Debug for BulkKubernetesDependent<D, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BulkKubernetesDependent")
+            .field("name", &self.settings.name)
+            .field("kind", &self.settings.kind)
+            .field("capabilities", &self.settings.capabilities)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,173 @@
+//! What can be said about a dependent in the cluster, whether it is one object or several.
+
+use std::sync::Arc;
+
+use super::source::{Source, SourceChoice};
+use crate::{
+    dependent::{Capabilities, Error, matcher::Matcher},
+    event_source::Access,
+    reconciler::Context,
+    resource::{KubeObject, MappingAnnotations, ResourceType},
+};
+
+/// The settings of a declaration.
+pub(in crate::dependent) struct Settings<K: KubeObject> {
+    pub(in crate::dependent) name: Arc<str>,
+    pub(in crate::dependent) kind: ResourceType,
+    dynamic: K::DynamicType,
+    pub(in crate::dependent) capabilities: Capabilities,
+    pub(in crate::dependent) source: SourceChoice<K>,
+    pub(in crate::dependent) use_ssa: bool,
+    pub(in crate::dependent) adopt_existing: bool,
+    pub(in crate::dependent) matcher: Matcher<K>,
+    pub(in crate::dependent) annotations: Option<MappingAnnotations>,
+}
+
+impl<K: KubeObject> Settings<K> {
+    pub(in crate::dependent) fn new(name: Arc<str>, dynamic: K::DynamicType) -> Self {
+        Self {
+            name,
+            kind: ResourceType::with::<K>(&dynamic),
+            dynamic,
+            capabilities: Capabilities::CRUD,
+            source: SourceChoice::OfKind,
+            use_ssa: true,
+            adopt_existing: false,
+            matcher: Matcher::Auto,
+            annotations: None,
+        }
+    }
+
+    /// Finishes the declaration.
+    pub(in crate::dependent) fn finish(self) -> Managed<K> {
+        let source = self.source.finish(&self.name, &self.kind, self.dynamic, self.annotations.as_ref());
+        // What is replaced has no fields that were applied.
+        let matcher = if !self.use_ssa && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
+        Managed {
+            kind: self.kind,
+            capabilities: self.capabilities,
+            source,
+            use_ssa: self.use_ssa,
+            adopt_existing: self.adopt_existing,
+            matcher,
+            annotations: self.annotations.unwrap_or_default(),
+        }
+    }
+}
+
+/// Objects of one kind that are managed for primaries.
+#[derive(Debug)]
+pub(in crate::dependent) struct Managed<K: KubeObject> {
+    pub(in crate::dependent) kind: ResourceType,
+    pub(in crate::dependent) capabilities: Capabilities,
+    pub(in crate::dependent) source: Source,
+    pub(super) use_ssa: bool,
+    pub(super) adopt_existing: bool,
+    pub(super) matcher: Matcher<K>,
+    pub(super) annotations: MappingAnnotations,
+}
+
+impl<K: KubeObject> Managed<K> {
+    /// Deletes this very object.
+    pub(in crate::dependent) async fn delete<P: KubeObject>(
+        &self,
+        object: &K,
+        context: &Context<P>,
+    ) -> Result<(), Error> {
+        Ok(context.resource_operations().event_source(&self.source.name).delete(object).await?)
+    }
+
+    /// The rights that are needed to write. What may be created is also read, where a creation meets what exists.
+    pub(in crate::dependent) fn access(&self) -> Vec<Access> {
+        let capabilities = self.capabilities;
+        let mut verbs = Vec::new();
+        if capabilities.can_create() || capabilities.can_update() {
+            verbs.push("get");
+        }
+        // An apply may create as well, whatever it is meant for.
+        if capabilities.can_create() || (capabilities.can_update() && self.use_ssa) {
+            verbs.push("create");
+        }
+        if self.use_ssa && verbs.contains(&"create") {
+            verbs.push("patch");
+        } else if capabilities.can_update() {
+            verbs.push("update");
+        }
+        if capabilities.can_delete() {
+            verbs.push("delete");
+        }
+        if verbs.is_empty() {
+            return Vec::new();
+        }
+        vec![Access { resource_type: self.kind.clone(), subresource: None, verbs }]
+    }
+}
+
+/// The methods by which both declarations take their settings.
+macro_rules! settings {
+    ($resource:ty) => {
+        /// What it may do; by default [`Capabilities::CRUD`].
+        pub fn capabilities(mut self, capabilities: $crate::dependent::Capabilities) -> Self {
+            self.settings.capabilities = capabilities;
+            self
+        }
+
+        /// Names it; by default it is the last segment of the type's name.
+        pub fn name(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
+            self.settings.name = name.into();
+            self
+        }
+
+        /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
+        /// says so itself.
+        pub fn cluster_scoped(mut self) -> Self {
+            self.settings.kind = self.settings.kind.cluster_scoped();
+            self
+        }
+
+        /// Uses the event source that the controller, or another dependent, declares under that name. By default all
+        /// dependents of a kind share one informer. JOSDK's `useEventSourceWithName`.
+        pub fn event_source(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
+            self.settings.source = $crate::dependent::kubernetes::SourceChoice::Named(name.into());
+            self
+        }
+
+        /// Watches by an informer of its own, with its own selectors, namespaces, filters or mapper. It is named like the
+        /// dependent unless it has a name. JOSDK's `@Informer` on a dependent.
+        pub fn informer(mut self, source: $crate::event_source::InformerEventSource<$resource>) -> Self {
+            self.settings.source = $crate::dependent::kubernetes::SourceChoice::Own(Box::new(source));
+            self
+        }
+
+        /// Whether it is written by server-side apply, as it is by default for every kind; otherwise it is created by POST
+        /// and replaced by PUT. JOSDK's `useSSA`, whose default is `false` for ConfigMaps and Secrets.
+        pub fn use_ssa(mut self, use_ssa: bool) -> Self {
+            self.settings.use_ssa = use_ssa;
+            self
+        }
+
+        /// Whether an object that exists already and is not marked as the primary's is taken over by server-side apply; by
+        /// default it is an [`Error::Conflict`](crate::dependent::Error::Conflict). JOSDK's
+        /// `createResourceOnlyIfNotExistingWithSSA`, turned round.
+        pub fn adopt_existing(mut self, adopt: bool) -> Self {
+            self.settings.adopt_existing = adopt;
+            self
+        }
+
+        /// How it is told whether an object is as desired; by default by its managed fields where it is applied, else by
+        /// its content. [`Matcher::Ssa`](crate::dependent::matcher::Matcher::Ssa) means the default where it is replaced.
+        pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
+            self.settings.matcher = matcher;
+            self
+        }
+
+        /// Says by annotations with these keys which primary an object belongs to, where it has no owner reference, instead
+        /// of by the default ones. Without an informer that is set, it is then watched by one of its own.
+        pub fn mapping_annotations(mut self, keys: $crate::resource::MappingAnnotations) -> Self {
+            self.settings.annotations = Some(keys);
+            self
+        }
+    };
+}
+
+pub(in crate::dependent) use settings;

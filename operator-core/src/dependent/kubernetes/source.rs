@@ -1,0 +1,101 @@
+//! Where a dependent's objects are read from.
+
+use std::sync::Arc;
+
+use super::settings::Managed;
+use crate::{
+    dependent::{DependentSource, Error},
+    event_source::{InformerEventSource, SecondarySource, SourceDeclaration},
+    operations,
+    reconciler::Context,
+    resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+};
+
+/// What is said about the informer of a dependent.
+pub(in crate::dependent) enum SourceChoice<K: KubeObject> {
+    /// The informer of all dependents of this kind that ask for nothing else; called like the kind.
+    OfKind,
+    /// An informer of its own; called like the dependent unless it has a name.
+    Own(Box<InformerEventSource<K>>),
+    /// An event source that somebody else declares under that name.
+    Named(Arc<str>),
+}
+
+/// The event source of a finished declaration.
+#[derive(Debug)]
+pub(in crate::dependent) struct Source {
+    pub(in crate::dependent) name: Arc<str>,
+    /// Unless somebody else declares it.
+    pub(in crate::dependent) declared: Option<DependentSource>,
+}
+
+impl<K: KubeObject> SourceChoice<K> {
+    pub(super) fn finish(
+        self,
+        dependent: &str,
+        kind: &ResourceType,
+        dynamic: K::DynamicType,
+        annotations: Option<&MappingAnnotations>,
+    ) -> Source {
+        let (source, own) = match self {
+            Self::Named(name) => return Source { name, declared: None },
+            Self::Own(source) => (*source, true),
+            // The shared one knows the default annotations only.
+            Self::OfKind => (InformerEventSource::<K>::of_type(dynamic), annotations.is_some()),
+        };
+        let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
+        let source = if own { source.name_by_default(dependent) } else { source };
+        let source = match annotations {
+            Some(keys) => source.map_by_annotations_by_default(keys),
+            None => source,
+        };
+        let name = Arc::from(SourceDeclaration::name(&source));
+        let source = Arc::new(source);
+        let declared = if own { DependentSource::own(source) } else { DependentSource::shared(source) };
+        Source { name, declared: Some(declared) }
+    }
+}
+
+impl<K: KubeObject> Managed<K> {
+    /// The running event source.
+    pub(in crate::dependent) fn source<P: KubeObject>(
+        &self,
+        context: &Context<P>,
+    ) -> Result<Arc<SecondarySource<K>>, Error> {
+        let name = &*self.source.name;
+        let source = context.event_source::<K>(name).filter(|source| {
+            let (of, wanted) = (source.resource_type(), &self.kind);
+            (of.group(), of.kind()) == (wanted.group(), wanted.kind())
+        });
+        Ok(source.ok_or_else(|| operations::Error::UnknownEventSource {
+            name: name.to_owned(),
+            kind: self.kind.kind().to_owned(),
+        })?)
+    }
+
+    /// The object of that key, if it is the primary's.
+    pub(in crate::dependent) fn actual<P: KubeObject>(
+        &self,
+        key: &ObjectKey,
+        primary: &P,
+        context: &Context<P>,
+    ) -> Result<Option<Arc<K>>, Error> {
+        let source = self.source(context)?;
+        if !source.informer().follows(key) {
+            let (kind, source_name) = (self.kind.clone(), Arc::clone(&self.source.name));
+            return Err(Error::NotWatched { kind, key: key.clone(), source_name });
+        }
+        let actual = source.informer().get(key);
+        Ok(actual.filter(|actual| {
+            self.is_marked(&**actual, primary, context) || source.relates(context.primary_key(), key)
+        }))
+    }
+
+    /// All objects of the primary.
+    pub(in crate::dependent) fn all_actual<P: KubeObject>(
+        &self,
+        context: &Context<P>,
+    ) -> Result<Vec<Arc<K>>, Error> {
+        Ok(self.source(context)?.secondaries_of(context.primary_key()))
+    }
+}

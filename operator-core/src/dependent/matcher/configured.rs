@@ -1,0 +1,108 @@
+//! The matcher that a dependent is configured with.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::Value;
+
+use super::{GenericMatcher, matches_applied};
+use crate::{operations::matcher::Match, resource::KubeObject};
+
+/// A comparison of one's own: whether the actual object, the first one, is as desired.
+pub type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
+
+/// How a dependent is written, which decides what a match means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written<'m> {
+    /// By server-side apply, with this field manager.
+    Applied {
+        /// Who applies.
+        manager: &'m str,
+    },
+    /// By POST and PUT.
+    Replaced,
+}
+
+/// How a dependent is compared with what is desired. JOSDK: `Matcher`, and the `matcher` of a Kubernetes dependent.
+pub enum Matcher<K> {
+    /// By the managed fields where it is applied, else by [`GenericMatcher`] with its defaults.
+    Auto,
+    /// By the managed fields: [`matches_applied`]. For dependents that are applied; a replaced one has no fields that were
+    /// applied, and never matches ([`Matcher::needs_apply`]).
+    Ssa,
+    /// By content, whoever owns it.
+    Generic(GenericMatcher),
+    /// By a function.
+    Custom(Arc<CustomMatch<K>>),
+}
+
+impl<K> Matcher<K> {
+    /// A comparison of one's own: whether the actual object, the first one, is as desired.
+    #[must_use]
+    pub fn custom(is_as_desired: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> Self {
+        Self::Custom(Arc::new(is_as_desired))
+    }
+
+    /// Whether it is of no use for a dependent that is replaced.
+    #[must_use]
+    pub const fn needs_apply(&self) -> bool {
+        matches!(self, Self::Ssa)
+    }
+}
+
+impl<K: KubeObject> Matcher<K> {
+    /// Whether writing `desired` would change `actual`. `body` is what would be sent for `desired`, with its `apiVersion` and
+    /// `kind`. A custom comparison that says no names no path.
+    ///
+    /// # Errors
+    /// When `actual` can't be turned into JSON. The error may repeat a part of it, so that for a Secret it has to be masked.
+    pub fn matches(
+        &self,
+        actual: &K,
+        desired: &K,
+        body: &Value,
+        written: Written<'_>,
+    ) -> Result<Match, serde_json::Error> {
+        let by_managed_fields = |manager: &str| {
+            let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
+            Ok(matches_applied(body, &serde_json::to_value(actual)?, managed, manager))
+        };
+        let by_content = |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
+        match (self, written) {
+            (Self::Auto | Self::Ssa, Written::Applied { manager }) => by_managed_fields(manager),
+            (Self::Ssa, Written::Replaced) => Ok(Match::NeverApplied),
+            (Self::Auto, Written::Replaced) => by_content(&GenericMatcher::new()),
+            (Self::Generic(matcher), _) => by_content(matcher),
+            (Self::Custom(is_as_desired), _) => {
+                Ok(if is_as_desired(actual, desired) { Match::Equal } else { Match::Differs(Vec::new()) })
+            }
+        }
+    }
+}
+
+impl<K> Default for Matcher<K> {
+    fn default() -> Self {
+        Self::Auto
+    }
+}
+
+impl<K> Clone for Matcher<K> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Auto => Self::Auto,
+            Self::Ssa => Self::Ssa,
+            Self::Generic(matcher) => Self::Generic(matcher.clone()),
+            Self::Custom(is_as_desired) => Self::Custom(Arc::clone(is_as_desired)),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Matcher<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("Auto"),
+            Self::Ssa => f.write_str("Ssa"),
+            Self::Generic(matcher) => f.debug_tuple("Generic").field(matcher).finish(),
+            Self::Custom(_) => f.write_str("Custom(..)"),
+        }
+    }
+}

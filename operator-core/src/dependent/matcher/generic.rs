@@ -1,0 +1,122 @@
+//! The matcher for dependents that are replaced.
+
+use serde_json::Value;
+
+use super::{
+    ignored::{Ignored, segments},
+    sanitize::sanitized,
+    ssa::PREVIOUS_ANNOTATION,
+    tolerant::{Additions, Walk},
+};
+use crate::operations::matcher::{Match, Path, present};
+
+/// How everything but metadata is compared. JOSDK: the arguments `valuesEquality` and `ignoreList` of
+/// `GenericKubernetesResourceMatcher`, which are an error together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Comparison {
+    /// What is desired must be there. Whatever is there in addition is taken for the server's or somebody else's: so a
+    /// field, an entry of a map or an item of a list that is *not desired any more* is not seen.
+    #[default]
+    ToleratingAdditions,
+    /// All must be the same.
+    Equal,
+    /// All must be the same but what is at these paths, each a list of JSON pointer segments. Made by
+    /// [`Comparison::equal_except`].
+    EqualExcept(Vec<Vec<String>>),
+}
+
+impl Comparison {
+    /// All must be the same but what is at or below these JSON pointers (`/spec/replicas`). Items of lists go by their
+    /// position in the desired object. A pointer means whole segments: `/spec` is not `/specification`, as in JOSDK.
+    pub fn equal_except<S: AsRef<str>>(pointers: impl IntoIterator<Item = S>) -> Self {
+        Self::EqualExcept(pointers.into_iter().map(|pointer| segments(pointer.as_ref())).collect())
+    }
+}
+
+/// Compares a dependent that is written by replacement, which leaves no record of who owns which field.
+///
+/// `apiVersion`, `kind` and `status` are not looked at, and of the metadata labels and annotations only. Quantities,
+/// defaults and dropped zero values are taken as the server takes them, as by
+/// [`matches_applied`](super::matches_applied). A `null`, an empty list and an empty map (`data`, `nodeSelector`, …) are the
+/// same as nothing, since the server stores them as nothing.
+///
+/// Lists keep their order: the desired items must be in the actual list in the same order, possibly with others between
+/// them where additions are tolerated.
+///
+/// JOSDK: `GenericKubernetesResourceMatcher`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GenericMatcher {
+    comparison: Comparison,
+    labels_and_annotations_equality: bool,
+}
+
+impl GenericMatcher {
+    /// Tolerates additions everywhere, as JOSDK does by default.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { comparison: Comparison::ToleratingAdditions, labels_and_annotations_equality: false }
+    }
+
+    /// How everything but metadata is compared.
+    #[must_use]
+    pub fn comparison(mut self, comparison: Comparison) -> Self {
+        self.comparison = comparison;
+        self
+    }
+
+    /// Whether labels and annotations must be the same, too, so that those of others are a difference. A replacement
+    /// doesn't remove them, so it is for objects that nobody else labels. JOSDK: `labelsAndAnnotationsEquality`.
+    #[must_use]
+    pub const fn labels_and_annotations_equality(mut self, equality: bool) -> Self {
+        self.labels_and_annotations_equality = equality;
+        self
+    }
+
+    /// Whether `actual` is as desired. Never [`Match::NeverApplied`].
+    pub fn matches(&self, desired: &Value, actual: &Value) -> Match {
+        let plain = self.compare(desired, actual);
+        match (&plain, sanitized(desired, actual, None)) {
+            (Match::Differs(_), Some(desired)) => self.compare(&desired, actual),
+            _ => plain,
+        }
+    }
+
+    /// Whether the status of `actual` has what is desired; what it has in addition is tolerated. JOSDK: `matchStatus`.
+    pub fn match_status(desired: &Value, actual: &Value) -> Match {
+        let mut walk = Walk::new(Additions::Tolerated);
+        let path = Path::Field(&Path::Root, "status");
+        walk.field(&path, "status", desired.get("status"), actual.get("status"), &Ignored::default());
+        walk.into_match()
+    }
+
+    fn compare(&self, desired: &Value, actual: &Value) -> Match {
+        let (additions, ignored) = match &self.comparison {
+            Comparison::ToleratingAdditions => (Additions::Tolerated, Ignored::default()),
+            Comparison::Equal => (Additions::Differ, Ignored::default()),
+            Comparison::EqualExcept(paths) => (Additions::Differ, Ignored::at_root(paths)),
+        };
+        let mut walk = Walk::new(additions);
+        let not_compared = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata" | "status");
+        walk.object(&Path::Root, desired, actual, &ignored, &not_compared);
+
+        walk.additions =
+            if self.labels_and_annotations_equality { Additions::Differ } else { Additions::Tolerated };
+        let metadata = Path::Field(&Path::Root, "metadata");
+        let Some(ignored) = ignored.below("metadata") else { return walk.into_match() };
+        let nothing = Value::Object(serde_json::Map::new());
+        for name in ["labels", "annotations"] {
+            let Some(ignored) = ignored.below(name) else { continue };
+            let of = |object: &Value| present(object.get("metadata")?.get(name)).cloned();
+            let (desired, actual) = (of(desired), of(actual));
+            walk.object(
+                &Path::Field(&metadata, name),
+                desired.as_ref().unwrap_or(&nothing),
+                actual.as_ref().unwrap_or(&nothing),
+                &ignored,
+                &|key| key == PREVIOUS_ANNOTATION,
+            );
+        }
+        walk.into_match()
+    }
+}

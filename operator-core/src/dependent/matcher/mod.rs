@@ -1,0 +1,38 @@
+//! Whether a dependent is as desired, and what is sent where it is not.
+//!
+//! ```text
+//!                         ┌ applied:  matches_applied ─┐            as the server spells it
+//! desired, actual ─ Matcher                            ├─ sanitize ─ same quantity, default, dropped zero
+//!                         ├ replaced: GenericMatcher ──┘
+//!                         └ Custom
+//! ```
+//!
+//! Everything here is a function of JSON values: no request, no clock. A difference is told as paths, never as values,
+//! so that it is fit for a log even if the object is a Secret.
+//!
+//! # Guarantees
+//! - What the server makes of an object that was applied matches that object, as far as its managed fields and what is
+//!   known of its kind allow. The exceptions are listed at [`matches_applied`].
+//! - With server-side apply whatever is desired and changed matches no more, and whatever is not desired any more.
+//!
+//! # Assumptions
+//! - The desired object names its `apiVersion` and `kind`: quantities and defaults are known by kind.
+
+mod configured;
+mod generic;
+mod ignored;
+mod merge;
+mod sanitize;
+mod ssa;
+mod tolerant;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    configured::{CustomMatch, Matcher, Written},
+    generic::{Comparison, GenericMatcher},
+    merge::merged,
+    ssa::{PREVIOUS_ANNOTATION, matches_applied},
+};
+pub use crate::operations::matcher::{MAX_PATHS, Match};

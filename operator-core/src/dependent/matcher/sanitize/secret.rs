@@ -1,0 +1,35 @@
+//! `stringData` of a Secret, which is for writing only.
+
+use k8s_openapi::ByteString;
+use serde_json::Value;
+
+/// Takes those texts out of `stringData` that are in the actual `data` already. The server never shows `stringData`, so
+/// that it would differ for ever.
+///
+/// A text that is not desired any more is not seen, and can't be: applying doesn't remove it either, as only its writing
+/// is owned. Who removes keys writes `data`.
+pub(super) fn encode(desired: &mut Value, actual: &Value) -> bool {
+    let Some(texts) = desired.get_mut("stringData").and_then(Value::as_object_mut) else { return false };
+    let before = texts.len();
+    texts.retain(|key, text| {
+        let stored = actual.get("data").and_then(|data| data.get(key)).and_then(Value::as_str);
+        let is_stored = match (text.as_str(), stored) {
+            (Some(text), Some(stored)) => is_encoded(text, stored),
+            _ => false,
+        };
+        !is_stored
+    });
+    let changed = texts.len() != before;
+    if texts.is_empty()
+        && let Some(fields) = desired.as_object_mut()
+    {
+        fields.remove("stringData");
+    }
+    changed
+}
+
+/// Whether `stored` is the base64 of `text`.
+fn is_encoded(text: &str, stored: &str) -> bool {
+    let encoded = serde_json::to_value(ByteString(text.as_bytes().to_vec()));
+    encoded.is_ok_and(|encoded| encoded == stored)
+}

@@ -1,0 +1,67 @@
+//! Whether an apply would change anything.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use serde_json::{Map, Value};
+
+use super::sanitize::sanitized;
+use crate::operations::matcher::{self, Match, is_applied_by};
+
+/// The annotation in which JOSDK used to keep the previous state. No difference in it ever matters, as what JOSDK has left
+/// behind would otherwise be one. JOSDK: `PREVIOUS_ANNOTATION_KEY` of `KubernetesDependentResource`.
+pub const PREVIOUS_ANNOTATION: &str = "javaoperatorsdk.io/previous";
+
+/// How the matcher names that annotation.
+const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
+
+/// Whether a server-side apply of the dependent `desired` by `manager` would change `actual`, whose managed fields are
+/// `managed`.
+///
+/// It is [`operations::matcher::matches_applied`](crate::operations::matcher::matches_applied) on the main resource, which
+/// says what counts as a difference, with these further ones that don't, as the server would make the same of them:
+/// - a quantity that is written differently, in all kinds that come with Kubernetes;
+/// - a default that the server has written into a value that is owned as a whole: of references to fields and resources,
+///   items of volumes, claim templates, ports of network policies, subjects and roles of bindings;
+/// - zero values that were applied and that the server stores as nothing: an empty variable, `hostNetwork: false`;
+/// - zero values that let the server choose: `clusterIP: ""`, `nodePort: 0`;
+/// - empty strategies and behaviors that the server has filled in;
+/// - `stringData` of a Secret that is in its `data`;
+/// - [`PREVIOUS_ANNOTATION`].
+///
+/// # What costs a request that changes nothing, each time
+/// - A default inside a list of a custom resource that has no `x-kubernetes-list-type: map`. Its definition is not known
+///   here, and managed fields don't tell a default from what was applied. Name the default, or use
+///   [`Matcher::Custom`](super::Matcher::Custom).
+/// - Whatever a webhook writes into what is applied.
+/// - The limits that a `LimitRange` derives from others.
+///
+/// There are no errors: what can't be understood is a difference, as applying again puts it right. JOSDK:
+/// `SSABasedGenericKubernetesResourceMatcher`, whose sanitizers know quantities, empty variables and claim templates only.
+pub fn matches_applied(
+    desired: &Value,
+    actual: &Value,
+    managed: &[ManagedFieldsEntry],
+    manager: &str,
+) -> Match {
+    let matches =
+        |desired: &Value| without_previous(matcher::matches_applied(desired, actual, managed, manager, None));
+    let plain = matches(desired);
+    if !matches!(plain, Match::Differs(_)) {
+        return plain;
+    }
+    match sanitized(desired, actual, owned_by(managed, manager)) {
+        Some(desired) => matches(&desired),
+        None => plain,
+    }
+}
+
+/// There is one such path at most, and it stands among the first ones if there are more than can be told.
+fn without_previous(found: Match) -> Match {
+    let Match::Differs(mut paths) = found else { return found };
+    paths.retain(|path| path != PREVIOUS_PATH);
+    if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
+}
+
+fn owned_by<'m>(managed: &'m [ManagedFieldsEntry], manager: &str) -> Option<&'m Map<String, Value>> {
+    let entry = managed.iter().find(|entry| is_applied_by(entry, manager, None))?;
+    entry.fields_v1.as_ref()?.0.as_object()
+}

@@ -1,0 +1,8 @@
+//! The matchers on objects as a real API server stores them.
+
+mod cases;
+mod configured;
+mod generic;
+mod merge;
+mod property;
+mod sanitize;

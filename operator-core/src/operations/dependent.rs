@@ -1,0 +1,99 @@
+//! Writes of a dependent in the cluster, which has been compared with its own matcher.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    Error, ResourceOperations, WriteMode, body,
+    intent::{Intent, Lock, Part},
+    mask,
+    route::Route,
+    writer::Verb,
+};
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
+
+/// Writes one dependent. Whatever is written is filtered.
+#[derive(Debug)]
+pub(crate) struct DependentWriter<'c, K: KubeObject> {
+    route: Route<'c, K>,
+    key: ObjectKey,
+    body: Value,
+}
+
+impl<'c> ResourceOperations<'c> {
+    /// The way to write `desired`, a dependent.
+    pub(crate) fn dependent<K: KubeObject>(&self, desired: &K) -> Result<DependentWriter<'c, K>, Error> {
+        let (route, key) = self.route(desired)?;
+        let body = body::applied(desired, route.kind())?;
+        Ok(DependentWriter { route, key, body })
+    }
+}
+
+impl<'c, K: KubeObject> DependentWriter<'c, K> {
+    /// What is sent, where all of it is: with its type, without nulls and version.
+    pub(crate) fn body(&self) -> &Value {
+        &self.body
+    }
+
+    fn kind(&self) -> &ResourceType {
+        self.route.kind()
+    }
+
+    pub(crate) fn field_manager(&self) -> &'c str {
+        &self.route.run.writer.field_manager
+    }
+
+    /// Creates it by server-side apply, or is refused with 409 where it exists.
+    pub(crate) async fn apply_new(&self) -> Result<Arc<K>, Error> {
+        let lock = Lock::Version(body::ABSENT.to_owned());
+        self.route.write_locked(&self.intent(Verb::Apply, self.body.clone()), &lock).await
+    }
+
+    /// Creates it by POST, or is refused with 409 where it exists.
+    pub(crate) async fn create(&self) -> Result<Arc<K>, Error> {
+        self.route.write(&self.intent(Verb::Create, self.body.clone()), WriteMode::ForceFilter).await
+    }
+
+    /// Applies it, whatever is there. With a uid, it is refused (409, or 422) where there is no such object any more.
+    pub(crate) async fn apply(&self, uid: Option<&str>) -> Result<Arc<K>, Error> {
+        let mut body = self.body.clone();
+        if let Some(uid) = uid {
+            body["metadata"]["uid"] = uid.into();
+        }
+        self.route.write(&self.intent(Verb::Apply, body), WriteMode::ForceFilter).await
+    }
+
+    /// Replaces it; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
+    pub(crate) async fn replace(&self, body: Value) -> Result<Arc<K>, Error> {
+        let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
+        let Some(version) = version else {
+            return Err(Error::Unversioned { kind: self.kind().clone(), key: self.key.clone() });
+        };
+        self.route.write_locked(&self.intent(Verb::Update, body), &Lock::Version(version)).await
+    }
+
+    /// Reads the live object, past the cache.
+    pub(crate) async fn live(&self) -> Result<Option<K>, Error> {
+        self.route.run.writer.get(self.kind(), &self.key).await
+    }
+
+    /// Takes a live object into the cache, so that it is what is read from now on.
+    pub(crate) fn remember(&self, live: K) -> Arc<K> {
+        self.route.remember(live)
+    }
+
+    /// Tells the observers that nothing differed.
+    pub(crate) fn matched(&self) {
+        self.route.run.writer.matched(self.route.run.key, self.kind(), &self.key, None);
+    }
+
+    /// An object can't be turned into JSON.
+    pub(crate) fn serialize(&self, source: serde_json::Error) -> Error {
+        Error::Serialize { kind: self.kind().clone(), source: mask::json(self.kind(), source) }
+    }
+
+    fn intent(&self, verb: Verb, body: Value) -> Intent {
+        Intent::of(verb, Part::Object, self.key.clone(), body)
+    }
+}

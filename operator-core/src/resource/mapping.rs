@@ -1,0 +1,131 @@
+//! Mapping annotations: how an object says which primary it belongs to where no owner reference can.
+
+use std::borrow::Cow;
+
+use kube::Resource;
+
+use super::{Cluster, ObjectKey, ResourceType};
+
+/// The keys of the annotations that say which primary an object belongs to, where there is no owner reference: across
+/// namespaces, or because the object must not go with its primary by itself.
+///
+/// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on, so that what an operator
+/// made before it was ported is found again. Answers to JOSDK's `Mappers.fromDefaultAnnotations` and `fromAnnotation`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappingAnnotations {
+    name: Cow<'static, str>,
+    namespace: Cow<'static, str>,
+    primary_type: Option<Cow<'static, str>>,
+}
+
+impl Default for MappingAnnotations {
+    fn default() -> Self {
+        Self {
+            name: Cow::Borrowed("io.javaoperatorsdk/primary-name"),
+            namespace: Cow::Borrowed("io.javaoperatorsdk/primary-namespace"),
+            primary_type: Some(Cow::Borrowed("io.javaoperatorsdk/primary-type")),
+        }
+    }
+}
+
+impl MappingAnnotations {
+    /// Keys of one's own, for the primary's name and for its namespace. They should be used for primaries of one type only,
+    /// or name it, see [`MappingAnnotations::primary_type`].
+    #[must_use]
+    pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
+        Self { name: Cow::Owned(name.into()), namespace: Cow::Owned(namespace.into()), primary_type: None }
+    }
+
+    /// The key of a further annotation, for the primary's type.
+    #[must_use]
+    pub fn primary_type(mut self, key: impl Into<String>) -> Self {
+        self.primary_type = Some(Cow::Owned(key.into()));
+        self
+    }
+
+    /// The annotations of what belongs to `primary`.
+    pub(crate) fn of(&self, primary: &ObjectKey, primary_type: &ResourceType) -> Vec<(String, String)> {
+        let mut annotations = vec![(self.name.to_string(), primary.name().to_owned())];
+        if let Some(namespace) = primary.namespace() {
+            annotations.push((self.namespace.to_string(), namespace.to_owned()));
+        }
+        if let Some(key) = &self.primary_type {
+            let value = format!("{}/{}", primary_type.api_version(), primary_type.kind());
+            annotations.push((key.to_string(), value));
+        }
+        annotations
+    }
+
+    /// The primary of type `primary_type` that `object` belongs to. Where no type is named, it is that one; the version of
+    /// a named one is ignored, as that of an owner reference is. Where no namespace is named, it is the object's own.
+    pub(crate) fn primary_of<K: Resource>(
+        &self,
+        object: &K,
+        primary_type: &ResourceType,
+    ) -> Option<ObjectKey> {
+        let annotations = object.meta().annotations.as_ref()?;
+        let name = annotations.get(&*self.name)?;
+        if let Some(named) = self.primary_type.as_ref().and_then(|key| annotations.get(&**key))
+            && !is_type(named, primary_type)
+        {
+            return None;
+        }
+        let own = object.meta().namespace.as_ref();
+        let namespace = annotations.get(&*self.namespace).or(own).filter(|_| primary_type.is_namespaced());
+        Some(ObjectKey::new(Cluster::local(), namespace.map(String::as_str), name))
+    }
+}
+
+/// Whether `named`, of the form `group/version/kind` or `version/kind`, means this type.
+fn is_type(named: &str, primary_type: &ResourceType) -> bool {
+    let Some((api_version, kind)) = named.rsplit_once('/') else { return false };
+    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    (group, kind) == (primary_type.group(), primary_type.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::{
+            apps::v1::Deployment,
+            core::v1::{ConfigMap, Node, Pod},
+        },
+        apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    };
+
+    use super::*;
+
+    fn annotated(annotations: Vec<(String, String)>) -> ConfigMap {
+        let metadata = ObjectMeta {
+            namespace: Some("elsewhere".to_owned()),
+            annotations: Some(annotations.into_iter().collect()),
+            ..ObjectMeta::default()
+        };
+        ConfigMap { metadata, ..ConfigMap::default() }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (keys, pod) = (MappingAnnotations::default(), ResourceType::of::<Pod>());
+        let primary = ObjectKey::namespaced("shop", "web");
+        let object = annotated(keys.of(&primary, &pod));
+        assert_eq!(keys.primary_of(&object, &pod), Some(primary));
+        assert_eq!(keys.primary_of(&object, &ResourceType::of::<Deployment>()), None);
+        let node = ObjectKey::cluster_scoped("one");
+        let object = annotated(keys.of(&node, &ResourceType::of::<Node>()));
+        assert_eq!(keys.primary_of(&object, &ResourceType::of::<Node>()), Some(node));
+    }
+
+    #[test]
+    fn the_version_of_the_primary_does_not_count() {
+        let keys = MappingAnnotations::new("a/name", "a/namespace").primary_type("a/type");
+        let of = |value: &str| {
+            let annotations = [("a/name", "web"), ("a/type", value)];
+            let owned = annotations.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            keys.primary_of(&annotated(owned.into()), &ResourceType::of::<Deployment>())
+        };
+        assert_eq!(of("apps/v1beta1/Deployment"), Some(ObjectKey::namespaced("elsewhere", "web")));
+        assert_eq!(of("v1/Deployment"), None);
+        assert_eq!(of("Deployment"), None);
+    }
+}
