@@ -3,6 +3,7 @@
 //! Each test has a namespace of its own, and a custom resource in an API group of its own, so that all of them run at the
 //! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
+mod dependent;
 mod intercept;
 mod log;
 mod record;
@@ -12,6 +13,9 @@ mod script;
 mod test_resource;
 mod writing;
 
+pub use dependent::{
+    Counted, Wanted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish, workflow_of, workflow_of_one,
+};
 pub use intercept::before;
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};

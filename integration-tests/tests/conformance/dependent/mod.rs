@@ -1,0 +1,35 @@
+//! Dependent resources.
+
+mod bulk_dependent_deleter;
+mod bulk_dependent_with_condition;
+mod cleaner_for_managed_dependent_resources_only;
+mod create_only_if_not_existing_dependent_with_ssa;
+mod dependent_annotation_secondary_mapper;
+mod dependent_custom_mapping_annotation;
+mod dependent_different_namespace;
+mod dependent_filter;
+mod dependent_operation_event_filter;
+mod dependent_primary_indexer;
+mod dependent_re_initialization;
+mod dependent_resource_cross_ref;
+mod dependent_ssa_matching;
+mod dependent_ssa_migration;
+mod generic_kubernetes_dependent_managed;
+mod generic_kubernetes_dependent_standalone;
+mod kubernetes_dependent_garbage_collection;
+mod managed_bulk_dependent;
+mod multiple_dependent_resource;
+mod multiple_dependent_resource_with_no_discriminator;
+mod multiple_dependent_same_type_multi_informer;
+mod multiple_managed_dependent_no_discriminator;
+mod multiple_managed_dependent_same_type;
+mod operator_restart;
+mod prev_annotation_block_reconciler;
+mod primary_to_secondary_dependent;
+mod read_only_bulk_dependent;
+mod service_strict_matcher;
+mod special_resources_dependent;
+mod ssa_with_legacy_matcher;
+mod standalone_bulk_dependent;
+mod standalone_dependent_resource;
+mod stateful_set_desired_sanitizer;
