@@ -8,6 +8,7 @@ mod intercept;
 mod log;
 mod record;
 mod relist;
+mod rights;
 mod scene;
 mod script;
 mod test_resource;
@@ -16,7 +17,7 @@ mod writing;
 pub use dependent::{
     Counted, Wanted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish, workflow_of, workflow_of_one,
 };
-pub use intercept::before;
+pub use intercept::{before, lose_answer};
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;

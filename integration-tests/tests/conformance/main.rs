@@ -6,4 +6,5 @@
 mod base_api;
 mod beyond;
 mod cache;
+mod dependent;
 mod writes;

@@ -16,6 +16,7 @@ mod dependent_ssa_matching;
 mod dependent_ssa_migration;
 mod generic_kubernetes_dependent_managed;
 mod generic_kubernetes_dependent_standalone;
+mod informer_related_behavior;
 mod kubernetes_dependent_garbage_collection;
 mod managed_bulk_dependent;
 mod multiple_dependent_resource;
