@@ -54,7 +54,10 @@ pub mod cli;
 
 pub use controller::{Controller, ControllerBuilder};
 pub use dependent::{Desired, KubernetesDependent};
-pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
+pub use event_source::{
+    CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
+    PollingEventSource, SimpleInboundEventSource, WatchScope,
+};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
 pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};

@@ -20,6 +20,12 @@ pub enum Error {
     /// Two event sources have one name.
     #[error("two event sources are called `{0}`; give one of them another name with `.name(…)`")]
     DuplicateSource(String),
+    /// More event sources than can be told apart.
+    #[error(
+        "{0} event sources, where 256 are the most that a controller can have; divide the work among several \
+         controllers"
+    )]
+    TooManySources(usize),
     /// No run could ever start.
     #[error("at most 0 concurrent reconciles would mean none at all; give 1 or more")]
     NoConcurrency,

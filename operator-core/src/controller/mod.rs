@@ -18,10 +18,10 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
+        Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
         PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
     },
-    observe::{Observers, SourceIndex},
+    observe::{Cause, Observers, SourceIndex},
     operations::{ClientHandle, Writer},
     processor::{MachineConfig, Processor, RateLimiter, Retry},
     reconciler::{
@@ -157,6 +157,12 @@ impl<R: Reconciler> Declaration<R> {
         self.sources.iter().chain(&self.conditional_sources)
     }
 
+    /// In the order of their indexes; last what is woken with when kinds appear in the cluster, or go.
+    fn source_names(&self) -> Arc<[String]> {
+        let discovery = "CustomResourceDefinition".to_owned();
+        self.all_sources().map(|source| source.name()).chain([discovery]).collect()
+    }
+
     fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
         PrimaryEventSource {
             label_selector: self.label_selector.clone(),
@@ -221,14 +227,22 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let primary = PrimarySource::new(self.primary_source(), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         let mut sources = Sources::default();
-        for (index, declaration) in (0..).zip(&self.sources) {
-            declaration.build(SourceIndex(index), &wiring, &mut sources);
+        for (index, declaration) in SourceIndex::all().zip(&self.sources) {
+            declaration.build(index, &wiring, &mut sources);
         }
         for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
             let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
             sources.add_conditional(Arc::clone(declaration), index, &wiring);
         }
         let conditional = Arc::clone(sources.conditional());
+        // Behind all event sources: it is none of the controller's, but wakes its primaries.
+        let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
+        let asker = Asker {
+            controller: Arc::clone(&self.name),
+            primaries: Arc::clone(&wiring.primaries),
+            sink: Arc::clone(&wiring.sink),
+            cause: Cause::Source(SourceIndex(discovery)),
+        };
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
@@ -248,7 +262,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
-            workflows: workflows.clone(),
+            workflows: workflows.asked_by(asker),
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),
@@ -258,7 +272,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             cleanup: self.cleanup,
             use_ssa: self.use_ssa_to_patch_primary,
             timeout: self.reconcile_timeout,
-            source_names: self.all_sources().map(|source| source.name()).collect(),
+            source_names: self.source_names(),
             shared,
         };
         let (processor, processing) = Processor::new(

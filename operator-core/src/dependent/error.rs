@@ -40,6 +40,16 @@ pub enum Error {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
+    /// There is no such event source.
+    #[error(
+        "dependent `{dependent}` is remembered by the event source `{event_source}`, and the controller has none of that name for its type"
+    )]
+    UnknownEventSource {
+        /// The dependent.
+        dependent: String,
+        /// The event source.
+        event_source: String,
+    },
     /// The object would be outside what its event source watches, so that nothing would be known of it.
     #[error(
         "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
@@ -77,7 +87,9 @@ pub enum Error {
         of: usize,
     },
     /// A dependent that is only read was asked what it wants.
-    #[error("the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or implement `Desired`")]
+    #[error(
+        "the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or implement `Desired`"
+    )]
     NothingDesired,
     /// A write failed.
     #[error(transparent)]
@@ -102,6 +114,7 @@ impl Error {
             Self::Items { failed, .. } => failed.iter().any(|(_, error)| may_be_retried(&**error)),
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
+            | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
             | Self::DesiredTwice { .. }
             | Self::NothingDesired => false,

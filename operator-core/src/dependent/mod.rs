@@ -32,7 +32,7 @@ pub mod matcher;
 
 pub use bulk::{BulkDesired, BulkKubernetesDependent};
 pub use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
+pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub use error::Error;

@@ -234,7 +234,18 @@ impl<R: Reconciler> Dispatcher<R> {
         if workflow.is_explicit() && self.cleanup.is_some() {
             return Ok(true);
         }
-        Ok(context.workflow().cleanup().await?.all_deleted())
+        let handle = context.workflow();
+        let result = handle.cleanup().await?;
+        if !workflow.keeps_errors() {
+            return Ok(result.all_deleted());
+        }
+        // Who wants to look at errors decides about them in `cleanup`; without one nobody would, and what is left behind
+        // would be forgotten.
+        if self.cleanup.is_none() {
+            result.check()?;
+            return Ok(result.all_deleted());
+        }
+        Ok(result.deleting().next().is_none())
     }
 
     async fn clean_up(

@@ -22,10 +22,9 @@ impl<K: KubeObject> Relation<K> {
     pub(super) fn new(mapper: Option<SecondaryToPrimary<K>>, references: Option<References>) -> Self {
         match references {
             Some(references) => Self::Referenced { references, mapper },
-            None => Self::Indexed {
-                mapper: mapper.unwrap_or(SecondaryToPrimary::Marks),
-                links: Mutex::default(),
-            },
+            None => {
+                Self::Indexed { mapper: mapper.unwrap_or(SecondaryToPrimary::Marks), links: Mutex::default() }
+            }
         }
     }
 

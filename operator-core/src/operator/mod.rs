@@ -38,6 +38,7 @@ use crate::{
     client::{Clients, RequestBudget, TransportHook},
     controller::{Controller, RunningController, Surroundings},
     environment::{Environment, WallClock},
+    event_source::Discovery,
     observe::{Observers, SourceHealth},
     reconciler::workflow::WorkflowSurroundings,
 };
@@ -148,7 +149,8 @@ impl Operator {
             environment: environment.clone(),
             observers,
             cache_sync_timeout: self.cache_sync_timeout,
-            workflows: WorkflowSurroundings::new(self.max_concurrent_dependents),
+            workflows: WorkflowSurroundings::new(self.max_concurrent_dependents)
+                .with_discovery(Discovery::new(clients.clone(), environment.clone())),
         };
         let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {

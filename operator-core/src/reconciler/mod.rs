@@ -19,8 +19,8 @@ pub use crate::processor::RetryInfo;
 pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
-pub(crate) use memo::MemoKey;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
 

@@ -33,11 +33,7 @@ impl MappingAnnotations {
     /// or name it, see [`MappingAnnotations::primary_type`].
     #[must_use]
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self {
-            name: Cow::Owned(name.into()),
-            namespace: Cow::Owned(namespace.into()),
-            primary_type: None,
-        }
+        Self { name: Cow::Owned(name.into()), namespace: Cow::Owned(namespace.into()), primary_type: None }
     }
 
     /// The key of a further annotation, for the primary's type.

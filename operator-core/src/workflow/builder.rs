@@ -1,6 +1,7 @@
 //! The declaration of a workflow.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc,
@@ -8,11 +9,18 @@ use std::{
     },
 };
 
-use super::{Error, Graph, Node, run};
+use super::{
+    Error, Graph, Node, NodeId,
+    mermaid::{self, Class, Label},
+    run,
+};
 use crate::{
     dependent::{DependentSource, IntoDependent},
     event_source::Access,
-    reconciler::{Context, workflow::WorkflowResult},
+    reconciler::{
+        Context,
+        workflow::{NodeState, WorkflowResult},
+    },
     resource::KubeObject,
 };
 
@@ -58,6 +66,23 @@ impl<P: KubeObject> Workflow<P> {
         self.0.nodes.iter().any(|node| node.dependent.capabilities().needs_cleanup())
     }
 
+    /// The nodes and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
+    #[must_use]
+    pub fn to_mermaid(&self) -> String {
+        mermaid::flowchart(&self.0.graph, &BTreeMap::new())
+    }
+
+    /// The same with what became of each node.
+    #[must_use]
+    pub fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
+        let graph = &self.0.graph;
+        let label = |node: NodeId| {
+            let state = &result.node(graph.name(node))?.state;
+            Some((node, Label { state: state.to_string(), class: class_of(state) }))
+        };
+        mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect())
+    }
+
     /// The event sources of its dependents.
     pub(crate) fn event_sources(&self) -> WorkflowSources {
         let mut sources = WorkflowSources::default();
@@ -73,6 +98,19 @@ impl<P: KubeObject> Workflow<P> {
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         self.0.nodes.iter().flat_map(|node| node.dependent.access()).collect()
+    }
+}
+
+const fn class_of(state: &NodeState) -> Class {
+    match state {
+        NodeState::Ready(_) => Class::Ready,
+        NodeState::Failed { .. } => Class::Failed,
+        NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Class::Absent,
+        NodeState::NotReady { .. }
+        | NodeState::Waiting { .. }
+        | NodeState::Blocked { .. }
+        | NodeState::Held { .. }
+        | NodeState::Deleting { .. } => Class::Waiting,
     }
 }
 

@@ -29,7 +29,7 @@
 
 mod builder;
 mod condition;
-
+pub mod conditions;
 mod error;
 pub mod graph;
 pub mod mermaid;
@@ -44,6 +44,9 @@ pub use crate::reconciler::workflow::{
 pub(crate) use builder::WorkflowSources;
 pub use builder::{Workflow, WorkflowBuilder};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
+pub use conditions::{
+    ConditionExt, CrdPresent, DeploymentReady, KindServed, Ready, ResourceDeleted, StatefulSetReady,
+};
 pub use error::{Error, Mistake};
 pub use graph::{Graph, NodeId};
 pub use node::Node;

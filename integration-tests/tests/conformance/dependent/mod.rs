@@ -1,4 +1,4 @@
-//! Dependent resources.
+//! The rows of JOSDK's dependent resources.
 
 mod bulk_dependent_deleter;
 mod bulk_dependent_with_condition;
@@ -14,6 +14,8 @@ mod dependent_re_initialization;
 mod dependent_resource_cross_ref;
 mod dependent_ssa_matching;
 mod dependent_ssa_migration;
+mod external_state;
+mod external_state_dependent;
 mod generic_kubernetes_dependent_managed;
 mod generic_kubernetes_dependent_standalone;
 mod informer_related_behavior;
@@ -24,6 +26,7 @@ mod multiple_dependent_resource_with_no_discriminator;
 mod multiple_dependent_same_type_multi_informer;
 mod multiple_managed_dependent_no_discriminator;
 mod multiple_managed_dependent_same_type;
+mod multiple_managed_external_dependent_same_type;
 mod operator_restart;
 mod prev_annotation_block_reconciler;
 mod primary_to_secondary_dependent;

@@ -1,5 +1,6 @@
 //! What the writes promise beyond the original's tests.
 
+mod api_calls;
 mod deadline;
 mod dependent_creation;
 mod foreign_ownership;

@@ -150,7 +150,9 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     }
 }
 
-fn found<K: ToString, T: Send + Sync + 'static>(actual: BTreeMap<K, Arc<T>>) -> impl Iterator<Item = Secondary> {
+fn found<K: ToString, T: Send + Sync + 'static>(
+    actual: BTreeMap<K, Arc<T>>,
+) -> impl Iterator<Item = Secondary> {
     actual.into_iter().map(|(key, resource)| Secondary::external(resource, key.to_string()))
 }
 
@@ -166,13 +168,11 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Engine<P> for BulkCustomDepende
                 let matched = found(actual).map(|resource| (Operation::Matched, resource));
                 return Ok(ReconcileResult::aggregated(matched.collect()));
             };
-            let desired = context
-                .memo()
-                .get_or_try(&self.memo, || desire(&self.dependent, primary, context))?;
+            let desired =
+                context.memo().get_or_try(&self.memo, || desire(&self.dependent, primary, context))?;
             let mut items = Items::default();
             if let Some(delete) = self.delete {
-                let (wanted, unwanted) =
-                    actual.into_iter().partition(|(key, _)| desired.contains_key(key));
+                let (wanted, unwanted) = actual.into_iter().partition(|(key, _)| desired.contains_key(key));
                 items.work(self.deletions(delete, unwanted, primary, context)).await;
                 actual = wanted;
             }

@@ -61,9 +61,7 @@ impl<P: KubeObject> BulkKubernetesDependent<ReadOnly<P>, P> {
     where
         K: KubeObject<DynamicType: Default>,
     {
-        BulkKubernetesDependent::new(ReadOnly::new())
-            .name(name)
-            .capabilities(Capabilities::READ_ONLY)
+        BulkKubernetesDependent::new(ReadOnly::new()).name(name).capabilities(Capabilities::READ_ONLY)
     }
 }
 

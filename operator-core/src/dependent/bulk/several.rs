@@ -109,7 +109,8 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
             let desired = self.desired(primary, context)?;
             let mut items = Items::default();
             if self.managed.capabilities.can_delete() {
-                let unwanted = actual.into_iter().filter(|object| !desired.contains_key(&ObjectKey::of(&**object)));
+                let unwanted =
+                    actual.into_iter().filter(|object| !desired.contains_key(&ObjectKey::of(&**object)));
                 items.work(self.deletions(unwanted.collect::<Vec<_>>(), context)).await;
             }
             let work = desired.iter().map(|(key, object)| {
@@ -161,4 +162,3 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         self.managed.access()
     }
 }
-

@@ -62,12 +62,8 @@ impl<K: KubeObject> Managed<K> {
         if let Some(primary) = self.annotations.primary_of(object, context.primary_type()) {
             return format!("its annotations say that it belongs to {} {primary}", context.primary_type());
         }
-        let mut managers: Vec<_> = meta
-            .managed_fields
-            .iter()
-            .flatten()
-            .filter_map(|entry| entry.manager.as_deref())
-            .collect();
+        let mut managers: Vec<_> =
+            meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();
         managers.sort_unstable();
         managers.dedup();
         match managers[..] {
@@ -109,7 +105,9 @@ mod tests {
         assert_eq!(illegal_owner(&shop, &child("shop"), true), None);
         assert_eq!(illegal_owner(&everywhere, &child("shop"), true), None);
         assert_eq!(illegal_owner(&everywhere, &ObjectKey::cluster_scoped("b"), false), None);
-        assert!(illegal_owner(&shop, &child("bank"), true).is_some_and(|why| why.contains("another namespace")));
+        assert!(
+            illegal_owner(&shop, &child("bank"), true).is_some_and(|why| why.contains("another namespace"))
+        );
         let cluster_scoped = illegal_owner(&shop, &ObjectKey::cluster_scoped("b"), false);
         assert!(cluster_scoped.is_some_and(|why| why.contains("CRUD_NO_GC")));
     }

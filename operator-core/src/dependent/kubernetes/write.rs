@@ -89,11 +89,7 @@ impl<K: KubeObject> Managed<K> {
         }
     }
 
-    async fn update(
-        &self,
-        writer: &DependentWriter<'_, K>,
-        actual: &K,
-    ) -> Result<Arc<K>, operations::Error> {
+    async fn update(&self, writer: &DependentWriter<'_, K>, actual: &K) -> Result<Arc<K>, operations::Error> {
         if self.use_ssa {
             return writer.apply(actual.meta().uid.as_deref()).await;
         }

@@ -66,8 +66,7 @@ impl<K: KubeObject> Matcher<K> {
             let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
             Ok(matches_applied(body, &serde_json::to_value(actual)?, managed, manager))
         };
-        let by_content =
-            |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
+        let by_content = |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
         match (self, written) {
             (Self::Auto | Self::Ssa, Written::Applied { manager }) => by_managed_fields(manager),
             (Self::Ssa, Written::Replaced) => Ok(Match::NeverApplied),

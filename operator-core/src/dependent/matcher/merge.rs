@@ -27,7 +27,8 @@ pub fn merged(actual: &Value, desired: &Value) -> Value {
         }
     }
     let wanted = body.remove("metadata").unwrap_or_default();
-    let mut metadata = present(actual.get("metadata")).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut metadata =
+        present(actual.get("metadata")).and_then(Value::as_object).cloned().unwrap_or_default();
     metadata.remove("managedFields");
     for name in ["labels", "annotations"] {
         if let Some(wanted) = wanted.get(name).and_then(Value::as_object) {

@@ -42,9 +42,8 @@ pub fn matches_applied(
     managed: &[ManagedFieldsEntry],
     manager: &str,
 ) -> Match {
-    let matches = |desired: &Value| {
-        without_previous(matcher::matches_applied(desired, actual, managed, manager, None))
-    };
+    let matches =
+        |desired: &Value| without_previous(matcher::matches_applied(desired, actual, managed, manager, None));
     let plain = matches(desired);
     if !matches!(plain, Match::Differs(_)) {
         return plain;

@@ -153,4 +153,3 @@ fn is_nothing(name: &str, value: &Value) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
-

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use crate::event_source::{Asker, Discovery};
+
 /// Calls of dependents that may be under way at the same time, all runs of an operator together, unless it says otherwise.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 
@@ -12,15 +14,38 @@ pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 pub(crate) struct WorkflowSurroundings {
     /// Each call of a dependent needs a permit.
     pub(crate) dependents: Arc<Semaphore>,
+    discovery: Option<Arc<Discovery>>,
+    asker: Option<Asker>,
 }
 
 impl WorkflowSurroundings {
     /// At most so many calls of dependents at the same time.
     pub(crate) fn new(max_concurrent_dependents: usize) -> Self {
         let permits = max_concurrent_dependents.clamp(1, Semaphore::MAX_PERMITS);
-        Self { dependents: Arc::new(Semaphore::new(permits)) }
+        Self { dependents: Arc::new(Semaphore::new(permits)), discovery: None, asker: None }
+    }
+
+    /// With a cluster that can be asked which kinds it serves.
+    pub(crate) fn with_discovery(mut self, discovery: Discovery) -> Self {
+        self.discovery = Some(Arc::new(discovery));
+        self
+    }
+
+    /// For the workflows of one controller.
+    pub(crate) fn asked_by(&self, asker: Asker) -> Self {
+        Self { asker: Some(asker), ..self.clone() }
+    }
+
+    /// Whom to ask which kinds the cluster serves, and who asks.
+    pub(crate) fn discovery(&self) -> Result<(&Discovery, &Asker), NoCluster> {
+        self.discovery.as_deref().zip(self.asker.as_ref()).ok_or(NoCluster)
     }
 }
+
+/// There is no cluster: a context of a unit test.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("there is no cluster that could be asked which kinds it serves")]
+pub(crate) struct NoCluster;
 
 impl Default for WorkflowSurroundings {
     fn default() -> Self {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context;
+use integration_tests::Audit;
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Pod, Service},
@@ -98,10 +99,7 @@ async fn a_page_lives_and_dies_under_the_rights_of_deploy() -> anyhow::Result<()
     let pages: Api<WebPage> = Api::all(cluster.client_as(ACCOUNT)?);
     let effective = until("the role to be effective", async || pages.list(&ListParams::default()).await.ok());
     effective.await?;
-    // The log is a moment behind.
-    let listed =
-        async || plane.audit().ok()?.iter().rposition(|call| call.user == ACCOUNT && call.code == 200);
-    let before = until("the list in the audit log", listed).await?;
+    let mut audit = Audit::of_user(&cluster, ACCOUNT).await?;
     let operator = TestOperator::start(webpage::operator()?.config(plane.config_as(ACCOUNT, &[]))).await?;
 
     create(&user, &operator).await?;
@@ -116,15 +114,15 @@ async fn a_page_lives_and_dies_under_the_rights_of_deploy() -> anyhow::Result<()
     operator.settled().await?;
     operator.stop().await;
 
-    let calls = plane.audit()?.into_iter().skip(before).filter(|call| call.user == ACCOUNT);
-    let calls: Vec<_> = calls.collect();
+    let calls = audit.calls().await?;
+    let calls = calls.events();
     assert!(
         calls.iter().any(|call| call.verb == "patch" && call.impersonated),
         "the operator was someone else"
     );
     let refused: Vec<_> = calls.iter().filter(|call| call.code == 403).collect();
     assert!(refused.is_empty(), "{refused:#?}");
-    let unused: Vec<String> = granted(&manifests).difference(&used(&calls)).cloned().collect();
+    let unused: Vec<String> = granted(&manifests).difference(&used(calls)).cloned().collect();
     // After a conflict the operator reads the page anew, which doesn't happen in every life.
     assert!(unused.iter().all(|right| right == "get sample.operator-core.io/webpages"), "{unused:?}");
     deployed(&cluster).await

@@ -48,9 +48,8 @@ fn node(desired: &mut Value, actual: Option<&Value>, owned: &Value) -> bool {
 fn object(fields: &mut Map<String, Value>, actual: &Value, owned: &Map<String, Value>) -> bool {
     let before = fields.len();
     fields.retain(|name, value| {
-        let is_dropped = is_zero(value)
-            && present(actual.get(name)).is_none()
-            && owned.contains_key(&format!("f:{name}"));
+        let is_dropped =
+            is_zero(value) && present(actual.get(name)).is_none() && owned.contains_key(&format!("f:{name}"));
         !is_dropped
     });
     let mut changed = fields.len() != before;

@@ -132,7 +132,9 @@ mod tests {
 
     #[test]
     fn different_amounts_are_different() {
-        for (one, other) in [("1", "2"), ("1k", "1Ki"), ("1m", "1M"), ("1", "-1"), ("1E", "1e1"), ("100", "1000")] {
+        for (one, other) in
+            [("1", "2"), ("1k", "1Ki"), ("1m", "1M"), ("1", "-1"), ("1E", "1e1"), ("100", "1000")]
+        {
             assert_ne!(Quantity::parse(one), Quantity::parse(other), "{one} {other}");
         }
     }
@@ -140,7 +142,9 @@ mod tests {
     #[test]
     fn what_is_no_quantity_is_none() {
         let long = "9".repeat(60);
-        for text in ["", "-", ".", "Ki", "1ki", "1 Gi", "1.2.3", "1e", "e3", "1e3k", "0x1", "1e99999", "ü", &long] {
+        for text in
+            ["", "-", ".", "Ki", "1ki", "1 Gi", "1.2.3", "1e", "e3", "1e3k", "0x1", "1e99999", "ü", &long]
+        {
             assert_eq!(Quantity::parse(text), None, "{text}");
         }
     }

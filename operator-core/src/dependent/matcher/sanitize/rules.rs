@@ -93,10 +93,7 @@ const ROLE_BINDING: &Rules = &[
 ];
 
 const AUTOSCALER: &Rules = &[
-    (
-        "spec/metrics/[]/resource|containerResource|pods|object|external/target/averageValue|value",
-        Quantity,
-    ),
+    ("spec/metrics/[]/resource|containerResource|pods|object|external/target/averageValue|value", Quantity),
     ("spec/behavior/scaleUp|scaleDown/tolerance", Quantity),
 ];
 

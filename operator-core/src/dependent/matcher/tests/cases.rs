@@ -77,7 +77,13 @@ pub(super) fn all() -> Vec<(String, Case)> {
     cases
 }
 
-fn check(wrong: &mut Vec<String>, what: &str, desired: &Value, actual: &Value, expected: (Expected, Expected)) {
+fn check(
+    wrong: &mut Vec<String>,
+    what: &str,
+    desired: &Value,
+    actual: &Value,
+    expected: (Expected, Expected),
+) {
     let found = (
         matches_applied(desired, actual, &managed_fields(actual), MANAGER),
         GenericMatcher::new().matches(desired, actual),
@@ -101,7 +107,8 @@ fn every_case_matches_as_it_says() {
         for change in case.changes {
             let what = format!("{name}: {}", change.what);
             let (mut desired, mut actual) = (case.desired.clone(), case.actual.clone());
-            json_patch::patch(&mut desired, &change.desired).unwrap_or_else(|error| panic!("{what}: {error}"));
+            json_patch::patch(&mut desired, &change.desired)
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
             json_patch::patch(&mut actual, &change.actual).unwrap_or_else(|error| panic!("{what}: {error}"));
             check(&mut wrong, &what, &desired, &actual, (change.ssa, change.generic));
         }

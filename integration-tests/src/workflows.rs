@@ -1,0 +1,93 @@
+//! Parts of workflows that several tests need: a child that follows from its primary, and what became of the nodes.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt;
+use operator_core::{
+    Context, Desired, KubernetesDependent, UpdateControl,
+    dependent::Capabilities,
+    reconciler::BoxError,
+    workflow::{Node, WorkflowResult},
+};
+use parking_lot::Mutex;
+
+use crate::{Script, TestObject};
+
+/// A config map that follows from a primary: called `<primary>-<suffix>`, with the value of the primary's spec.
+#[derive(Clone, Copy, Debug)]
+pub struct Child(pub &'static str);
+
+impl<K: TestObject> Desired<K> for Child {
+    type Resource = ConfigMap;
+
+    fn desired(&self, primary: &K, _: &Context<K>) -> Result<ConfigMap, BoxError> {
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(format!("{}-{}", primary.name_any(), self.0));
+        map.metadata.namespace = primary.namespace();
+        let primary = serde_json::to_value(primary)?;
+        let value = primary.pointer("/spec/value").and_then(|value| value.as_str()).unwrap_or_default();
+        map.data = Some([("value".to_owned(), value.to_owned())].into());
+        Ok(map)
+    }
+}
+
+impl Child {
+    /// A node that is called like the suffix, and collected by the cluster.
+    pub fn node<K: TestObject>(self) -> Node<K> {
+        Node::new(KubernetesDependent::new(self).name(self.0))
+    }
+
+    /// The same, deleted by its dependent before the primary goes.
+    pub fn deleted_node<K: TestObject>(self) -> Node<K> {
+        Node::new(KubernetesDependent::new(self).name(self.0).capabilities(Capabilities::CRUD_NO_GC))
+    }
+}
+
+/// What a workflow did, as its reconciler saw it. Clones share the record.
+#[derive(Clone, Debug, Default)]
+pub struct Outcomes(Arc<Mutex<Vec<Outcome>>>);
+
+/// The name of a primary, and a result.
+type Outcome = (String, Arc<WorkflowResult>);
+
+impl Outcomes {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes what the workflow has done in a run of `primary`.
+    pub fn note<K: TestObject>(&self, primary: &K, context: &Context<K>) {
+        if let Some(result) = context.workflow().result() {
+            self.0.lock().push((primary.name_any(), result));
+        }
+    }
+
+    /// The last result for the primary called `name`.
+    #[must_use]
+    pub fn last(&self, name: &str) -> Option<Arc<WorkflowResult>> {
+        let outcomes = self.0.lock();
+        outcomes.iter().rev().find(|(of, _)| of == name).map(|(_, result)| Arc::clone(result))
+    }
+
+    /// The same, one line for each node.
+    #[must_use]
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        let last = self.last(name).map(|result| result.to_string()).unwrap_or_default();
+        last.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A reconciler that only looks at what the workflow has done.
+#[must_use]
+pub fn looking_on<K: TestObject>() -> (Script<K>, Outcomes) {
+    let outcomes = Outcomes::new();
+    let noted = outcomes.clone();
+    let script = Script::new(move |_, primary: Arc<K>, context| {
+        noted.note(&*primary, context);
+        Box::pin(async { Ok(UpdateControl::no_update()) })
+    });
+    (script, outcomes)
+}

@@ -1,0 +1,82 @@
+//! Two StatefulSets and two Services with dependencies between them get ready in order.
+
+use anyhow::Result;
+use integration_tests::{Scene, looking_on, test_resource};
+use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
+use kube::ResourceExt;
+use operator_core::{
+    Context, Controller, Desired, KubernetesDependent, Workflow,
+    reconciler::BoxError,
+    workflow::{Node, StatefulSetReady},
+};
+use serde_json::json;
+
+test_resource!("complex-workflow.conformance.operator-core.io", namespaced);
+
+struct Set(&'static str);
+
+impl Desired<TestResource> for Set {
+    type Resource = StatefulSet;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<StatefulSet, BoxError> {
+        let name = format!("{}-{}", primary.name_any(), self.0);
+        Ok(serde_json::from_value(json!({
+            "metadata": { "name": name, "namespace": primary.namespace() },
+            "spec": {
+                "replicas": 2,
+                "serviceName": name,
+                "selector": { "matchLabels": { "app": name } },
+                "template": {
+                    "metadata": { "labels": { "app": name } },
+                    "spec": { "containers": [{ "name": "db", "image": "example.com/db" }] },
+                },
+            },
+        }))?)
+    }
+}
+
+struct Front(&'static str);
+
+impl Desired<TestResource> for Front {
+    type Resource = Service;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Service, BoxError> {
+        let name = format!("{}-{}", primary.name_any(), self.0);
+        Ok(serde_json::from_value(json!({
+            "metadata": { "name": name, "namespace": primary.namespace() },
+            "spec": { "selector": { "app": name }, "ports": [{ "port": 80 }] },
+        }))?)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_gets_ready_in_order() -> Result<()> {
+    let scene = Scene::<TestResource>::with_workloads("complex-workflow").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let set = |name| Node::new(KubernetesDependent::new(Set(name)).name(name));
+    let service = |name, of| Node::new(KubernetesDependent::new(Front(of)).name(name));
+    let workflow = Workflow::builder()
+        .node(set("first").ready_postcondition(StatefulSetReady))
+        .node(service("first-service", "first").depends_on("first"))
+        .node(set("second").depends_on("first-service").ready_postcondition(StatefulSetReady))
+        .node(service("second-service", "second").depends_on("second").depends_on("first"))
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    scene.until_other::<Service>("the last one", "one-second", |_| true).await?;
+    let created = operator.settled().await?;
+    let writes: Vec<String> = created.written().into_iter().filter(|write| write.ends_with("201")).collect();
+    let expected = [
+        "PATCH statefulsets/one-first -> 201",
+        "PATCH services/one-first -> 201",
+        "PATCH statefulsets/one-second -> 201",
+        "PATCH services/one-second -> 201",
+    ];
+    assert_eq!(writes, expected);
+    assert!(outcomes.last("one").is_some_and(|result| result.all_ready()));
+    let ready = scene.api::<StatefulSet>().get("one-second").await?.status;
+    assert_eq!(ready.and_then(|status| status.ready_replicas), Some(2));
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! A dependent is created only after the definition of its kind is installed, without any other event.
+
+use anyhow::Result;
+use integration_tests::{Scene, eventually, looking_on, test_resource};
+use kube::{CustomResource, CustomResourceExt, ResourceExt};
+use operator_core::{
+    Context, Controller, Desired, KubernetesDependent, Workflow,
+    reconciler::BoxError,
+    workflow::{CrdPresent, KindServed, Node},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+test_resource!("crd-present-activation-condition.conformance.operator-core.io", namespaced);
+
+/// What the operator can do without.
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "crd-present-later.conformance.operator-core.io", version = "v1", kind = "Gadget", namespaced)]
+pub struct GadgetSpec {
+    value: String,
+}
+
+struct Follows(&'static str);
+
+impl Desired<TestResource> for Follows {
+    type Resource = Gadget;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Gadget, BoxError> {
+        let name = format!("{}-{}", primary.name_any(), self.0);
+        let mut gadget = Gadget::new(&name, GadgetSpec { value: primary.spec.value.clone() });
+        gadget.metadata.namespace = primary.namespace();
+        Ok(gadget)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
+    let scene = Scene::<TestResource>::new("crd-present-activation").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let node = |name| Node::new(KubernetesDependent::new(Follows(name)).name(name));
+    let workflow = Workflow::builder()
+        .node(node("present").activation_condition(CrdPresent::<Gadget>::new()))
+        .node(node("served").activation_condition(KindServed::<Gadget>::new()))
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    let expected = [
+        "present: inactive: CRD gadgets.crd-present-later.conformance.operator-core.io is not installed",
+        "served: inactive: the cluster serves no crd-present-later.conformance.operator-core.io/v1 Gadget",
+    ];
+    assert_eq!(outcomes.lines("one"), expected);
+
+    scene.cluster.install_crds([Gadget::crd()]).await?;
+    eventually("both gadgets", async || {
+        let gadgets = scene.api::<Gadget>().list(&Default::default()).await?;
+        Ok((gadgets.items.len() == 2).then_some(()))
+    })
+    .await?;
+    operator.settled().await?;
+    assert!(outcomes.last("one").is_some_and(|result| result.all_ready()));
+    Ok(())
+}

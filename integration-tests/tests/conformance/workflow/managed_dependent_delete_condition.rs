@@ -1,0 +1,46 @@
+//! The primary stays until its dependent is really gone: the dependent has a finalizer of somebody else.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, eventually, looking_on, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{Controller, Workflow, workflow::ResourceDeleted};
+use serde_json::json;
+
+test_resource!("managed-dependent-delete-condition.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-delete-condition").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let workflow = Workflow::builder()
+        .node(Child("below").deleted_node())
+        .node(Child("child").deleted_node().depends_on("below").delete_postcondition(ResourceDeleted))
+        .build()?;
+    let controller = Controller::builder(script).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let finalizer = |finalizers: &[&str]| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    maps.patch("one-child", &PatchParams::default(), &finalizer(&["example.com/foreign"])).await?;
+    operator.settled().await?;
+
+    scene.delete("one").await?;
+    eventually("the child's mark", async || {
+        Ok(maps.get("one-child").await?.metadata.deletion_timestamp.map(|_| ()))
+    })
+    .await?;
+    operator.settled().await?;
+    assert_eq!(scene.resources.get("one").await?.finalizers().len(), 1);
+    assert!(maps.get_opt("one-below").await?.is_some(), "what it depends on stays as well");
+
+    maps.patch("one-child", &PatchParams::default(), &finalizer(&[])).await?;
+    scene.until_gone("one").await?;
+    assert!(maps.get_opt("one-child").await?.is_none() && maps.get_opt("one-below").await?.is_none());
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Two nodes of one type are active, each by its own condition, in any combination; they share an event source.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Controller, Workflow};
+use serde_json::json;
+
+test_resource!("multiple-dependent-with-activation.conformance.operator-core.io", namespaced);
+
+async fn values(scene: &Scene<TestResource>) -> Result<Vec<String>> {
+    let mut values = Vec::new();
+    for name in ["one-left", "one-right"] {
+        let map = scene.api::<ConfigMap>().get_opt(name).await?;
+        values.push(map.as_ref().and_then(value_of).unwrap_or("nothing").to_owned());
+    }
+    Ok(values)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_is_active_by_its_own_condition() -> Result<()> {
+    let scene = Scene::<TestResource>::new("multiple-dependent-activation").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let wants = |what: &'static str| move |primary: &TestResource, _: &_| primary.spec.value.contains(what);
+    let workflow = Workflow::builder()
+        .node(Child("left").node().active_when(wants("left")))
+        .node(Child("right").node().active_when(wants("right")))
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let set = async |value: &str| {
+        scene.patch("one", json!({ "spec": { "value": value } })).await?;
+        operator.settled().await?;
+        values(&scene).await
+    };
+
+    scene.create("one", "neither").await?;
+    operator.settled().await?;
+    assert_eq!(values(&scene).await?, ["nothing", "nothing"]);
+    assert_eq!(set("left").await?, ["left", "nothing"]);
+    assert_eq!(set("left, right").await?, ["left, right", "left, right"]);
+    assert_eq!(set("right").await?, ["left, right", "right"], "what is inactive is left alone");
+    assert_eq!(outcomes.lines("one"), ["left: inactive: its condition is not met", "right: updated"]);
+    assert_eq!(set("neither").await?, ["left, right", "right"]);
+    assert_eq!(set("left").await?, ["left", "right"], "found again, and not created twice");
+    assert_eq!(outcomes.lines("one"), ["left: updated", "right: inactive: its condition is not met"]);
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! A workflow whose only node is inactive ends, and the reconciler runs.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource};
+use operator_core::{Controller, Workflow};
+
+test_resource!("one-dependent-activation-condition.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reconciler_runs() -> Result<()> {
+    let scene = Scene::<TestResource>::new("one-dependent-activation").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let workflow = Workflow::builder().node(Child("child").node().active_when(|_, _| false)).build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    let settled = operator.settled().await?;
+    assert_eq!((script.runs.count(), settled.written().len()), (1, 0));
+    assert_eq!(outcomes.lines("one"), ["child: inactive: its condition is not met"]);
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! A node is created after the one that it depends on.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource};
+use operator_core::{Controller, Workflow};
+
+test_resource!("ordered-managed-dependent.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_is_that_of_the_dependencies() -> Result<()> {
+    let scene = Scene::<TestResource>::new("ordered-managed-dependent").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let workflow = Workflow::builder()
+        .node(Child("second").node().depends_on("first"))
+        .node(Child("first").node())
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    let created = operator.settled().await?;
+    let expected = ["PATCH configmaps/one-first -> 201", "PATCH configmaps/one-second -> 201"];
+    assert_eq!(created.written(), expected, "and no finalizer: the cluster collects them");
+    assert_eq!(outcomes.lines("one"), ["second: created", "first: created"]);
+    assert_eq!(script.runs.count(), 1, "own writes cause no run");
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! A precondition that is not met above an inactive node: neither is created, and nothing fails.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource};
+use operator_core::{Controller, Workflow};
+
+test_resource!("precondition-and-activation.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_is_created() -> Result<()> {
+    let scene = Scene::<TestResource>::new("precondition-and-activation").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let workflow = Workflow::builder()
+        .node(Child("above").node().reconcile_when(|_, _| false))
+        .node(Child("below").node().depends_on("above").active_when(|_, _| false))
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), [""; 0]);
+    assert_eq!(outcomes.lines("one"), ["above: deleted", "below: inactive: its condition is not met"]);
+    assert_eq!(script.runs.count(), 1, "nothing is retried");
+    Ok(())
+}

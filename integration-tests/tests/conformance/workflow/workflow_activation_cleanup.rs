@@ -1,0 +1,35 @@
+//! An object that is marked for deletion already when the operator starts is cleaned up, although the event source of its
+//! dependent starts only then.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Controller, Workflow, controller::IntoController};
+
+test_resource!("workflow-activation-cleanup.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
+    let scene = Scene::<TestResource>::new("workflow-activation-cleanup").await?;
+    let controller = || -> Result<_> {
+        let (script, _) = looking_on::<TestResource>();
+        let workflow =
+            Workflow::builder().node(Child("child").deleted_node().active_when(|_, _| true)).build()?;
+        Ok(Controller::builder(script)
+            .workflow(&workflow)
+            .namespaces([&scene.namespace])
+            .into_controller()?)
+    };
+    let first = scene.start(controller()?).await?;
+    scene.create("one", "value").await?;
+    first.settled().await?;
+    assert!(scene.api::<ConfigMap>().get_opt("one-child").await?.is_some());
+    first.stop().await;
+
+    scene.delete("one").await?;
+    let second = scene.start(controller()?).await?;
+    scene.until_gone("one").await?;
+    let deleted = second.settled().await?;
+    assert_eq!(deleted.written(), ["DELETE configmaps/one-child -> 200", "PATCH testresources/one -> 200"]);
+    Ok(())
+}

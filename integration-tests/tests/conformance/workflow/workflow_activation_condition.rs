@@ -1,0 +1,64 @@
+//! A node of a kind that the cluster doesn't have, an OpenShift Route, is inactive; the rest is reconciled.
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, looking_on, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    core::{ApiResource, DynamicObject, GroupVersionKind},
+};
+use operator_core::{
+    Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
+    reconciler::BoxError,
+    workflow::{ConditionExt, CrdPresent, KindServed, Node},
+};
+use serde_json::json;
+
+test_resource!("workflow-activation-condition.conformance.operator-core.io", namespaced);
+
+fn route() -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk("route.openshift.io", "v1", "Route"))
+}
+
+struct Route;
+
+impl Desired<TestResource> for Route {
+    type Resource = DynamicObject;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<DynamicObject, BoxError> {
+        let route = DynamicObject::new(&primary.name_any(), &route());
+        let route =
+            route.data(json!({ "spec": { "to": { "kind": "Service", "name": primary.name_any() } } }));
+        Ok(route.within(&primary.namespace().unwrap_or_default()))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
+    let scene = Scene::<TestResource>::new("workflow-activation").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let kind = ResourceType::with::<DynamicObject>(&route());
+    let node = |name: &'static str| Node::new(KubernetesDependent::of_type(Route, route()).name(name));
+    let map = ResourceType::of::<ConfigMap>();
+    let workflow = Workflow::builder()
+        .node(node("served").activation_condition(KindServed::of(kind)))
+        .node(node("present").activation_condition(CrdPresent::named("routes.route.openshift.io")))
+        .node(Child("child").node().activation_condition(KindServed::of(map)))
+        .node(Child("not-served").node().activation_condition(KindServed::<ConfigMap>::new().not()))
+        .build()?;
+    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    let created = operator.settled().await?;
+    assert_eq!(created.written(), ["PATCH configmaps/one-child -> 201"]);
+    let expected = [
+        "served: inactive: the cluster serves no route.openshift.io/v1 Route",
+        "present: inactive: CRD routes.route.openshift.io is not installed",
+        "child: created",
+        "not-served: inactive: a condition is met that must not be",
+    ];
+    assert_eq!(outcomes.lines("one"), expected);
+    assert!(operator.unhealthy_sources().await.is_empty(), "what doesn't run is not unhealthy");
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! A config map waits for a Deployment to be ready, is absent while its precondition is not met, and keeps the primary
+//! until somebody marks it; what conditions answer can be read.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Result;
+use integration_tests::{Child, Outcomes, Scene, eventually, looking_on, test_resource};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{
+    Context, Controller, Desired, KubernetesDependent, Workflow,
+    reconciler::BoxError,
+    status::kstatus::Kstatus,
+    testing::TestOperator,
+    workflow::{Condition, ConditionKind, ConditionResult, DeploymentReady, Node, NodeView},
+};
+use serde_json::json;
+
+test_resource!("workflow-all-feature.conformance.operator-core.io", namespaced);
+
+struct Web;
+
+impl Desired<TestResource> for Web {
+    type Resource = Deployment;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Deployment, BoxError> {
+        let name = primary.name_any();
+        Ok(serde_json::from_value(json!({
+            "metadata": { "name": name, "namespace": primary.namespace() },
+            "spec": {
+                "replicas": 2,
+                "selector": { "matchLabels": { "app": name } },
+                "template": {
+                    "metadata": { "labels": { "app": name } },
+                    "spec": { "containers": [{ "name": "web", "image": "example.com/web" }] },
+                },
+            },
+        }))?)
+    }
+}
+
+/// Met when the map is marked, or gone.
+struct Marked(Arc<AtomicBool>);
+
+impl Condition<TestResource> for Marked {
+    async fn check(
+        &self,
+        node: &NodeView<'_, TestResource>,
+        primary: &Arc<TestResource>,
+        context: &Context<TestResource>,
+    ) -> Result<ConditionResult, BoxError> {
+        self.0.store(true, Ordering::SeqCst);
+        let map = node.secondary::<ConfigMap>(primary, context).await?;
+        let marked = map.is_none_or(|map| map.annotations().contains_key("example.com/may-go"));
+        Ok(ConditionResult::when(marked, "nobody has marked it"))
+    }
+}
+
+struct World {
+    scene: Scene<TestResource>,
+    operator: TestOperator,
+    outcomes: Outcomes,
+    asked: Arc<AtomicBool>,
+}
+
+async fn start() -> Result<World> {
+    let scene = Scene::<TestResource>::with_workloads("workflow-all-feature").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let asked = Arc::new(AtomicBool::new(false));
+    let workflow = Workflow::builder()
+        .node(Node::new(KubernetesDependent::new(Web).name("web")).ready_postcondition(DeploymentReady))
+        .node(
+            Child("map")
+                .deleted_node()
+                .depends_on("web")
+                .reconcile_when(|primary: &TestResource, _| primary.spec.value == "with map")
+                .delete_postcondition(Marked(Arc::clone(&asked))),
+        )
+        .build()?;
+    let controller = Controller::builder(script).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    Ok(World { scene, operator, outcomes, asked })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_waits_for_the_deployment() -> Result<()> {
+    let World { scene, operator, outcomes, .. } = start().await?;
+    scene.create("one", "with map").await?;
+    eventually("a first result", async || Ok(outcomes.last("one"))).await?;
+    scene.until_other::<ConfigMap>("the map", "one-map", |_| true).await?;
+    operator.settled().await?;
+    let deployment = scene.api::<Deployment>().get("one").await?;
+    assert_eq!(deployment.status.and_then(|status| status.ready_replicas), Some(2));
+    let result = outcomes.last("one").expect("there were runs");
+    assert!(result.all_ready(), "{result}");
+    let detail = result.condition_detail::<Kstatus>("web", ConditionKind::ReadyPostcondition);
+    assert!(detail.is_some_and(Kstatus::is_current), "{detail:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_precondition_there_is_no_map() -> Result<()> {
+    let World { scene, operator, outcomes, .. } = start().await?;
+    scene.create("one", "without").await?;
+    eventually("all nodes where they should be", async || {
+        Ok(outcomes.last("one").filter(|result| result.all_ready()))
+    })
+    .await?;
+    operator.settled().await?;
+    assert!(scene.api::<ConfigMap>().get_opt("one-map").await?.is_none());
+
+    scene.patch("one", json!({ "spec": { "value": "with map" } })).await?;
+    scene.until_other::<ConfigMap>("the map", "one-map", |_| true).await?;
+    scene.patch("one", json!({ "spec": { "value": "without again" } })).await?;
+    eventually("the map's end", async || {
+        Ok(scene.api::<ConfigMap>().get_opt("one-map").await?.is_none().then_some(()))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_primary_stays_until_the_delete_condition_is_met() -> Result<()> {
+    let World { scene, operator, asked, .. } = start().await?;
+    scene.create("one", "with map").await?;
+    let maps = scene.api::<ConfigMap>();
+    scene.until_other::<ConfigMap>("the map", "one-map", |_| true).await?;
+    let finalizers = Patch::Merge(json!({ "metadata": { "finalizers": ["example.com/foreign"] } }));
+    maps.patch("one-map", &PatchParams::default(), &finalizers).await?;
+    operator.settled().await?;
+
+    scene.delete("one").await?;
+    eventually("the question", async || Ok(asked.load(Ordering::SeqCst).then_some(()))).await?;
+    operator.settled().await?;
+    assert_eq!(scene.resources.get("one").await?.finalizers().len(), 1, "it waits for the mark");
+
+    let mark = json!({ "metadata": { "annotations": { "example.com/may-go": "yes" } } });
+    maps.patch("one-map", &PatchParams::default(), &Patch::Merge(mark)).await?;
+    scene.until_gone("one").await?;
+    let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    maps.patch("one-map", &PatchParams::default(), &release).await?;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! A workflow that is invoked explicitly is cleaned up by itself where the reconciler has no clean-up to do so in. With a
+//! cleaner that is the cleaner's business, and the finalizer stays while it says so.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, Script, eventually, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt;
+use operator_core::{Controller, DeleteControl, UpdateControl, Workflow};
+use serde_json::json;
+
+test_resource!("workflow-explicit-cleanup.conformance.operator-core.io", namespaced);
+
+fn workflow() -> Result<Workflow<TestResource>> {
+    Ok(Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?)
+}
+
+fn script() -> Script<TestResource> {
+    Script::new(|_, _: Arc<TestResource>, context| {
+        Box::pin(async move {
+            context.workflow().reconcile().await?;
+            Ok(UpdateControl::no_update())
+        })
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
+    let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
+    let controller = Controller::builder(script()).workflow(&workflow()?);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    assert_eq!(scene.resources.get("one").await?.finalizers().len(), 1, "it turns the finalizer on");
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    let deleted = operator.settled().await?;
+    assert_eq!(
+        deleted.written(),
+        ["DELETE configmaps/one-child -> 200", "PATCH testresources/one -> 200"],
+        "the child goes before the finalizer"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
+    let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
+    let script = script().cleanup(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            if primary.spec.value == "keep" {
+                return Ok(DeleteControl::no_finalizer_removal());
+            }
+            anyhow::ensure!(context.workflow().cleanup_result().is_none(), "nothing has run yet");
+            context.workflow().cleanup().await?;
+            Ok(DeleteControl::default_delete())
+        })
+    });
+    let controller = Controller::builder(script.clone()).with_cleaner().workflow(&workflow()?);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "keep").await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    eventually("the clean-up", async || Ok((script.cleanups.count() == 1).then_some(()))).await?;
+    operator.settled().await?;
+    assert!(scene.api::<ConfigMap>().get_opt("one-child").await?.is_some());
+    scene.patch("one", json!({ "spec": { "value": "go" } })).await?;
+    scene.until_gone("one").await?;
+    assert!(scene.api::<ConfigMap>().get_opt("one-child").await?.is_none());
+    Ok(())
+}

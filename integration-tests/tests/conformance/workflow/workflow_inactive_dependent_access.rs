@@ -1,0 +1,32 @@
+//! Reading the type of an inactive node gives nothing, and no error.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, Script, TestStatus, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Controller, UpdateControl, Workflow};
+
+test_resource!("workflow-inactive-dependent-access.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
+    let scene = Scene::<TestResource>::new("inactive-dependent-access").await?;
+    let script = Script::new(|_, _: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let maps = context.secondaries::<ConfigMap>().len();
+            let source = context.event_source::<ConfigMap>("ConfigMap").is_some();
+            let message = Some(format!("{maps} maps, a source: {source}"));
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
+    });
+    let workflow = Workflow::builder().node(Child("child").node().active_when(|_, _| false)).build()?;
+    let controller = Controller::builder(script).workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    let status = scene.resources.get("one").await?.status.unwrap_or_default();
+    assert_eq!(status.message.as_deref(), Some("0 maps, a source: false"));
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! A workflow whose errors are the reconciler's business keeps them in its results, in a reconcile and in a clean-up, and
+//! fails no run.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource};
+use operator_core::{
+    Context, Controller, DeleteControl, UpdateControl, Workflow,
+    dependent::{Creator, CustomDependent, Deleter, DependentResource},
+    reconciler::BoxError,
+};
+
+test_resource!("workflow-silent-exception-handling.conformance.operator-core.io", namespaced);
+
+/// Can neither be made nor be deleted.
+#[derive(Default)]
+struct Broken;
+
+impl DependentResource<TestResource> for Broken {
+    type Resource = ();
+
+    async fn secondary(
+        &self,
+        primary: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Option<Arc<()>>, BoxError> {
+        Ok(primary.metadata.deletion_timestamp.is_some().then(|| Arc::new(())))
+    }
+}
+
+impl Creator<TestResource> for Broken {
+    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    async fn create(
+        &self,
+        (): (),
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Arc<()>, BoxError> {
+        Err("can't be created".into())
+    }
+}
+
+impl Deleter<TestResource> for Broken {
+    async fn delete(
+        &self,
+        _: &Arc<()>,
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<(), BoxError> {
+        Err("can't be deleted".into())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_stay_in_the_results() -> Result<()> {
+    let scene = Scene::<TestResource>::new("workflow-silent-exception").await?;
+    let (in_reconcile, in_cleanup) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (reconciled, cleaned_up) = (Arc::clone(&in_reconcile), Arc::clone(&in_cleanup));
+    let script = Script::new(move |_, _: Arc<TestResource>, context| {
+        let failed = context.workflow().result().map_or(0, |result| result.failed().count());
+        reconciled.fetch_add(failed, Ordering::SeqCst);
+        Box::pin(async { Ok(UpdateControl::no_update()) })
+    })
+    .cleanup(move |_, _: Arc<TestResource>, context| {
+        let failed = context.workflow().cleanup_result().map_or(0, |result| result.failed().count());
+        cleaned_up.fetch_add(failed, Ordering::SeqCst);
+        Box::pin(async { Ok(DeleteControl::default_delete()) })
+    });
+    let workflow = Workflow::builder()
+        .dependent(CustomDependent::new(Broken).creates().deletes())
+        .handle_errors_in_reconciler()
+        .build()?;
+    let controller = Controller::builder(script.clone()).with_cleaner().workflow(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    assert_eq!((script.runs.count(), in_reconcile.load(Ordering::SeqCst)), (1, 1), "and no retry");
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert_eq!((script.cleanups.count(), in_cleanup.load(Ordering::SeqCst)), (1, 1));
+    Ok(())
+}

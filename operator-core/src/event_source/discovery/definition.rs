@@ -1,0 +1,170 @@
+//! Of a definition of a custom resource: what it is called, and whether it is served.
+
+use std::borrow::Cow;
+
+use k8s_openapi::{
+    ClusterResourceScope, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::Resource;
+use serde::{Deserialize, Serialize};
+
+use crate::resource::ResourceType;
+
+/// A definition without its schemas, which are most of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Definition {
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Spec,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Spec {
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    names: Names,
+    #[serde(default)]
+    versions: Vec<Version>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Names {
+    #[serde(default)]
+    kind: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Version {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    served: bool,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Status {
+    #[serde(default)]
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Condition {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+}
+
+impl Definition {
+    /// Whether the server has taken it on: before that its objects can't be listed.
+    pub(super) fn is_established(&self) -> bool {
+        let deleted = self.metadata.deletion_timestamp.is_some();
+        let established =
+            |condition: &Condition| condition.kind == "Established" && condition.status == "True";
+        !deleted && self.status.conditions.iter().any(established)
+    }
+
+    pub(super) fn group(&self) -> &str {
+        &self.spec.group
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether objects of that kind are served because of it.
+    pub(super) fn serves(&self, kind: &ResourceType) -> bool {
+        let version = |version: &Version| version.served && version.name == kind.version();
+        self.spec.group == kind.group()
+            && self.spec.names.kind == kind.kind()
+            && self.spec.versions.iter().any(version)
+            && self.is_established()
+    }
+
+    /// What of it decides the answers.
+    pub(super) fn offer(&self) -> (bool, Vec<&str>) {
+        let served = self.spec.versions.iter().filter(|version| version.served);
+        (self.is_established(), served.map(|version| version.name.as_str()).collect())
+    }
+}
+
+impl Resource for Definition {
+    type DynamicType = ();
+    type Scope = ClusterResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::kind(&())
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::group(&())
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::version(&())
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::plural(&())
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    use serde_json::json;
+
+    use super::*;
+
+    fn definition(established: &str) -> Definition {
+        serde_json::from_value(json!({
+            "metadata": { "name": "routes.example.com" },
+            "spec": {
+                "group": "example.com",
+                "names": { "kind": "Route", "plural": "routes" },
+                "scope": "Namespaced",
+                "versions": [
+                    { "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": {} } },
+                    { "name": "v1alpha1", "served": false, "storage": false },
+                ],
+            },
+            "status": { "conditions": [{ "type": "Established", "status": established }] },
+        }))
+        .unwrap()
+    }
+
+    fn kind(version: &str, kind: &str) -> ResourceType {
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", version, kind));
+        ResourceType::with::<DynamicObject>(&resource)
+    }
+
+    #[test]
+    fn a_kind_is_served_in_the_versions_that_are_once_it_is_established() {
+        let route = definition("True");
+        assert!(route.serves(&kind("v1", "Route")));
+        assert!(!route.serves(&kind("v1alpha1", "Route")) && !route.serves(&kind("v1", "Gateway")));
+        assert!(!definition("False").serves(&kind("v1", "Route")));
+        assert_eq!(route.offer(), (true, vec!["v1"]));
+        assert_ne!(route.offer(), definition("False").offer());
+    }
+
+    #[test]
+    fn one_that_is_being_deleted_serves_nothing() {
+        let mut route = definition("True");
+        route.metadata.deletion_timestamp =
+            Some(serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap());
+        assert!(!route.is_established());
+    }
+}

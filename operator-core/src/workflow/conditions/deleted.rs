@@ -1,0 +1,32 @@
+//! Whether a node's resource is gone.
+
+use std::sync::Arc;
+
+use crate::{
+    reconciler::{BoxError, Context, workflow::ConditionResult},
+    resource::KubeObject,
+    workflow::{Condition, NodeView},
+};
+
+/// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
+/// Answers to JOSDK's `KubernetesResourceDeletedCondition`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResourceDeleted;
+
+impl<P: KubeObject> Condition<P> for ResourceDeleted {
+    async fn check(
+        &self,
+        node: &NodeView<'_, P>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ConditionResult, BoxError> {
+        let left = node.secondaries(primary, context).await?;
+        let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
+        let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
+        let further = match left.len() {
+            1 => String::new(),
+            all => format!(", and {} more", all - 1),
+        };
+        Ok(ConditionResult::not_met(format!("{kind}{} still exists{further}", first.id())))
+    }
+}

@@ -1,0 +1,11 @@
+//! The conditions that come with the library, and how to combine them.
+
+mod combined;
+mod deleted;
+mod ready;
+mod served;
+
+pub use combined::{And, ConditionExt, Not, Or};
+pub use deleted::ResourceDeleted;
+pub use ready::{Ready, Ready as DeploymentReady, Ready as StatefulSetReady};
+pub use served::{CrdPresent, KindServed};

@@ -1,0 +1,108 @@
+//! Whether the cluster knows a kind.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use crate::{
+    reconciler::{BoxError, Context, workflow::ConditionResult},
+    resource::{KubeObject, ResourceType},
+    workflow::{Condition, NodeView},
+};
+
+/// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
+/// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
+/// watch CustomResourceDefinitions. Answers to JOSDK's `CRDPresentActivationCondition`.
+pub struct CrdPresent<K = ()> {
+    name: String,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: KubeObject<DynamicType: Default>> CrdPresent<K> {
+    /// The definition of `K`.
+    #[must_use]
+    pub fn new() -> Self {
+        let kind = ResourceType::of::<K>();
+        Self { name: format!("{}.{}", kind.plural(), kind.group()), kind: PhantomData }
+    }
+}
+
+impl<K: KubeObject<DynamicType: Default>> Default for CrdPresent<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CrdPresent {
+    /// The definition of that name, for example `routes.route.openshift.io`.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: PhantomData }
+    }
+}
+
+impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
+    async fn check(
+        &self,
+        _: &NodeView<'_, P>,
+        _: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ConditionResult, BoxError> {
+        let (discovery, asker) = context.shared().workflows.discovery()?;
+        let present = discovery.is_defined(&self.name, asker).await?;
+        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+    }
+}
+
+impl<K> fmt::Debug for CrdPresent<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CrdPresent").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Met while the cluster serves a kind, be it by a CustomResourceDefinition, by itself, or by an aggregated API. Primaries
+/// are reconciled again when a definition of the kind's group appears, changes or goes; for others the answer is renewed
+/// once a minute. The operator needs the right to list and watch CustomResourceDefinitions.
+pub struct KindServed<K = ()> {
+    resource_type: ResourceType,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: KubeObject<DynamicType: Default>> KindServed<K> {
+    /// The kind of `K`, in its version.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { resource_type: ResourceType::of::<K>(), kind: PhantomData }
+    }
+}
+
+impl<K: KubeObject<DynamicType: Default>> Default for KindServed<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl KindServed {
+    /// A kind that is known at run time.
+    #[must_use]
+    pub fn of(resource_type: ResourceType) -> Self {
+        Self { resource_type, kind: PhantomData }
+    }
+}
+
+impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
+    async fn check(
+        &self,
+        _: &NodeView<'_, P>,
+        _: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ConditionResult, BoxError> {
+        let (discovery, asker) = context.shared().workflows.discovery()?;
+        let served = discovery.is_served(&self.resource_type, asker).await?;
+        Ok(ConditionResult::when(served, format!("the cluster serves no {}", self.resource_type)))
+    }
+}
+
+impl<K> fmt::Debug for KindServed<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KindServed").field("type", &self.resource_type).finish_non_exhaustive()
+    }
+}
