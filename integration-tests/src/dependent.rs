@@ -17,6 +17,7 @@ use operator_core::{
     dependent::{BulkDesired, Desired, IntoDependent, KubernetesDependent},
     reconciler::BoxError,
     resource::KubeObject,
+    testing::Settled,
     workflow::{Node, Workflow},
 };
 use serde_json::json;
@@ -63,9 +64,7 @@ pub fn wanted_map<P: TestObject>(name: &'static str) -> KubernetesDependent<Want
 }
 
 /// The same as [`wanted_map`] for a type that is known at run time only.
-pub fn untyped_map<P: TestObject>(
-    name: &'static str,
-) -> KubernetesDependent<Wanted<P, DynamicObject>, P> {
+pub fn untyped_map<P: TestObject>(name: &'static str) -> KubernetesDependent<Wanted<P, DynamicObject>, P> {
     let resource = ApiResource::erase::<ConfigMap>(&());
     let of_type = resource.clone();
     let desired = wish(move |primary: &P, _: &Context<P>| {
@@ -224,6 +223,13 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
         self.until_values([("one-a", "second"), ("one-b", "second")]).await?;
         self.until_nothing_is_left_of("one").await
     }
+}
+
+/// The writes that the server has accepted. Of an object whose controllers write its status meanwhile, some are refused with
+/// 409, and repeated.
+#[must_use]
+pub fn accepted(settled: &Settled) -> Vec<String> {
+    settled.written().into_iter().filter(|write| !write.ends_with("409")).collect()
 }
 
 /// What the config maps with a value hold, by their names.

@@ -17,12 +17,13 @@ mod test_resource;
 mod workflows;
 mod writing;
 
-pub use dependent::{
-    Counted, Wanted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish, workflow_of, workflow_of_one,
-};
-pub use intercept::{before, lose_answer};
 pub use audit::{Audit, Calls};
+pub use dependent::{
+    Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
+    workflow_of, workflow_of_one,
+};
 pub use external::{ExternalSystem, Record};
+pub use intercept::{before, lose_answer};
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;

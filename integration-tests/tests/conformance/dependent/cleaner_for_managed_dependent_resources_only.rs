@@ -17,7 +17,10 @@ async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<
     scene.create("one", "first").await?;
     operator.settled().await?;
     let one = scene.resources.get("one").await?;
-    assert_eq!(one.finalizers(), ["testresources.cleaner-for-managed-dependents.conformance.operator-core.io/finalizer"]);
+    assert_eq!(
+        one.finalizers(),
+        ["testresources.cleaner-for-managed-dependents.conformance.operator-core.io/finalizer"]
+    );
     scene.until_values([("one-a", "first")]).await?;
 
     scene.delete("one").await?;

@@ -16,7 +16,11 @@ use parking_lot::Mutex;
 test_resource!("create-only-if-not-existing.conformance.operator-core.io", namespaced);
 
 /// Runs `dependent` where there is an object of its name, and says what the error was.
-async fn refused(scene: &Scene<TestResource>, name: &str, dependent: Dependent<TestResource>) -> Result<String> {
+async fn refused(
+    scene: &Scene<TestResource>,
+    name: &str,
+    dependent: Dependent<TestResource>,
+) -> Result<String> {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
@@ -24,7 +28,10 @@ async fn refused(scene: &Scene<TestResource>, name: &str, dependent: Dependent<T
         ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
     let operator = scene.start(scene.managed(&script, &workflow_of_one(dependent)?)).await?;
-    let map = ConfigMap { metadata: map_of(&scene.create(name, "ours").await?, "a", "").metadata, ..ConfigMap::default() };
+    let map = ConfigMap {
+        metadata: map_of(&scene.create(name, "ours").await?, "a", "").metadata,
+        ..ConfigMap::default()
+    };
     operator.settled().await?;
     let there = scene.api::<ConfigMap>().get(&map.name_any()).await?;
     assert_eq!(there.data.as_ref().and_then(|data| data.get("value")).map(String::as_str), Some("theirs"));
@@ -46,9 +53,18 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     let scene = Scene::<TestResource>::new("create-only-if-not-existing").await?;
     for (name, ssa) in [("applied", true), ("posted", false)] {
         let theirs = map_of(&named(name, &scene), "a", "theirs");
-        scene.api::<ConfigMap>().create(&PostParams { field_manager: Some("somebody".to_owned()), ..PostParams::default() }, &theirs).await?;
+        scene
+            .api::<ConfigMap>()
+            .create(
+                &PostParams { field_manager: Some("somebody".to_owned()), ..PostParams::default() },
+                &theirs,
+            )
+            .await?;
         let error = refused(&scene, name, wanted_map("a").use_ssa(ssa).into_dependent()).await?;
-        let words = format!("ConfigMap {}/{name}-a exists already, and it names no owner, and was written by somebody;", scene.namespace);
+        let words = format!(
+            "ConfigMap {}/{name}-a exists already, and it names no owner, and was written by somebody;",
+            scene.namespace
+        );
         assert!(error.contains(&words), "{error}");
     }
     Ok(())

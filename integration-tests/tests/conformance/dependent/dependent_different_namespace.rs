@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, map_of, test_resource, values_in, wanted, workflow_of_one};
+use integration_tests::{
+    Scene, Script, eventually, map_of, test_resource, values_in, wanted, workflow_of_one,
+};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use operator_core::{

@@ -7,7 +7,12 @@ use k8s_openapi::api::core::v1::ConfigMap;
 test_resource!("dependent-ssa-migration.conformance.operator-core.io", namespaced);
 
 /// Runs an operator that writes `value`, and says under which managers and operations the config map is written then.
-async fn written_by(scene: &Scene<TestResource>, ssa: bool, manager: &str, value: &str) -> Result<Vec<String>> {
+async fn written_by(
+    scene: &Scene<TestResource>,
+    ssa: bool,
+    manager: &str,
+    value: &str,
+) -> Result<Vec<String>> {
     let workflow = workflow_of_one(wanted_map("a").use_ssa(ssa))?;
     let controller = scene.managed(&Script::idle(), &workflow).field_manager(manager);
     let operator = scene.start(controller).await?;

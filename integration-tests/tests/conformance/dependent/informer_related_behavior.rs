@@ -5,9 +5,13 @@
 //! it is not ready, and tries again.
 
 use anyhow::Result;
-use integration_tests::{Relist, Scene, Script, TestObject, eventually, test_resource, values_in, wanted_map, workflow_of_one};
+use integration_tests::{
+    Relist, Scene, Script, TestObject, eventually, test_resource, values_in, wanted_map, workflow_of_one,
+};
 use kube::{Api, api::PostParams};
-use operator_core::{Operator, dependent::Dependent, dependent::IntoDependent, observe::SourceHealth, testing::TestOperator};
+use operator_core::{
+    Operator, dependent::Dependent, dependent::IntoDependent, observe::SourceHealth, testing::TestOperator,
+};
 use serde_json::{Value, json};
 
 test_resource!("informer-related-behavior.conformance.operator-core.io", namespaced);
@@ -34,7 +38,8 @@ fn dependent() -> Dependent<TestResource> {
 
 /// Starts an operator as a user who may do only what was granted.
 async fn start(scene: &Scene<TestResource>, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
-    let controller = scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
+    let controller =
+        scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
     let config = scene.cluster.control_plane().config_as(&user(scene), &[]);
     let operator = Operator::builder().config(config).transport(relist.hook()).register(controller)?;
     Ok(TestOperator::start_unsynced(operator).await?)
@@ -46,7 +51,8 @@ async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) ->
         let unhealthy = operator.unhealthy_sources().await;
         let [source] = &unhealthy[..] else { return Ok(None) };
         let SourceHealth::Unhealthy { reason, .. } = &source.health else { return Ok(None) };
-        let words = [format!("cannot list resource \"{plural}\""), format!("in the namespace \"{namespace}\"")];
+        let words =
+            [format!("cannot list resource \"{plural}\""), format!("in the namespace \"{namespace}\"")];
         Ok(words.iter().all(|words| reason.contains(words)).then_some(()))
     })
     .await

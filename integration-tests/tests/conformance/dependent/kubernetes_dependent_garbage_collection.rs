@@ -19,7 +19,10 @@ async fn it_goes_with_its_primary() -> Result<()> {
     let one = scene.resources.get("one").await?;
     let map = scene.api::<ConfigMap>().get("one-a").await?;
     assert!(one.finalizers().is_empty());
-    assert_eq!(map.owner_references().iter().map(|owner| &owner.uid).collect::<Vec<_>>(), [&one.uid().unwrap_or_default()]);
+    assert_eq!(
+        map.owner_references().iter().map(|owner| &owner.uid).collect::<Vec<_>>(),
+        [&one.uid().unwrap_or_default()]
+    );
     scene.until_nothing_is_left_of("one").await
 }
 

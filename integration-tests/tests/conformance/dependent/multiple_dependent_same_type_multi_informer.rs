@@ -10,7 +10,8 @@ test_resource!("multiple-dependent-multi-informer.conformance.operator-core.io",
 #[tokio::test(flavor = "multi_thread")]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {
     let scene = Scene::<TestResource>::new("multi-informer").await?;
-    let dependents = ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
+    let dependents =
+        ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
     let workflow = workflow_of(dependents)?;
     let script = Script::new(|_, _, context| {
         Box::pin(async {

@@ -9,8 +9,9 @@ test_resource!("multiple-managed-no-discriminator.conformance.operator-core.io",
 #[tokio::test(flavor = "multi_thread")]
 async fn two_config_maps_that_the_operator_deletes_itself() -> Result<()> {
     let scene = Scene::<TestResource>::new("managed-no-discriminator").await?;
-    let workflow =
-        workflow_of(["a", "b"].map(|name| wanted_map(name).capabilities(Capabilities::CRUD_NO_GC).into_dependent()))?;
+    let workflow = workflow_of(
+        ["a", "b"].map(|name| wanted_map(name).capabilities(Capabilities::CRUD_NO_GC).into_dependent()),
+    )?;
     let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
     scene.two_maps_come_change_and_go().await
 }

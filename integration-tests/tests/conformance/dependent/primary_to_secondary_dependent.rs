@@ -40,7 +40,8 @@ impl Condition<TestResource> for Allowed {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
     let scene = Scene::<TestResource>::new("primary-to-secondary-dependent").await?;
-    let secret = |primary: &TestResource| Secret { metadata: meta_of(primary, "secret"), ..Secret::default() };
+    let secret =
+        |primary: &TestResource| Secret { metadata: meta_of(primary, "secret"), ..Secret::default() };
     let workflow = Workflow::builder()
         .node(Node::new(KubernetesDependent::read_only::<ConfigMap>("map").event_source("named")))
         .node(Node::new(wanted("secret", secret)).depends_on("map").reconcile_precondition(Allowed))

@@ -16,8 +16,18 @@ fn account(primary: &TestResource) -> ServiceAccount {
 async fn a_service_account_comes_changes_and_goes() -> Result<()> {
     let scene = Scene::<TestResource>::new("special-resources").await?;
     for (name, ssa, create, update) in [
-        ("applied", true, "PATCH serviceaccounts/applied-account -> 201", "PATCH serviceaccounts/applied-account -> 200"),
-        ("replaced", false, "POST serviceaccounts -> 201", "PUT serviceaccounts/replaced-account -> 200"),
+        (
+            "applied",
+            true,
+            "PATCH serviceaccounts/applied-account -> 201",
+            "PATCH serviceaccounts/applied-account -> 200",
+        ),
+        (
+            "replaced",
+            false,
+            "POST serviceaccounts/replaced-account -> 201",
+            "PUT serviceaccounts/replaced-account -> 200",
+        ),
     ] {
         let workflow = workflow_of_one(wanted("account", account).use_ssa(ssa))?;
         let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, meta_of, said, test_resource, wanted};
+use integration_tests::{Scene, Script, accepted, meta_of, said, test_resource, wanted};
 use k8s_openapi::api::apps::v1::Deployment;
 use operator_core::{Controller, UpdateControl, dependent::IntoDependent, workflow::Operation};
 use serde_json::json;
@@ -26,7 +26,9 @@ fn deployment(primary: &TestResource) -> Deployment {
     serde_json::from_value(deployment).expect("a deployment")
 }
 
-async fn scene_with_status(name: &str) -> Result<(Scene<TestResource>, operator_core::testing::TestOperator)> {
+async fn scene_with_status(
+    name: &str,
+) -> Result<(Scene<TestResource>, operator_core::testing::TestOperator)> {
     let scene = Scene::<TestResource>::new(name).await?;
     let dependent = wanted("web", deployment).into_dependent();
     let called = dependent.clone();
@@ -66,7 +68,7 @@ async fn an_update_is_read_in_the_same_run() -> Result<()> {
     scene.until("the status to say what was created", "one", says("1")).await?;
     scene.set("one", "3").await?;
     scene.until("the status to say what was updated", "one", says("3")).await?;
-    let written = operator.settled().await?.written();
+    let written = accepted(&operator.settled().await?);
     assert_eq!(written.iter().filter(|write| write.contains("deployments")).count(), 2, "{written:?}");
     Ok(())
 }
