@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use http::Method;
 use integration_tests::{
-    Scene, Script, lose_answer, map_of, once_before, test_resource, wanted_map, workflow_of_one,
+    RecordedRun, Scene, Script, lose_answer, map_of, once_before, test_resource, wanted_map, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -17,16 +17,17 @@ use parking_lot::Mutex;
 
 test_resource!("dependent-creation.conformance.operator-core.io", namespaced);
 
-/// Looks at what the dependent says that it has done.
+/// Fails if the dependent says in the first run that it has done something else. The echo of a write whose answer was lost is
+/// anybody's, so that a second run may follow.
 fn expecting(operation: Operation) -> Script<TestResource> {
-    Script::new(move |_, _, context| {
+    Script::new(move |number, _, context| {
         Box::pin(async move {
             let result = context.workflow().result();
             let done = result
                 .as_ref()
                 .and_then(|result| result.node("a")?.reconciled.as_ref())
                 .map(|done| done.operation());
-            assert_eq!(done, Some(operation));
+            assert!(number > 1 || done == Some(operation), "{done:?}");
             Ok(UpdateControl::no_update())
         })
     })
@@ -46,7 +47,8 @@ async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Resu
             scene.start_through(lose_answer(method.clone(), path), scene.managed(&script, &workflow)).await?;
         scene.create(name, "first").await?;
         let settled = operator.settled().await?;
-        assert_eq!(script.runs.count(), 1, "the run that created it has not failed");
+        let failed = |run: &RecordedRun| run.attempt.is_some();
+        assert!(!script.runs.of(name).iter().any(failed), "the run that created it has not failed");
         let creations = settled.written().into_iter().filter(|write| write.starts_with(method.as_str()));
         assert_eq!(
             creations.filter(|write| write.contains("configmaps")).count(),
@@ -80,6 +82,7 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
     operator.settled().await?;
+    assert!(script.runs.of("one").iter().all(|run| run.attempt.is_none()), "no run has failed");
     Ok(())
 }
 
