@@ -2,6 +2,7 @@
 
 mod api_calls;
 mod deadline;
+mod dependent_creation;
 mod foreign_ownership;
 mod replaced_primary;
 mod terminating_namespace;

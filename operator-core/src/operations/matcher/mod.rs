@@ -142,7 +142,7 @@ pub fn matches_applied(
 }
 
 /// The set of owned fields that an entry records, be it a tree or text.
-fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Object>> {
+pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Object>> {
     match (entry.fields_type.as_deref(), &entry.fields_v1.as_ref()?.0) {
         (None | Some("FieldsV1"), Value::Object(fields)) => Some(Cow::Borrowed(fields)),
         (None | Some("FieldsV1"), Value::String(text)) => serde_json::from_str(text).ok().map(Cow::Owned),

@@ -9,6 +9,7 @@
 //! ```
 
 mod condition;
+mod dependent_error;
 mod handle;
 mod panicked;
 mod result;
@@ -16,6 +17,7 @@ mod secondary;
 mod surroundings;
 
 pub use condition::{ConditionKind, ConditionResult};
+pub use dependent_error::DependentError;
 pub(crate) use handle::{ManagedWorkflow, Remembered};
 pub use handle::{WorkflowError, WorkflowHandle};
 pub(crate) use panicked::{Panicked, panic_text};

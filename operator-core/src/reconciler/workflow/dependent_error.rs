@@ -1,4 +1,5 @@
-//! What can go wrong with a dependent.
+//! What can go wrong with a dependent, known as `dependent::Error`. It stands here because a workflow's error has to tell
+//! whether its nodes' errors are worth another attempt.
 
 use std::{error::Error as StdError, sync::Arc};
 
@@ -9,10 +10,10 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// An error of this module.
+/// What can go wrong with a dependent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum DependentError {
     /// The resource exists and belongs to somebody else.
     #[error(
         "{kind} {key} exists already, and {owner}; delete it, give the dependent another name, or take it over with `.adopt_existing(true)`"
@@ -96,9 +97,9 @@ pub enum Error {
     Write(#[from] operations::Error),
 }
 
-impl Error {
+impl DependentError {
     /// As an error of user code or the framework: what a write says of itself is not hidden in another error.
-    pub(super) fn boxed(self) -> BoxError {
+    pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Write(error) => Box::new(error),
             other => Box::new(other),
@@ -124,8 +125,8 @@ impl Error {
 }
 
 /// Whether trying again can help against any error: it can, unless the framework's own say that it can't.
-fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-    let own = error.downcast_ref::<Error>().map(Error::is_retryable);
+pub(super) fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
+    let own = error.downcast_ref::<DependentError>().map(DependentError::is_retryable);
     own.or_else(|| error.downcast_ref().map(operations::Error::is_retryable)).unwrap_or(true)
 }
 
@@ -141,11 +142,11 @@ mod tests {
 
     #[test]
     fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
-        let never = || -> BoxError { Box::new(Error::NothingDesired) };
-        let error = Error::Items { failed: vec![("a".to_owned(), never())], of: 3 };
+        let never = || -> BoxError { Box::new(DependentError::NothingDesired) };
+        let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
         assert!(!error.is_retryable());
         assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
         let failed = vec![("a".to_owned(), never()), ("b".to_owned(), "no room".into())];
-        assert!(Error::Items { failed, of: 3 }.is_retryable());
+        assert!(DependentError::Items { failed, of: 3 }.is_retryable());
     }
 }
