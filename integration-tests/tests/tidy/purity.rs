@@ -19,6 +19,8 @@ const PURE: &[&str] = &[
     "cache/store/full.rs",
     "cache/store/mod.rs",
     "cache/store/record.rs",
+    "event_source/conditional/claims.rs",
+    "event_source/discovery/definition.rs",
     "operations/matcher/",
     "processor/governor.rs",
     "processor/machine/",

@@ -151,7 +151,8 @@ impl Slot {
     }
 }
 
-/// Lets through only what concerns primaries that need the source.
+/// Lets through only what concerns primaries that need the source, and nothing of its first list: who is concerned by that
+/// is woken once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
     of: Weak<Mutex<State>>,
@@ -167,8 +168,8 @@ impl EventSink for Concerned {
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
-        let concerns = self.of.upgrade().is_some_and(|of| of.lock().claims.concerns(primary));
-        if concerns {
+        let wakes = self.of.upgrade().is_some_and(|of| of.lock().claims.wakes(primary));
+        if wakes {
             self.sink.related_changed(primary, cause);
         }
     }
