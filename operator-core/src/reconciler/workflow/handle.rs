@@ -135,7 +135,11 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
 
     fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
-        let primary = self.context.primary().ok_or(WorkflowError::PrimaryGone)?;
+        let Some(primary) = self.context.primary() else {
+            // The run ends as those do whose writes find the same.
+            self.context.note_gone();
+            return Err(WorkflowError::PrimaryGone);
+        };
         Ok((&**workflow, primary))
     }
 }
