@@ -19,6 +19,7 @@ const PURE: &[&str] = &[
     "cache/store/full.rs",
     "cache/store/mod.rs",
     "cache/store/record.rs",
+    "dependent/matcher/",
     "event_source/external/cache.rs",
     "event_source/external/schedule.rs",
     "event_source/external/unconfirmed.rs",

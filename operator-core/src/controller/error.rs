@@ -1,5 +1,7 @@
 //! What can be wrong with the declaration of a controller.
 
+use crate::{processor, workflow};
+
 /// An error of this module. None of them goes away by itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -37,4 +39,10 @@ pub enum Error {
     /// No namespace to watch.
     #[error("no namespace is given to watch; name one, or leave `.namespaces(…)` out to watch all")]
     NoNamespaces,
+    /// The declared workflow contradicts itself.
+    #[error("the controller's workflow is declared wrongly")]
+    Workflow(#[from] workflow::Error),
+    /// The declared retry or rate limit can't work.
+    #[error("the controller's retry or rate limit is declared wrongly")]
+    Processor(#[from] processor::Error),
 }

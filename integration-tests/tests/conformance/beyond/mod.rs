@@ -3,6 +3,7 @@
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
 mod external_sources;
+mod fixed_point;
 mod forbidden_secondary;
 mod http;
 mod observability;

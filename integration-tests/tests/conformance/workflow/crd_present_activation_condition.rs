@@ -16,7 +16,7 @@ test_resource!("crd-present-activation-condition.conformance.operator-core.io", 
 /// What the operator can do without.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "crd-present-later.conformance.operator-core.io", version = "v1", kind = "Gadget", namespaced)]
-pub struct GadgetSpec {
+pub(crate) struct GadgetSpec {
     value: String,
 }
 
