@@ -68,6 +68,11 @@ pub(crate) trait Engine<P: KubeObject>: Send + Sync {
 
     /// The rights that it needs to write.
     fn access(&self) -> Vec<Access>;
+
+    /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
+    fn deletes_while_reconciling(&self) -> bool {
+        false
+    }
 }
 
 /// A declared dependent of primaries of type `P`. Cheap to clone.
@@ -101,6 +106,11 @@ impl<P: KubeObject> Dependent<P> {
     /// What it may do.
     pub fn capabilities(&self) -> Capabilities {
         self.engine.capabilities()
+    }
+
+    /// Whether it deletes while it reconciles.
+    pub(crate) fn deletes_while_reconciling(&self) -> bool {
+        self.engine.deletes_while_reconciling()
     }
 
     /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.

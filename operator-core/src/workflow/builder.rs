@@ -102,7 +102,7 @@ impl<P: KubeObject> Workflow<P> {
     }
 
     /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
-    /// what the garbage collector removes, and no condition, is not deleted by the operator.
+    /// what the garbage collector removes, and no condition, is not deleted by the operator, unless it is one of several.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         let graph = &self.0.graph;
@@ -114,7 +114,10 @@ impl<P: KubeObject> Workflow<P> {
             if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
-            let deletes = removable.contains(&id) || node.dependent.capabilities().needs_cleanup();
+            let dependent = &node.dependent;
+            let deletes = removable.contains(&id)
+                || dependent.capabilities().needs_cleanup()
+                || dependent.deletes_while_reconciling();
             access.extend(node.dependent.access().into_iter().map(|mut right| {
                 right.verbs.retain(|verb| deletes || *verb != "delete");
                 right

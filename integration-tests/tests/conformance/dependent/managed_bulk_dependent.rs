@@ -11,6 +11,11 @@ async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -
     let scene = Scene::<TestResource>::new("managed-bulk-dependent").await?;
     let script = Script::idle();
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let rights = workflow.access();
+    assert!(
+        rights.iter().any(|right| right.verbs.contains(&"delete")),
+        "what is too much is deleted: {rights:?}"
+    );
     let operator = scene.start(scene.managed(&script, &workflow)).await?;
     scene.scale_up_and_down().await?;
 

@@ -161,4 +161,8 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
     fn access(&self) -> Vec<Access> {
         self.managed.access()
     }
+
+    fn deletes_while_reconciling(&self) -> bool {
+        self.managed.capabilities.can_delete()
+    }
 }
