@@ -10,6 +10,7 @@
 
 mod condition;
 mod handle;
+mod latest;
 mod panicked;
 mod result;
 mod secondary;
@@ -18,6 +19,8 @@ mod surroundings;
 pub use condition::{ConditionKind, ConditionResult};
 pub(crate) use handle::{ManagedWorkflow, Remembered};
 pub use handle::{WorkflowError, WorkflowHandle};
+pub(crate) use latest::LatestResults;
+pub use latest::NodeStatus;
 pub(crate) use panicked::{Panicked, panic_text};
 pub use result::{NodeResult, NodeState, WorkflowResult};
 pub use secondary::{Operation, ReconcileResult, Secondary};
