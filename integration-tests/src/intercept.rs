@@ -1,7 +1,10 @@
 //! Acts at the very moment at which an operator makes a request: what no amount of waiting could hit.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -45,6 +48,44 @@ impl Service<Request<Body>> for Before {
                 action.await;
             }
             answer.await
+        }
+        .boxed()
+    }
+}
+
+/// A hook that loses the answer to the first request of `method` whose path ends with `path`: the server has done what it was
+/// asked for, and nobody is told.
+pub fn lose_answer(method: Method, path: impl Into<String>) -> TransportHook {
+    let (path, done) = (path.into(), Arc::new(AtomicBool::new(false)));
+    TransportHook::new(move |inner| {
+        let (method, path, done) = (method.clone(), path.clone(), Arc::clone(&done));
+        BoxService::new(Lossy { inner, method, path, done })
+    })
+}
+
+struct Lossy {
+    inner: Transport,
+    method: Method,
+    path: String,
+    done: Arc<AtomicBool>,
+}
+
+impl Service<Request<Body>> for Lossy {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let is_it = *request.method() == self.method && request.uri().path().ends_with(&self.path);
+        let lost = is_it && !self.done.swap(true, Ordering::SeqCst);
+        let answer = self.inner.call(request);
+        async move {
+            let answer = answer.await?;
+            if lost { Err("the answer was lost on its way".into()) } else { Ok(answer) }
         }
         .boxed()
     }

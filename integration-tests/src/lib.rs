@@ -3,17 +3,27 @@
 //! Each test has a namespace of its own, and a custom resource in an API group of its own, so that all of them run at the
 //! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
+mod audit;
+mod dependent;
+mod external;
 mod intercept;
 mod log;
 mod record;
 mod relist;
+mod rights;
 mod scene;
 mod script;
 mod test_resource;
 mod workflows;
 mod writing;
 
-pub use intercept::before;
+pub use audit::{Audit, Calls};
+pub use dependent::{
+    Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
+    workflow_of, workflow_of_one,
+};
+pub use external::{ExternalSystem, Record};
+pub use intercept::{before, lose_answer};
 pub use log::{Fields, Line, LogCapture};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;

@@ -43,7 +43,7 @@ pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Op
 /// A namespace of its own in the shared control plane, with the custom resource `K` installed.
 #[derive(Clone)]
 pub struct Scene<K: TestObject> {
-    /// The shared control plane.
+    /// The control plane; most tests share one.
     pub cluster: TestCluster,
     /// This test's namespace.
     pub namespace: String,
@@ -75,7 +75,15 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     /// # Errors
     /// When the control plane can't be started.
     pub async fn without_crd(name: &str) -> Result<Self> {
-        Self::with(TestCluster::shared().await?, name, Api::namespaced).await
+        Self::on(TestCluster::shared().await?, name).await
+    }
+
+    /// The same on another control plane than the one that all tests share.
+    ///
+    /// # Errors
+    /// When the control plane can't be reached.
+    pub async fn on(cluster: TestCluster, name: &str) -> Result<Self> {
+        Self::with(cluster, name, Api::namespaced).await
     }
 }
 
@@ -93,14 +101,13 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
 }
 
 impl<K: TestObject + Resource<Scope = ClusterResourceScope>> Scene<K> {
-    /// Sets the scene for the test called `name`, whose custom resource has no namespace, on a control plane of its own:
-    /// its garbage collector knows the custom resource from its start, and not half a minute later.
+    /// Sets the scene for the test called `name`, whose custom resource has no namespace, on a control plane where that
+    /// is installed.
     ///
     /// # Errors
-    /// When the control plane can't be started, or refuses the custom resource.
-    pub async fn cluster_scoped(name: &str) -> Result<Self> {
-        let plane = Profile::Controllers.builder().crds([K::crd()]).start().await?;
-        Self::with(TestCluster::new(plane), name, |client, _| Api::all(client)).await
+    /// When the control plane can't be reached.
+    pub async fn cluster_scoped(cluster: TestCluster, name: &str) -> Result<Self> {
+        Self::with(cluster, name, |client, _| Api::all(client)).await
     }
 }
 

@@ -24,6 +24,9 @@ pub struct TestStatus {
 pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     /// An object of that name whose spec holds `value`.
     fn named(name: &str, value: &str) -> Self;
+
+    /// What its spec holds.
+    fn value(&self) -> &str;
 }
 
 /// Declares `TestResource`, with `spec.value` and a [`TestStatus`], in an API group of the calling test's own.
@@ -54,6 +57,10 @@ macro_rules! test_resource {
         impl ::integration_tests::TestObject for TestResource {
             fn named(name: &str, value: &str) -> Self {
                 Self::new(name, TestResourceSpec { value: value.to_owned() })
+            }
+
+            fn value(&self) -> &str {
+                &self.spec.value
             }
         }
     };

@@ -52,14 +52,26 @@ pub mod testing;
 #[cfg(feature = "cli")]
 pub mod cli;
 
-pub use controller::{Controller, ControllerBuilder};
+#[doc(hidden)]
+pub use controller::derived as __private;
+pub use controller::{Controller, ControllerBuilder, ControllerConfiguration};
 pub use dependent::{Desired, KubernetesDependent};
-pub use event_source::{FunctionEventSource, InformerEventSource, WatchScope};
+pub use event_source::{
+    CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
+    PollingEventSource, SimpleInboundEventSource, WatchScope,
+};
 pub use operator::{Error, Exit, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
-pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
+pub use reconciler::{
+    BoxError, Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+};
 pub use resource::{ObjectKey, ResourceType};
 pub use workflow::Workflow;
+
+#[doc = include_str!("docs/controller_configuration.md")]
+pub use operator_macros::ControllerConfiguration;
+#[doc = include_str!("docs/kubernetes_dependent.md")]
+pub use operator_macros::KubernetesDependent;
 
 pub use k8s_openapi;
 pub use kube;

@@ -1,5 +1,45 @@
-//! Derive macros of `operator-core`, which re-exports them.
+//! Derive macros of `operator-core`, which re-exports and documents them. Use them from there: what they generate names
+//! `operator_core`, and nothing else.
 //!
-//! There is no macro yet: controllers are declared with `operator_core::Controller::builder`, and whatever a macro
-//! will generate later can be written with it by hand. The crate exists so that the library's dependency on it, and
-//! the users' dependency line, stay the same when the derives arrive.
+//! A macro generates what can be written by hand in a screenful, and nothing that can't.
+//!
+//! ```text
+//! attribute ──entries──▶ keys and values ──form──▶ checked values ──▶ calls of the builder
+//!                             │                        │
+//!                             └───────── errors ◀──────┴── workflow::graph
+//! ```
+//!
+//! # Guarantees
+//! - All mistakes of one item are reported at once, each at its place, with what to write instead.
+//! - An item with mistakes still gets its implementation, so that nobody complains about its absence as well.
+
+mod controller_configuration;
+mod entries;
+mod errors;
+mod form;
+mod kubernetes_dependent;
+mod policies;
+mod target;
+#[cfg(test)]
+mod tests;
+mod workflow;
+
+use proc_macro::TokenStream;
+
+#[expect(
+    missing_docs,
+    reason = "documented where it is re-exported, so that its examples can use the library"
+)]
+#[proc_macro_derive(ControllerConfiguration, attributes(controller, workflow))]
+pub fn controller_configuration(item: TokenStream) -> TokenStream {
+    controller_configuration::expand(item.into()).into()
+}
+
+#[expect(
+    missing_docs,
+    reason = "documented where it is re-exported, so that its examples can use the library"
+)]
+#[proc_macro_derive(KubernetesDependent, attributes(dependent))]
+pub fn kubernetes_dependent(item: TokenStream) -> TokenStream {
+    kubernetes_dependent::expand(item.into()).into()
+}

@@ -1,5 +1,6 @@
-//! The load bench: our operator and kube-rs's own controller do the same work on the same kube-apiserver, one after the
-//! other, each in a process of its own.
+//! The load bench: our operator, kube-rs's own controller and a bare client do the same work on the same kube-apiserver,
+//! one after the other, each in a process of its own. The bare client makes the same requests and nothing else, and only
+//! takes part in the first two phases.
 //!
 //! `cargo bench -p integration-tests --bench load`, with `-- --objects 200` for a smaller one. Phases: a burst of new
 //! objects, single updates, a restart of the operator, a foreign label on every child, deletion of everything. Printed are
@@ -8,6 +9,7 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod bare;
 mod kube_rs;
 mod measure;
 mod ours;
@@ -62,6 +64,7 @@ async fn be(subject: &str, namespace: &str) -> Result<()> {
     match subject {
         "ours" => ours::run(config, namespace).await,
         "kube-rs" => kube_rs::run(config, namespace).await,
+        "bare" => bare::run(config, namespace).await,
         other => bail!("there is no operator called {other}"),
     }
 }
@@ -75,8 +78,8 @@ async fn compare(arguments: &Arguments) -> Result<()> {
         workload::CHILDREN,
         arguments.updates
     );
-    // The order is turned around and back again, so that neither of them always meets the warmer server.
-    for name in ["ours", "kube-rs", "kube-rs", "ours"] {
+    // The order is turned around and back again, so that none of them always meets the warmer server.
+    for name in ["ours", "kube-rs", "bare", "bare", "kube-rs", "ours"] {
         let subject = Subject::new(&cluster, name).await?;
         phases::run(subject, arguments.objects, arguments.updates).await?;
     }

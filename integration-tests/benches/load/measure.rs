@@ -82,11 +82,13 @@ impl Subject {
         }
         let requests: Vec<String> = requests.iter().map(|(verb, count)| format!("{verb} {count}")).collect();
         println!(
-            "{:8} {phase:26} {:7.2} s  cpu {:5.2} s  peak {:5.1} MiB  {}  {note}",
+            "{:8} {phase:26} {:7.2} s  cpu {:5.2} s  peak {:5.1} MiB, now {:5.1} of its own  {}  {note}",
             self.name,
             took.as_secs_f64(),
             self.cpu_seconds()? - self.cpu,
-            self.peak_mebibytes()?,
+            self.mebibytes("VmHWM:")?,
+            // Without the pages of the program itself.
+            self.mebibytes("RssAnon:")?,
             requests.join(", "),
         );
         Ok(())
@@ -108,10 +110,10 @@ impl Subject {
         Ok(ticks / TICKS)
     }
 
-    fn peak_mebibytes(&self) -> Result<f64> {
+    fn mebibytes(&self, field: &str) -> Result<f64> {
         let status = self.proc("status")?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak memory")?;
-        let kibibytes: f64 = peak.trim().trim_end_matches("kB").trim().parse()?;
+        let memory = status.lines().find_map(|line| line.strip_prefix(field)).context("no such memory")?;
+        let kibibytes: f64 = memory.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kibibytes / 1024.0)
     }
 }

@@ -6,5 +6,7 @@
 mod base_api;
 mod beyond;
 mod cache;
+mod collected;
+mod dependent;
 mod workflow;
 mod writes;

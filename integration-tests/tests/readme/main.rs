@@ -1,13 +1,16 @@
 //! The README's operator is built literally: its dependency lines, its code, in an empty folder beside the clone.
 
+mod mistakes;
+
 use std::{
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
 };
 
 use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -17,34 +20,54 @@ fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
     Ok(body.split_once("```").context("the block has no end")?.0)
 }
 
-fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// A package in an empty folder beside the clone, with the dependencies that the README names.
+pub(crate) struct Beside {
+    _folder: TempDir,
+    pub(crate) package: PathBuf,
+    repository: PathBuf,
+}
+
+impl Beside {
+    pub(crate) fn new(repository: &Path, name: &str) -> Result<Self> {
+        let readme = fs::read_to_string(repository.join("README.md"))?;
+        let dependencies = block(&readme, "## An operator", "toml")?;
+        let folder = tempfile::tempdir()?;
+        symlink(repository, folder.path().join("operator-sdk"))?;
+        let package = folder.path().join(name);
+        fs::create_dir_all(package.join("src"))?;
+        let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}");
+        fs::write(package.join("Cargo.toml"), manifest)?;
+        // The same versions as everywhere else, so that this test is about the README and not about today's registry.
+        fs::copy(repository.join("Cargo.lock"), package.join("Cargo.lock"))?;
+        Ok(Self { _folder: folder, package, repository: repository.to_owned() })
+    }
+
+    /// Runs cargo; what it builds is shared by all packages.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(arguments).current_dir(&self.package);
+        Ok(cargo.env("CARGO_TARGET_DIR", self.repository.join("target/readme")).output()?)
+    }
+}
+
 #[test]
-fn the_operator_of_the_readme_builds_as_it_stands_there() -> Result<()> {
+fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
     let repository = repository().canonicalize()?;
-    let readme = fs::read_to_string(repository.join("README.md"))?;
-    let dependencies = block(&readme, "## An operator", "toml")?;
-    let code = block(&readme, "## An operator", "rust")?;
-
-    let beside = tempfile::tempdir()?;
-    symlink(&repository, beside.path().join("operator-sdk"))?;
-    let package = beside.path().join("greeting-operator");
-    fs::create_dir_all(package.join("src"))?;
-    let manifest = format!("[package]\nname = \"greeting-operator\"\nedition = \"2024\"\n\n{dependencies}");
-    fs::write(package.join("Cargo.toml"), manifest)?;
-    fs::write(package.join("src/main.rs"), code)?;
-    // The same versions as everywhere else, so that this test is about the README and not about today's registry.
-    fs::copy(repository.join("Cargo.lock"), package.join("Cargo.lock"))?;
-
-    let output = Command::new(env!("CARGO"))
-        .args(["check", "--quiet"])
-        .current_dir(&package)
-        .env("CARGO_TARGET_DIR", repository.join("target/readme"))
-        .output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    ensure!(output.stderr.is_empty(), "warnings: {}", String::from_utf8_lossy(&output.stderr));
+    for (name, file, heading) in [
+        ("greeting-operator", "README.md", "## An operator"),
+        ("site-operator", "docs/src/workflows.md", "## The program"),
+    ] {
+        let text = fs::read_to_string(repository.join(file))?;
+        let beside = Beside::new(&repository, name)?;
+        fs::write(beside.package.join("src/main.rs"), block(&text, heading, "rust")?)?;
+        let output = beside.cargo(&["check", "--quiet"])?;
+        ensure!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
+        ensure!(output.stderr.is_empty(), "{file}, warnings: {}", String::from_utf8_lossy(&output.stderr));
+    }
     Ok(())
 }
 

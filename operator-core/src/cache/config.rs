@@ -48,7 +48,8 @@ pub struct InformerConfig<K: KubeObject> {
     /// to a fifth. A watch that has gone silent is given up 5 s later, so this bounds how long it stays unnoticed.
     pub watch_timeout: Duration,
     /// Entries of `managedFields` are kept for these field managers only, all operations and subresources; by default
-    /// for none.
+    /// for none. What they own, `fieldsV1`, is kept as it came: a JSON string, not a tree, which would take many times the
+    /// memory of the object itself.
     pub own_managers: Vec<String>,
     /// Applied to each object before it is stored, also to answers of own writes. What identifies an object, its
     /// version, generation, owners, finalizers and mark for deletion are restored afterwards. JOSDK's

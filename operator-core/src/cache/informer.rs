@@ -124,6 +124,12 @@ impl<K: KubeObject> Informer<K> {
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 
+    /// From now on `follower` is told of every change as well, before the informer's own handler is. Health and what can't
+    /// be decoded is for that one alone. Somebody who comes late is not told of what has been seen before.
+    pub(crate) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
+        self.0.engine.also_tell(follower);
+    }
+
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
     /// Dropping it stops everything at once. The caller spawns it through [`Environment::spawn`], once.
     ///

@@ -7,7 +7,7 @@ use std::{
 
 use crate::resource::KubeObject;
 
-use super::{InformerConfig, Transform};
+use super::{InformerConfig, Transform, list_watch::keep_own};
 
 pub(super) struct Shape<K> {
     own_managers: Vec<String>,
@@ -44,13 +44,7 @@ impl<K: KubeObject> Shape<K> {
 
     fn prune(&self, object: &mut K) {
         let meta = object.meta_mut();
-        if let Some(mut entries) = meta.managed_fields.take() {
-            entries.retain(|entry| {
-                entry.manager.as_ref().is_some_and(|manager| self.own_managers.contains(manager))
-            });
-            entries.shrink_to_fit();
-            meta.managed_fields = (!entries.is_empty()).then_some(entries);
-        }
+        meta.managed_fields = keep_own(meta.managed_fields.take(), &self.own_managers);
     }
 }
 

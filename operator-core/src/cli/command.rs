@@ -27,9 +27,23 @@ pub enum OperatorCommand {
     Run(RunArgs),
     /// Print the custom resource definitions as YAML; talks to no cluster
     Crd(CrdArgs),
+    /// Print the workflows of the operator: what depends on what, under which conditions; talks to no cluster
+    Graph(GraphArgs),
     /// Run the operator against a control plane of its own, which ends with the command, and show what it does
     #[cfg(feature = "testing")]
     Dev(DevArgs),
+}
+
+impl OperatorCommand {
+    /// The style that was asked for.
+    pub(super) fn style(&self) -> Option<&str> {
+        match self {
+            Self::Run(RunArgs { style, .. }) | Self::Graph(GraphArgs { style, .. }) => style.as_deref(),
+            Self::Crd(_) => None,
+            #[cfg(feature = "testing")]
+            Self::Dev(DevArgs { style, .. }) => style.as_deref(),
+        }
+    }
 }
 
 /// The arguments of `run`.
@@ -41,6 +55,9 @@ pub struct RunArgs {
     /// The form of the log; RUST_LOG says what is in it
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub log: LogForm,
+    /// Which of the ways in which the operator is declared
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub style: Option<String>,
 }
 
 /// The form of the log.
@@ -59,6 +76,27 @@ pub struct CrdArgs {
     /// Print nothing, and exit with 2 if the file doesn't hold just this
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,
+}
+
+/// The arguments of `graph`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct GraphArgs {
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORM")]
+    pub format: GraphForm,
+    /// Which of the ways in which the operator is declared
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub style: Option<String>,
+}
+
+/// The form of a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GraphForm {
+    /// A line for each node, below what it depends on.
+    #[default]
+    Text,
+    /// A Mermaid flowchart.
+    Mermaid,
 }
 
 /// The arguments of `dev`.
@@ -81,6 +119,9 @@ pub struct DevArgs {
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Which of the ways in which the operator is declared
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub style: Option<String>,
 }
 
 /// A duration as people write it: `90s`, `2m`, `1m30s`.

@@ -18,6 +18,14 @@ pub enum Error {
     /// No kubeconfig and no pod's service account leads to a cluster.
     #[error("no cluster is configured")]
     NoCluster(#[source] Box<dyn StdError + Send + Sync>),
+    /// The operator is not declared in that style.
+    #[error("this operator has no style `{style}`")]
+    NoSuchStyle {
+        /// What was asked for.
+        style: String,
+        /// The styles that there are.
+        known: String,
+    },
     /// The operator has no definition to print.
     #[error("this operator declares no custom resource definition")]
     NoCrd,
@@ -83,6 +91,7 @@ impl Error {
         match self {
             Self::Declaration(_) => ExitStatus::Configuration,
             Self::Stale { .. } => ExitStatus::Stale,
+            Self::NoSuchStyle { .. } => ExitStatus::Usage,
             #[cfg(feature = "testing")]
             Self::NotOurs => ExitStatus::Usage,
             #[cfg(feature = "testing")]
@@ -120,6 +129,8 @@ impl Error {
                 };
                 format!("export KUBECONFIG=<file>, then {program} run{own}")
             }
+            Self::NoSuchStyle { known, .. } if known.is_empty() => "leave `--style` out".to_owned(),
+            Self::NoSuchStyle { known, .. } => format!("{program} run --style NAME, one of {known}"),
             Self::NoCrd => "name one with `.crd(MyKind::crd())` in the operator's declaration".to_owned(),
             Self::Read { path, .. } => format!("ls -l {}", path.display()),
             Self::Stale { path } => format!("{program} crd > {}", path.display()),

@@ -1,4 +1,4 @@
-//! The commands of every operator's binary: `run`, `crd` and, with the feature `testing`, `dev`.
+//! The commands of every operator's binary: `run`, `crd`, `graph` and, with the feature `testing`, `dev`.
 //!
 //! ```no_run
 //! use operator_core::{Error, Operator, OperatorBuilder, cli::CommandLine};
@@ -17,7 +17,7 @@
 //!
 //! # Guarantees
 //! - The result of a command goes to stdout, everything else to stderr.
-//! - `crd` talks to nobody and prints the same text for the same declaration.
+//! - `crd` and `graph` talk to nobody and print the same text for the same declaration.
 //! - Commands that talk to a cluster say which one in their first line on stderr.
 //! - Every failure is three lines (what, why, what to type next) and an exit code of one table, [`ExitStatus`].
 
@@ -27,32 +27,35 @@ mod crd;
 pub mod dev;
 mod error;
 mod exit;
+mod graph;
 mod log;
 #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "most marks and lines are those of `dev`"))]
 mod output;
 mod run;
+mod styles;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::operator::{self, OperatorBuilder};
 
 #[cfg(feature = "testing")]
 pub use command::DevArgs;
-pub use command::{CrdArgs, LogForm, OperatorCommand, RunArgs};
+pub use command::{CrdArgs, GraphArgs, GraphForm, LogForm, OperatorCommand, RunArgs};
 pub use error::Error;
 pub use exit::ExitStatus;
 pub use output::{ColorWhen, Look};
 
 use command::Cli;
 use output::Output;
+use styles::Declared;
 
 /// The command line of an operator: its declaration, and what `dev` may use beside it.
 #[derive(Debug)]
 #[must_use = "a command line does nothing until `main` is awaited"]
 pub struct CommandLine {
-    operator: Result<OperatorBuilder, operator::Error>,
+    operator: Declared,
     #[cfg(feature = "testing")]
     workbench: dev::Workbench,
 }
@@ -61,6 +64,18 @@ impl CommandLine {
     /// The command line of `operator`. An error in its declaration is reported by whichever command is given, and ends
     /// it with [`ExitStatus::Configuration`].
     pub fn new(operator: Result<OperatorBuilder, operator::Error>) -> Self {
+        Self::of(Declared::Once(Box::new(operator)))
+    }
+
+    /// The command line of an operator that is declared in several ways: `--style` of `run`, `dev` and `graph` chooses one by
+    /// its name, and without it the first is used. A declaration is made only when its style is chosen.
+    pub fn styles(
+        styles: impl IntoIterator<Item = (&'static str, fn() -> Result<OperatorBuilder, operator::Error>)>,
+    ) -> Self {
+        Self::of(Declared::InStyles(styles.into_iter().collect()))
+    }
+
+    fn of(operator: Declared) -> Self {
         Self {
             operator,
             #[cfg(feature = "testing")]
@@ -79,7 +94,11 @@ impl CommandLine {
     ///
     /// Without a command the operator runs when it is in a pod, and help is shown otherwise.
     pub async fn main(self) -> ExitCode {
-        match Cli::try_parse() {
+        let mut described = self.operator.describe(Cli::command());
+        let parsed = described
+            .try_get_matches_from_mut(std::env::args_os())
+            .and_then(|matches| Cli::from_arg_matches(&matches));
+        match parsed {
             Ok(Cli { look, command: Some(command) }) => self.execute(command, look).await,
             Ok(Cli { look, command: None }) if in_pod() => {
                 self.execute(OperatorCommand::Run(RunArgs::default()), look).await
@@ -99,11 +118,12 @@ impl CommandLine {
     /// Executes a command that an operator with a command line of its own has read.
     pub async fn execute(self, command: OperatorCommand, look: Look) -> ExitCode {
         let output = Output::new(look);
-        let result = match self.operator {
-            Err(error) => Err(Error::Declaration(error)),
+        let result = match self.operator.in_style(command.style()) {
+            Err(error) => Err(error),
             Ok(builder) => match command {
                 OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output)).await,
                 OperatorCommand::Crd(args) => crd::crd(builder.crds(), &args, output),
+                OperatorCommand::Graph(args) => Ok(graph::graph(builder.controllers(), &args, output)),
                 #[cfg(feature = "testing")]
                 OperatorCommand::Dev(args) => {
                     Box::pin(dev::dev(builder, self.workbench, &args, output)).await

@@ -17,7 +17,7 @@ use crate::{
     processor::{GenericRetry, RateLimiter, Retry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
-    workflow::Workflow,
+    workflow::{Outline, Workflow},
 };
 
 /// Runs of one controller that may be under way at the same time, unless it says otherwise.
@@ -53,6 +53,8 @@ pub struct ControllerBuilder<R: Reconciler> {
     reconcile_timeout: Option<Duration>,
     sources: DeclaredSources,
     workflow: Option<Workflow<R::Primary>>,
+    /// Its own workflow, and those that the reconciler calls by itself.
+    outlines: Vec<Outline>,
     /// What standalone workflows need to write.
     further_access: Vec<Access>,
 }
@@ -87,6 +89,7 @@ where
             reconcile_timeout: None,
             sources: DeclaredSources::default(),
             workflow: None,
+            outlines: Vec::new(),
             further_access: Vec::new(),
         }
     }
@@ -278,6 +281,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `@Workflow`.
     pub fn workflow(mut self, workflow: &Workflow<R::Primary>) -> Self {
         self.sources.add_workflow(workflow.event_sources());
+        self.outlines.push(workflow.outline());
         self.workflow = Some(workflow.clone());
         self
     }
@@ -286,6 +290,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
         self.sources.add_workflow(workflow.event_sources());
+        self.outlines.push(workflow.outline());
         self.further_access.extend(workflow.access());
         self
     }
@@ -347,6 +352,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
             sources,
             conditional_sources,
             workflow: self.workflow,
+            outlines: self.outlines,
             further_access: self.further_access,
         })))
     }

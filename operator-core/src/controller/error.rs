@@ -1,5 +1,7 @@
 //! What can be wrong with the declaration of a controller.
 
+use crate::{processor, workflow};
+
 /// An error of this module. None of them goes away by itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,12 @@ pub enum Error {
     /// Two event sources have one name.
     #[error("two event sources are called `{0}`; give one of them another name with `.name(…)`")]
     DuplicateSource(String),
+    /// More event sources than can be told apart.
+    #[error(
+        "{0} event sources, where 256 are the most that a controller can have; divide the work among several \
+         controllers"
+    )]
+    TooManySources(usize),
     /// No run could ever start.
     #[error("at most 0 concurrent reconciles would mean none at all; give 1 or more")]
     NoConcurrency,
@@ -31,4 +39,10 @@ pub enum Error {
     /// No namespace to watch.
     #[error("no namespace is given to watch; name one, or leave `.namespaces(…)` out to watch all")]
     NoNamespaces,
+    /// The declared workflow contradicts itself.
+    #[error("the controller's workflow is declared wrongly")]
+    Workflow(#[from] workflow::Error),
+    /// The declared retry or rate limit can't work.
+    #[error("the controller's retry or rate limit is declared wrongly")]
+    Processor(#[from] processor::Error),
 }

@@ -4,6 +4,9 @@
 //! it was stopped: everything that is learned while it runs belongs to the run.
 
 mod builder;
+mod configuration;
+#[doc(hidden)]
+pub mod derived;
 mod error;
 mod names;
 mod running;
@@ -29,12 +32,13 @@ use crate::{
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::ResourceType,
-    workflow::Workflow,
+    workflow::{Outline, Workflow},
 };
 
 pub use builder::{
     ControllerBuilder, DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL,
 };
+pub use configuration::ControllerConfiguration;
 pub use error::Error;
 pub(crate) use running::RunningController;
 use sink::ProcessorSink;
@@ -71,6 +75,12 @@ impl Controller {
         self.0.access()
     }
 
+    /// The workflows of the controller: its own, and those that the reconciler calls by itself.
+    #[must_use]
+    pub fn outlines(&self) -> &[Outline] {
+        self.0.outlines()
+    }
+
     pub(crate) fn start(&self, surroundings: &Surroundings) -> RunningController {
         self.0.start(surroundings)
     }
@@ -88,7 +98,7 @@ impl fmt::Debug for Controller {
 /// What can be registered with an operator as a controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a controller",
-    note = "register `Controller::builder(reconciler)`, finished or not"
+    note = "register `Controller::builder(reconciler)`, finished or not, or add `#[derive(ControllerConfiguration)]` to the reconciler"
 )]
 pub trait IntoController {
     /// Finishes the declaration.
@@ -120,6 +130,7 @@ trait Declared: Send + Sync {
     fn name(&self) -> &str;
     fn resource_type(&self) -> &ResourceType;
     fn access(&self) -> Vec<Access>;
+    fn outlines(&self) -> &[Outline];
     fn start(&self, surroundings: &Surroundings) -> RunningController;
 }
 
@@ -148,6 +159,7 @@ struct Declaration<R: Reconciler> {
     /// Those that run only while some primary needs them.
     conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     workflow: Option<Workflow<R::Primary>>,
+    outlines: Vec<Outline>,
     further_access: Vec<Access>,
 }
 
@@ -204,6 +216,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
         access
     }
 
+    fn outlines(&self) -> &[Outline] {
+        &self.outlines
+    }
+
     fn start(&self, surroundings: &Surroundings) -> RunningController {
         let Surroundings { clients, environment, observers, cache_sync_timeout, workflows } = surroundings;
         let config = MachineConfig {
@@ -227,8 +243,8 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let primary = PrimarySource::new(self.primary_source(), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         let mut sources = Sources::default();
-        for (index, declaration) in (0..).zip(&self.sources) {
-            declaration.build(SourceIndex(index), &wiring, &mut sources);
+        for (index, declaration) in SourceIndex::all().zip(&self.sources) {
+            declaration.build(index, &wiring, &mut sources);
         }
         for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
             let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));

@@ -174,7 +174,10 @@ mod tests {
     use futures::{FutureExt, future::BoxFuture};
 
     use super::*;
-    use crate::processor::{MachineConfig, Outcome, Run, RunExecutor};
+    use crate::{
+        observe::Observer,
+        processor::{MachineConfig, Outcome, Run, RunExecutor},
+    };
 
     /// Follows nothing: until its end, or until it panics.
     struct Source {
@@ -215,33 +218,54 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_task_that_has_ended_is_named_and_one_that_is_meant_to_end_is_not() {
+    #[derive(Debug)]
+    struct PanickingObserver;
+
+    impl Observer for PanickingObserver {
+        fn observe(&self, _: &Observation<'_>) {
+            panic!("a bug of an observer")
+        }
+    }
+
+    fn start(sources: Vec<Arc<dyn EventSource>>, observers: Observers) -> RunningController {
         let environment = Environment::real();
         let (processor, processing) = Processor::new(
             MachineConfig::default(),
             environment.clone(),
-            Observers::default(),
+            observers.clone(),
             Arc::from("web"),
             Arc::new(NoRuns),
         );
-        let sources: Vec<Arc<dyn EventSource>> = vec![
-            Arc::new(Source { name: "Pod", panics: false }),
-            Arc::new(Source { name: "Secret", panics: true }),
-        ];
-        let controller = RunningController::start(
+        RunningController::start(
             Arc::from("web"),
             (sources, Arc::default()),
             processor,
             processing,
             &environment,
-            Observers::default(),
+            observers,
             None,
-        );
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_has_ended_is_named_and_one_that_is_meant_to_end_is_not() {
+        let pods = Source { name: "Pod", panics: false };
+        let secrets = Source { name: "Secret", panics: true };
+        let controller = start(vec![Arc::new(pods), Arc::new(secrets)], Observers::default());
         assert!(controller.ended_tasks().is_empty());
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert!(controller.snapshot().await.is_running, "the starting task has done its work");
         assert_eq!(controller.ended_tasks(), ["event source Secret"]);
+        assert!(controller.stop(Duration::from_secs(1)).await);
+        assert!(controller.ended_tasks().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_observer_that_panics_does_not_keep_runs_from_starting() {
+        let pods = Source { name: "Pod", panics: false };
+        let controller = start(vec![Arc::new(pods)], Observers::new(vec![Arc::new(PanickingObserver)]));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(controller.snapshot().await.is_running);
         assert!(controller.stop(Duration::from_secs(1)).await);
         assert!(controller.ended_tasks().is_empty());
     }

@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::Error;
-use crate::{dependent::DependentSource, event_source::SourceDeclaration, workflow::WorkflowSources};
+use crate::{
+    dependent::DependentSource, event_source::SourceDeclaration, observe::SourceIndex,
+    workflow::WorkflowSources,
+};
 
 type Declared = Arc<dyn SourceDeclaration>;
 
@@ -45,6 +48,9 @@ impl DeclaredSources {
         }
         always.extend(shared.into_iter().filter(|source| names.insert(source.name())));
         conditional.extend(shared_conditional.into_iter().filter(|source| names.insert(source.name())));
+        if names.len() > SourceIndex::COUNT {
+            return Err(Error::TooManySources(names.len()));
+        }
         Ok((always, conditional))
     }
 }
@@ -86,6 +92,20 @@ mod tests {
         });
         let (always, conditional) = declared.finish().unwrap();
         assert_eq!((names(&always), names(&conditional)), (vec!["Secret".into()], vec!["ConfigMap".into()]));
+    }
+
+    #[test]
+    fn every_event_source_has_a_position_of_its_own() {
+        let declared = |number: usize| {
+            let mut declared = DeclaredSources::default();
+            for index in 0..number {
+                declared.add(Arc::new(InformerEventSource::<Secret>::new().name(format!("source-{index}"))));
+            }
+            declared.finish()
+        };
+        assert!(declared(256).is_ok());
+        let error = declared(257).expect_err("a position is a byte").to_string();
+        assert!(error.contains("257 event sources"), "{error}");
     }
 
     #[test]

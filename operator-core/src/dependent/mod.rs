@@ -26,14 +26,13 @@ pub mod bulk;
 mod capabilities;
 mod custom;
 mod erased;
-mod error;
 pub mod kubernetes;
 pub mod matcher;
 
+pub use crate::reconciler::workflow::DependentError as Error;
 pub use bulk::{BulkDesired, BulkKubernetesDependent};
 pub use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, DependentResource, Updater};
+pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
-pub use error::Error;
 pub use kubernetes::{Desired, KubernetesDependent, ReadOnly};

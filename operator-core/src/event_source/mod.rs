@@ -4,7 +4,8 @@
 //! cache::Informer ──Change──▶ filters ──▶ relation ──ObjectKey of a primary + Cause──▶ EventSink
 //!                                │           (mapper, index)                             ▲
 //!                                └ the relation is kept up to date in any case           │
-//! a timer, a queue, another system ──▶ FunctionEventSource, or an EventSource of the user's own
+//! another system, polled or pushing ──▶ external: PollingEventSource and its like, with a cache
+//! a timer, a queue ──▶ FunctionEventSource, or an EventSource of the user's own
 //! ```
 //!
 //! All sources of all controllers start at the same moment, each with a task of its own, so that one which can't do its
@@ -21,7 +22,9 @@
 
 mod conditional;
 mod discovery;
+mod error;
 mod events;
+mod external;
 mod filter;
 mod function;
 mod informer;
@@ -50,14 +53,20 @@ use crate::{
 pub use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
 pub(crate) use discovery::{Asker, Discovery};
+pub use error::Error;
 pub use events::SourceEvents;
+pub use external::{
+    CachingInboundEventSource, DEFAULT_FETCH_TIMEOUT, ExternalResource, ExternalSource, ExternalStore,
+    InboundHandle, PerResourcePollingEventSource, PollingEventSource, SimpleInboundEventSource,
+    SimpleInboundHandle,
+};
 pub use filter::Filters;
 pub use function::FunctionEventSource;
 pub(crate) use informer::SecondaryWrite;
 pub use informer::{InformerEventSource, SecondarySource};
 pub use mapper::SecondaryToPrimary;
 pub(crate) use primaries::NoPrimaries;
-pub use primaries::Primaries;
+pub use primaries::{Primaries, PrimaryFollower};
 pub use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub use sources::Sources;

@@ -1,9 +1,14 @@
 //! What event sources may know of the primaries.
 
-use std::any::Any;
+use std::{
+    any::Any,
+    sync::{Arc, Weak},
+};
+
+use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::Informer,
+    cache::{Change, ChangeHandler, Informer},
     resource::{KubeObject, ObjectKey},
 };
 
@@ -18,6 +23,50 @@ pub trait Primaries: Any + Send + Sync {
     /// The keys of the primaries for which the named index gives `value`, sorted. The index is declared by
     /// `ControllerBuilder::index`; an unknown one has nothing.
     fn by_index(&self, index: &str, value: &str) -> Vec<ObjectKey>;
+
+    /// The newest known state of a primary; its type is the controller's primary type, to which it can be downcast.
+    fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
+        let _ = key;
+        None
+    }
+
+    /// From now on `follower` is told of all changes of primaries, for as long as it lives. A source calls this while it
+    /// is built, when nothing has been seen yet.
+    fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
+        let _ = follower;
+    }
+
+    /// Resolves when all primaries that exist have been seen, and followers told of them.
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+}
+
+/// Is told of changes of primaries, whether they pass the controller's filters or not. For sources that keep something
+/// for each primary. Answers to JOSDK's `ResourceEventAware`.
+///
+/// Both methods are called in order, before the change causes a run, and in the middle of the event path: they return
+/// quickly and don't block. They may read the [`Primaries`].
+pub trait PrimaryFollower: Send + Sync {
+    /// A primary appeared or changed.
+    fn primary_seen(&self, key: &ObjectKey);
+
+    /// A primary is gone. One that was replaced under its name is first gone, then seen.
+    fn primary_gone(&self, key: &ObjectKey);
+}
+
+/// Tells a follower what an informer of primaries sees.
+struct Following(Weak<dyn PrimaryFollower>);
+
+impl<P: KubeObject> ChangeHandler<P> for Following {
+    fn on_change(&self, change: Change<P>) {
+        // A follower holds on to the primaries that it reads, so the way back must not hold on to it.
+        let Some(follower) = self.0.upgrade() else { return };
+        match change {
+            Change::Added { .. } | Change::Updated { .. } => follower.primary_seen(&change.key()),
+            Change::Deleted { .. } => follower.primary_gone(&change.key()),
+        }
+    }
 }
 
 impl<P: KubeObject> Primaries for Informer<P> {
@@ -27,6 +76,19 @@ impl<P: KubeObject> Primaries for Informer<P> {
 
     fn by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
         Self::by_index(self, index, value).iter().map(|primary| ObjectKey::of(&**primary)).collect()
+    }
+
+    fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
+        Self::get(self, key).map(|primary| primary as Arc<dyn Any + Send + Sync>)
+    }
+
+    fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
+        self.also_tell(Arc::new(Following(follower)));
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let informer = self.clone();
+        async move { Self::synced(&informer).await }.boxed()
     }
 }
 

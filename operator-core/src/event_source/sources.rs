@@ -6,7 +6,9 @@ use std::{any::Any, fmt, sync::Arc};
 
 use kube::core::{DynamicObject, PartialObjectMeta};
 
-use super::{EventSource, SecondarySource, SourceDeclaration, Wiring, conditional::ConditionalSources};
+use super::{
+    EventSource, ExternalSource, SecondarySource, SourceDeclaration, Wiring, conditional::ConditionalSources,
+};
 use crate::{
     observe::SourceIndex,
     resource::{KubeObject, ResourceType},
@@ -14,7 +16,7 @@ use crate::{
 
 struct Entry {
     source: Arc<dyn EventSource>,
-    /// A source of secondaries again, with its type still known to whoever asks for it.
+    /// A source of secondaries, or an [`ExternalSource`], with its type still known to whoever asks for it.
     typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -37,6 +39,25 @@ impl Sources {
         self.entries.push(Entry { source, typed: None });
     }
 
+    /// Adds a source of another system's resources of type `R`, which the context of a run can then read from `store`.
+    pub fn add_external<R: 'static>(&mut self, source: Arc<dyn EventSource>, store: ExternalSource<R>) {
+        self.entries.push(Entry { source, typed: Some(Arc::new(store)) });
+    }
+
+    /// The sources of another system's resources of type `R`; conditional ones while they are synced.
+    pub fn external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
+        let conditional = self.conditional.readable();
+        let conditional =
+            conditional.into_iter().flat_map(|sources| sources.own_external().collect::<Vec<_>>());
+        self.own_external().chain(conditional)
+    }
+
+    /// Without the conditional ones.
+    fn own_external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
+        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_deref());
+        typed.filter_map(|typed| typed.downcast_ref::<ExternalSource<R>>().cloned())
+    }
+
     /// Adds a source that runs only while some primary needs it.
     pub(crate) fn add_conditional(
         &mut self,
@@ -54,7 +75,8 @@ impl Sources {
         &self.conditional
     }
 
-    /// The sources of objects of type `K`; conditional ones while they are synced. For a `K` whose kind is known at run time only, such as `DynamicObject`, these
+    /// The sources of objects of type `K`; conditional ones while they are synced. For a `K` whose kind is known at run
+    /// time only, such as `DynamicObject`, these
     /// are those of all kinds: see [`Sources::of_kind`].
     pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
         let conditional = self.conditional.readable();

@@ -6,6 +6,16 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceIndex(pub u8);
 
+impl SourceIndex {
+    /// How many event sources a controller may have.
+    pub(crate) const COUNT: usize = u8::MAX as usize + 1;
+
+    /// All positions, in order.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..=u8::MAX).map(Self)
+    }
+}
+
 /// One reason for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {

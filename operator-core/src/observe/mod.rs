@@ -10,19 +10,22 @@
 //! - Observations carry names, numbers and reasons, never the content of an object: no value of a Secret can leave
 //!   through an observer.
 //! - Observers are told in the order in which things happen to one object.
+//! - An observer that panics is named in the log by its position; the library and the other observers go on.
 //!
 //! # Assumptions
 //! - An observer returns quickly and doesn't block; it is called from the middle of the event path.
 
 mod cause;
 mod chain;
+mod observers;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use crate::resource::{ObjectKey, ResourceType};
 
 pub use cause::{Cause, Causes, SourceIndex};
 pub(crate) use chain::error_chain;
+pub use observers::Observers;
 
 /// Is told what the library does.
 pub trait Observer: fmt::Debug + Send + Sync {
@@ -265,23 +268,4 @@ pub enum SourceHealth {
         /// What the reader can do about it, where that is known.
         advice: Option<String>,
     },
-}
-
-/// All observers of an operator. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct Observers(Arc<[Arc<dyn Observer>]>);
-
-impl Observers {
-    /// Those observers, told in this order.
-    #[must_use]
-    pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
-        Self(observers.into())
-    }
-
-    /// Tells all of them.
-    pub fn observe(&self, observation: &Observation<'_>) {
-        for observer in &*self.0 {
-            observer.observe(observation);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! What is sent: objects as JSON, without what the server keeps for itself.
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{Error, intent::Part, mask, matcher::strip_nulls};
@@ -135,8 +136,8 @@ pub(super) fn version_of<K: KubeObject>(object: Option<&K>) -> &str {
 }
 
 /// The bytes of a JSON value; one that was built from strings and maps always has some.
-pub(super) fn bytes(body: &Value) -> Vec<u8> {
-    body.to_string().into_bytes()
+pub(super) fn bytes(body: &Value) -> Bytes {
+    body.to_string().into()
 }
 
 fn metadata(body: &mut Value) -> Option<&mut Map<String, Value>> {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
 use kube::{Client, client::Body, core::Status};
-use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::Error;
 use crate::{
+    cache::decode,
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
@@ -50,7 +52,7 @@ pub(crate) struct Write<'w> {
     pub(crate) target_type: &'w ResourceType,
     pub(crate) target: &'w ObjectKey,
     pub(crate) subresource: Option<&'static str>,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
     /// The version that the write builds upon; tells whether the server found something to change.
     pub(crate) base: Option<ResourceVersion>,
 }
@@ -88,7 +90,7 @@ impl Writer {
         write: &Write<'_>,
     ) -> Result<K, Error> {
         let answer = self.send_raw(primary, write).await?;
-        decode(write, &answer)
+        self.decode(write, &answer)
     }
 
     /// Sends `write` and says nothing about what is in the answer.
@@ -168,6 +170,13 @@ impl Writer {
         Err(Error::refused(write.verb.as_str(), kind.clone(), key.clone(), Box::new(status)))
     }
 
+    /// The object in an answer, as caches hold it: managed fields of others would only be built to be thrown away.
+    fn decode<K: KubeObject>(&self, write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
+        serde_json::from_slice::<&RawValue>(answer)
+            .and_then(|answer| decode(answer.get(), &[&self.field_manager]))
+            .map_err(|source| Error::undecodable(write.target_type.clone(), write.target.clone(), source))
+    }
+
     fn request(&self, write: &Write<'_>) -> Result<Request<Body>, Error> {
         let collection = write.target_type.collection_path(write.target.namespace());
         let object = || {
@@ -207,11 +216,6 @@ impl Writer {
 
 fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
     Error::InvalidName { kind: kind.clone(), key: key.clone() }
-}
-
-fn decode<K: DeserializeOwned>(write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
-    let undecodable = |source| Error::undecodable(write.target_type.clone(), write.target.clone(), source);
-    serde_json::from_slice(answer).map_err(undecodable)
 }
 
 fn effect(write: &Write<'_>, code: StatusCode, answer: &[u8]) -> WriteEffect<'static> {

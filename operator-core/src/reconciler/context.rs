@@ -20,7 +20,7 @@ use crate::{
     cache::Informer,
     client::Clients,
     environment::WallClock,
-    event_source::{PrimarySource, SecondarySource, Sources},
+    event_source::{ExternalSource, PrimarySource, SecondarySource, Sources},
     observe::Causes,
     operations::{ResourceOperations, Writer, WritingRun},
     resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
@@ -203,6 +203,21 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.shared.sources.named(name)
+    }
+
+    /// What is known of another system's resources of type `R` that belong to the primary, from all event sources for
+    /// `R`, in the order of their ids within each source. Nothing is fetched: where a run is the first to need them, see
+    /// [`ExternalStore::fetch_now`](crate::event_source::ExternalStore::fetch_now).
+    #[must_use]
+    pub fn external<R: 'static>(&self) -> Vec<Arc<R>> {
+        self.shared.sources.external::<R>().flat_map(|source| source.get(&self.run.key)).collect()
+    }
+
+    /// The event source of that name for another system's resources of type `R`; without a name the first one. It is also
+    /// told there what the run has written to the other system.
+    #[must_use]
+    pub fn external_source<R: 'static>(&self, name: Option<&str>) -> Option<ExternalSource<R>> {
+        self.shared.sources.external().find(|source| name.is_none_or(|name| source.name() == name))
     }
 
     /// The cache of all primaries.

@@ -1,7 +1,7 @@
 //! The declaration of a workflow.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     fmt,
     sync::{
         Arc,
@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Error, Graph, Node, NodeId,
+    Error, Graph, Node, NodeId, Outline,
     mermaid::{self, Class, Label},
     run,
 };
@@ -66,10 +66,10 @@ impl<P: KubeObject> Workflow<P> {
         self.0.nodes.iter().any(|node| node.dependent.capabilities().needs_cleanup())
     }
 
-    /// The nodes and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
+    /// The nodes with their conditions and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
-        mermaid::flowchart(&self.0.graph, &BTreeMap::new())
+        self.outline().mermaid()
     }
 
     /// The same with what became of each node.
@@ -78,7 +78,7 @@ impl<P: KubeObject> Workflow<P> {
         let graph = &self.0.graph;
         let label = |node: NodeId| {
             let state = &result.node(graph.name(node))?.state;
-            Some((node, Label { state: state.to_string(), class: class_of(state) }))
+            Some((node, Label { state: state.to_string(), class: Some(class_of(state)) }))
         };
         mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect())
     }
@@ -94,10 +94,33 @@ impl<P: KubeObject> Workflow<P> {
         sources
     }
 
-    /// The rights that its dependents need to write.
+    /// What can be said about it without running it.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        let conditions = self.0.nodes.iter().map(Node::conditions).collect();
+        Outline { graph: self.0.graph.clone(), conditions }
+    }
+
+    /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
+    /// what the garbage collector removes, and no condition, is not deleted by the operator.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
-        self.0.nodes.iter().flat_map(|node| node.dependent.access()).collect()
+        let graph = &self.0.graph;
+        let mut removable: BTreeSet<NodeId> = BTreeSet::new();
+        let mut access = Vec::new();
+        for id in graph.in_order() {
+            let node = &self.0.nodes[id.index()];
+            // What depends on a node is removed before it.
+            if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
+                removable.insert(id);
+            }
+            let deletes = removable.contains(&id) || node.dependent.capabilities().needs_cleanup();
+            access.extend(node.dependent.access().into_iter().map(|mut right| {
+                right.verbs.retain(|verb| deletes || *verb != "delete");
+                right
+            }));
+        }
+        access
     }
 }
 

@@ -34,6 +34,7 @@ mod error;
 pub mod graph;
 pub mod mermaid;
 mod node;
+mod outline;
 pub mod plan;
 mod run;
 
@@ -50,3 +51,4 @@ pub use conditions::{
 pub use error::{Error, Mistake};
 pub use graph::{Graph, NodeId};
 pub use node::Node;
+pub use outline::Outline;

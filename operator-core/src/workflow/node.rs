@@ -1,13 +1,17 @@
 //! One node of a workflow, as it is declared.
 
-use std::{fmt, sync::Arc};
+use std::{any::type_name_of_val, collections::BTreeMap, fmt, sync::Arc};
 
 use super::condition::{AnyCondition, AnyGate, Condition, Gate, Met, OwnGate, ReconcilePrecondition, When};
+use super::outline::short_name;
 use crate::{
     dependent::{Dependent, IntoDependent},
-    reconciler::Context,
+    reconciler::{Context, workflow::ConditionKind},
     resource::KubeObject,
 };
+
+/// The words for a gate that holds.
+const HELD: &str = "held unless";
 
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. Answers to JOSDK's `@Dependent`
 /// within `@Workflow`.
@@ -21,6 +25,8 @@ pub struct Node<P: KubeObject> {
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
     pub(super) sources: Vec<String>,
+    /// The conditions in words, by what they decide.
+    words: BTreeMap<ConditionKind, String>,
 }
 
 impl<P: KubeObject> Node<P> {
@@ -34,6 +40,7 @@ impl<P: KubeObject> Node<P> {
             ready: None,
             deleted: None,
             sources: Vec::new(),
+            words: BTreeMap::new(),
         }
     }
 
@@ -52,6 +59,7 @@ impl<P: KubeObject> Node<P> {
     /// Takes part only where the condition is met: otherwise the node is not there, and what depends on it is removed. Its
     /// event source runs only while at least one primary has it active. JOSDK's `activationCondition`.
     pub fn activation_condition(mut self, condition: impl Condition<P>) -> Self {
+        self.say(ConditionKind::Activation, "active if", &condition);
         self.activation = Some(Arc::new(condition));
         self
     }
@@ -59,30 +67,35 @@ impl<P: KubeObject> Node<P> {
     /// Exists only where the condition is met: otherwise it is deleted, after everything that depends on it. JOSDK's
     /// `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
+        self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
         self.precondition = Some(Arc::new(Met(condition, Gate::Remove)));
         self
     }
 
     /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
+        self.say(ConditionKind::ReconcilePrecondition, HELD, &condition);
         self.precondition = Some(Arc::new(Met(condition, Gate::Hold)));
         self
     }
 
     /// Is run, held or removed, as the gate says.
     pub fn gate(mut self, gate: impl ReconcilePrecondition<P>) -> Self {
+        self.say(ConditionKind::ReconcilePrecondition, "gate", &gate);
         self.precondition = Some(Arc::new(OwnGate(gate)));
         self
     }
 
     /// What depends on it runs once the condition is met. JOSDK's `readyPostcondition`.
     pub fn ready_postcondition(mut self, condition: impl Condition<P>) -> Self {
+        self.say(ConditionKind::ReadyPostcondition, "ready when", &condition);
         self.ready = Some(Arc::new(condition));
         self
     }
 
     /// What it depends on is deleted once the condition is met. JOSDK's `deletePostcondition`.
     pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
+        self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
         self.deleted = Some(Arc::new(condition));
         self
     }
@@ -105,6 +118,25 @@ impl<P: KubeObject> Node<P> {
     /// [`Node::delete_postcondition`] by a closure.
     pub fn deleted_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
         self.delete_postcondition(When(condition))
+    }
+
+    /// Whether a condition may remove it; a node that is only held never is.
+    pub(super) fn may_be_removed(&self) -> bool {
+        let held = self.words.get(&ConditionKind::ReconcilePrecondition);
+        let held = held.is_some_and(|words| words.starts_with(HELD));
+        self.activation.is_some() || (self.precondition.is_some() && !held)
+    }
+
+    /// What is said about a node in outlines.
+    fn say<C>(&mut self, kind: ConditionKind, verb: &str, condition: &C) {
+        let name = short_name(type_name_of_val(condition));
+        let name = if name.starts_with("When<") { "closure" } else { &name };
+        self.words.insert(kind, format!("{verb} {name}"));
+    }
+
+    /// The conditions in words, as in `if Exposed`.
+    pub(super) fn conditions(&self) -> Vec<String> {
+        self.words.values().cloned().collect()
     }
 
     pub(super) fn name(&self) -> Arc<str> {

@@ -1,4 +1,7 @@
-//! What each child of a page should look like: functions of the page, without side effects.
+//! What each child of a page should look like: functions of the page, without side effects. All styles share them; the
+//! owner reference is not part of them.
+
+use std::error::Error as StdError;
 
 use k8s_openapi::{
     api::{
@@ -6,14 +9,14 @@ use k8s_openapi::{
         core::v1::{ConfigMap, Service},
         networking::v1::Ingress,
     },
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::ResourceExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{WebPage, WebPageError};
+use crate::{WebPage, WebPageError, WebPageStatus};
 
 /// The annotation of the pods that changes with the html, so that a new page rolls them.
 const HTML_HASH: &str = "sample.operator-core.io/html-hash";
@@ -23,98 +26,121 @@ pub(crate) fn config_map_name(page: &WebPage) -> String {
     format!("{}-html", page.name_any())
 }
 
-/// All children of one page.
-pub(crate) struct Children<'p> {
-    page: &'p WebPage,
-    owner: OwnerReference,
+/// Holds the html.
+pub(crate) fn config_map(page: &WebPage) -> ConfigMap {
+    ConfigMap {
+        metadata: metadata(page, config_map_name(page)),
+        data: Some([("index.html".to_owned(), page.spec.html.clone())].into()),
+        ..ConfigMap::default()
+    }
 }
 
-impl<'p> Children<'p> {
-    pub(crate) fn of(page: &'p WebPage, owner: OwnerReference) -> Self {
-        Self { page, owner }
-    }
-
-    /// Holds the html.
-    pub(crate) fn config_map(&self) -> ConfigMap {
-        ConfigMap {
-            metadata: self.metadata(config_map_name(self.page)),
-            data: Some([("index.html".to_owned(), self.page.spec.html.clone())].into()),
-            ..ConfigMap::default()
-        }
-    }
-
-    /// Serves the html with nginx, as a user without rights.
-    pub(crate) fn deployment(&self) -> Result<Deployment, WebPageError> {
-        let labels = self.labels();
-        self.typed(json!({
-            "metadata": self.metadata(self.page.name_any()),
-            "spec": {
-                "replicas": 1,
-                "selector": { "matchLabels": labels },
-                "template": {
-                    "metadata": { "labels": labels, "annotations": { HTML_HASH: self.html_hash() } },
-                    "spec": {
-                        "securityContext": { "runAsNonRoot": true, "seccompProfile": { "type": "RuntimeDefault" } },
-                        "containers": [{
-                            "name": "nginx",
-                            "image": "nginxinc/nginx-unprivileged:1.29",
-                            "ports": [{ "name": "http", "containerPort": 8080, "protocol": "TCP" }],
-                            "securityContext": {
-                                "allowPrivilegeEscalation": false,
-                                "capabilities": { "drop": ["ALL"] },
-                            },
-                            "volumeMounts": [{ "name": "html", "mountPath": "/usr/share/nginx/html" }],
-                        }],
-                        "volumes": [{ "name": "html", "configMap": { "name": config_map_name(self.page) } }],
-                    },
+/// Serves the html with nginx, as a user without rights.
+pub(crate) fn deployment(page: &WebPage) -> Result<Deployment, WebPageError> {
+    let labels = labels(page);
+    typed(json!({
+        "metadata": metadata(page, page.name_any()),
+        "spec": {
+            "replicas": 1,
+            "selector": { "matchLabels": labels },
+            "template": {
+                "metadata": { "labels": labels, "annotations": { HTML_HASH: html_hash(page) } },
+                "spec": {
+                    "securityContext": { "runAsNonRoot": true, "seccompProfile": { "type": "RuntimeDefault" } },
+                    "containers": [{
+                        "name": "nginx",
+                        "image": "nginxinc/nginx-unprivileged:1.29",
+                        "ports": [{ "name": "http", "containerPort": 8080, "protocol": "TCP" }],
+                        "securityContext": {
+                            "allowPrivilegeEscalation": false,
+                            "capabilities": { "drop": ["ALL"] },
+                        },
+                        "volumeMounts": [{ "name": "html", "mountPath": "/usr/share/nginx/html" }],
+                    }],
+                    "volumes": [{ "name": "html", "configMap": { "name": config_map_name(page) } }],
                 },
             },
-        }))
-    }
+        },
+    }))
+}
 
-    /// Gives the pods one address.
-    pub(crate) fn service(&self) -> Result<Service, WebPageError> {
-        self.typed(json!({
-            "metadata": self.metadata(self.page.name_any()),
-            "spec": {
-                "selector": self.labels(),
-                "ports": [{ "name": "http", "port": 80, "protocol": "TCP", "targetPort": "http" }],
-            },
-        }))
-    }
+/// Gives the pods one address.
+pub(crate) fn service(page: &WebPage) -> Result<Service, WebPageError> {
+    typed(json!({
+        "metadata": metadata(page, page.name_any()),
+        "spec": {
+            "selector": labels(page),
+            "ports": [{ "name": "http", "port": 80, "protocol": "TCP", "targetPort": "http" }],
+        },
+    }))
+}
 
-    /// Makes the page reachable from outside.
-    pub(crate) fn ingress(&self) -> Result<Ingress, WebPageError> {
-        let service = json!({ "name": self.page.name_any(), "port": { "name": "http" } });
-        self.typed(json!({
-            "metadata": self.metadata(self.page.name_any()),
-            "spec": {
-                "rules": [{
-                    "http": { "paths": [{ "path": "/", "pathType": "Prefix", "backend": { "service": service } }] },
-                }],
-            },
-        }))
-    }
+/// Makes the page reachable from outside.
+pub(crate) fn ingress(page: &WebPage) -> Result<Ingress, WebPageError> {
+    let service = json!({ "name": page.name_any(), "port": { "name": "http" } });
+    typed(json!({
+        "metadata": metadata(page, page.name_any()),
+        "spec": {
+            "rules": [{
+                "http": { "paths": [{ "path": "/", "pathType": "Prefix", "backend": { "service": service } }] },
+            }],
+        },
+    }))
+}
 
-    fn metadata(&self, name: String) -> ObjectMeta {
-        ObjectMeta {
-            name: Some(name),
-            namespace: self.page.namespace(),
-            labels: serde_json::from_value(self.labels()).ok(),
-            owner_references: Some(vec![self.owner.clone()]),
-            ..ObjectMeta::default()
-        }
+fn metadata(page: &WebPage, name: String) -> ObjectMeta {
+    ObjectMeta {
+        name: Some(name),
+        namespace: page.namespace(),
+        labels: serde_json::from_value(labels(page)).ok(),
+        ..ObjectMeta::default()
     }
+}
 
-    fn labels(&self) -> Value {
-        json!({ "app.kubernetes.io/name": "webpage", "app.kubernetes.io/instance": self.page.name_any() })
-    }
+fn labels(page: &WebPage) -> Value {
+    json!({ "app.kubernetes.io/name": "webpage", "app.kubernetes.io/instance": page.name_any() })
+}
 
-    fn html_hash(&self) -> String {
-        Sha256::digest(&self.page.spec.html).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-    }
+fn html_hash(page: &WebPage) -> String {
+    Sha256::digest(&page.spec.html).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
 
-    fn typed<K: DeserializeOwned>(&self, object: Value) -> Result<K, WebPageError> {
-        serde_json::from_value(object).map_err(WebPageError::Template)
+fn typed<K: DeserializeOwned>(object: Value) -> Result<K, WebPageError> {
+    serde_json::from_value(object).map_err(WebPageError::Template)
+}
+
+/// The status of a page whose children are as they should be.
+pub(crate) fn status(page: &WebPage, ready: bool) -> WebPageStatus {
+    WebPageStatus {
+        html_config_map: Some(config_map_name(page)),
+        ready,
+        error_message: None,
+        observed_generation: page.metadata.generation,
     }
+}
+
+/// The status of a page that can't be served as it is; what is there stays.
+pub(crate) fn error_status(page: &WebPage, error: &(dyn StdError + 'static)) -> WebPageStatus {
+    WebPageStatus {
+        ready: false,
+        error_message: Some(error.to_string()),
+        observed_generation: page.metadata.generation,
+        ..page.status.clone().unwrap_or_default()
+    }
+}
+
+/// Whether the html can be served.
+pub(crate) fn is_servable(page: &WebPage) -> bool {
+    !page.spec.html.contains("error")
+}
+
+/// Whether the newest pod template is what is running.
+pub(crate) fn is_rolled_out(deployment: &Deployment) -> bool {
+    let wanted = deployment.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+    deployment.status.as_ref().is_some_and(|status| {
+        status.observed_generation >= deployment.metadata.generation
+            && status.updated_replicas.unwrap_or(0) >= wanted
+            && status.ready_replicas.unwrap_or(0) >= wanted
+            && status.replicas.unwrap_or(0) == wanted
+    })
 }

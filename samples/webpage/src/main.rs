@@ -1,4 +1,4 @@
-//! The operator's binary: `webpage run | crd | dev`.
+//! The operator's binary: `webpage run | crd | graph | dev`.
 
 use std::process::ExitCode;
 
@@ -6,5 +6,5 @@ use operator_core::cli::CommandLine;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    CommandLine::new(webpage::operator()).dev(webpage::workbench()).main().await
+    CommandLine::styles(webpage::STYLES).dev(webpage::workbench()).main().await
 }

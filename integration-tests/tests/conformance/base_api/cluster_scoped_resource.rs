@@ -8,11 +8,15 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope};
 use serde_json::json;
 
+use crate::collected;
+
 test_resource!("cluster-scoped-resource.conformance.operator-core.io");
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
-    let scene = Scene::<TestResource>::cluster_scoped("cluster-scoped-resource").await?;
+    // The garbage collector is waited for.
+    let scene =
+        Scene::<TestResource>::cluster_scoped(collected::cluster().await?, "cluster-scoped-resource").await?;
     // Cluster-scoped names are shared with everybody; the namespace's name is this test's own.
     let name = scene.namespace.as_str();
     let key = ObjectKey::cluster_scoped(name);

@@ -15,6 +15,8 @@ use operator_core::{
 };
 use serde_json::json;
 
+use crate::collected;
+
 test_resource!("generic-kubernetes-resource-handling.conformance.operator-core.io", namespaced);
 
 fn map_resource() -> ApiResource {
@@ -23,7 +25,8 @@ fn map_resource() -> ApiResource {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untyped_secondaries_are_created_updated_and_collected() -> Result<()> {
-    let scene = Scene::<TestResource>::new("generic-resource-handling").await?;
+    // The garbage collector is waited for.
+    let scene = Scene::<TestResource>::on(collected::cluster().await?, "generic-resource-handling").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let maps = ResourceType::with::<DynamicObject>(&map_resource());

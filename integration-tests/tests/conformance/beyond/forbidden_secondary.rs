@@ -4,28 +4,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, config_map, eventually, test_resource};
-use k8s_openapi::api::{
-    core::v1::ConfigMap,
-    rbac::v1::{Role, RoleBinding},
-};
-use kube::api::PostParams;
+use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, Operator, UpdateControl, observe::SourceHealth, testing::TestOperator};
-use serde_json::{Value, json};
+use serde_json::json;
 
 test_resource!("forbidden-secondary.conformance.operator-core.io", namespaced);
-
-/// Lets `user` do what `rule` says in the test's namespace.
-async fn grant(scene: &Scene<TestResource>, name: &str, user: &str, rule: Value) -> Result<()> {
-    let role: Role = serde_json::from_value(json!({ "metadata": { "name": name }, "rules": [rule] }))?;
-    let binding: RoleBinding = serde_json::from_value(json!({
-        "metadata": { "name": name },
-        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name },
-        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
-    }))?;
-    scene.api::<Role>().create(&PostParams::default(), &role).await?;
-    scene.api::<RoleBinding>().create(&PostParams::default(), &binding).await?;
-    Ok(())
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
@@ -38,7 +21,7 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
         "resources": ["testresources", "testresources/status"],
         "verbs": ["get", "list", "watch", "patch"],
     });
-    grant(&scene, "primaries", &user, primaries).await?;
+    scene.grant("primaries", &user, &primaries).await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
@@ -79,7 +62,7 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
         "resources": ["configmaps"],
         "verbs": ["list", "watch", "create", "patch"],
     });
-    grant(&scene, "config-maps", &user, maps).await?;
+    scene.grant("config-maps", &user, &maps).await?;
     let settled = operator.settled().await?;
     assert!(operator.unhealthy_sources().await.is_empty());
     assert_eq!(settled.runs_of(&scene.key("one")), 1);

@@ -2,9 +2,12 @@
 
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
+mod external_sources;
+mod fixed_point;
 mod forbidden_secondary;
 mod http;
 mod observability;
 mod panic_in_reconcile;
 mod primary_gone_during_a_run;
 mod recreated_primary;
+mod unanswered_create;

@@ -1,6 +1,8 @@
 //! What the writes promise beyond the original's tests.
 
+mod api_calls;
 mod deadline;
+mod dependent_creation;
 mod foreign_ownership;
 mod replaced_primary;
 mod terminating_namespace;

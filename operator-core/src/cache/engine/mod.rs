@@ -1,13 +1,13 @@
 //! Where events, own writes and readers meet: the store, the indexes and the overlay behind one lock.
 
 mod fetches;
+mod handlers;
 mod lists;
 mod reads;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -21,6 +21,8 @@ use crate::{
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceVersion},
 };
+
+use handlers::Handlers;
 
 pub(super) use fetches::Held;
 
@@ -42,7 +44,7 @@ pub(super) struct Engine<K: KubeObject> {
     store: Box<dyn ItemStore<K>>,
     recent: Arc<Recent<K>>,
     indexers: Indexers<K>,
-    handler: Arc<dyn ChangeHandler<K>>,
+    handlers: Handlers<K>,
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
@@ -137,7 +139,7 @@ impl<K: KubeObject> Engine<K> {
             store,
             recent: overlay.recent(),
             indexers: Indexers::new(config.indexers.clone()),
-            handler,
+            handlers: Handlers::new(handler),
             state: Mutex::new(State {
                 overlay,
                 collections,
@@ -223,8 +225,13 @@ impl<K: KubeObject> Engine<K> {
         let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
         if state.health != health {
             state.health = health.clone();
-            self.guarded(|| self.handler.on_health(&health));
+            self.handlers.on_health(&self.name, &health);
         }
+    }
+
+    /// From now on `follower` is told of every change, too.
+    pub(super) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
+        self.handlers.add(follower);
     }
 
     /// An own write to `key` starts. Returns the newest known state.
@@ -336,7 +343,7 @@ impl<K: KubeObject> Engine<K> {
             error,
             "an object can't be decoded and is skipped"
         );
-        self.guarded(|| self.handler.on_undecodable(key.as_ref(), &error));
+        self.handlers.on_undecodable(&self.name, key.as_ref(), &error);
         if let Some(key) = key {
             state.undecodable.insert(key, Undecodable { version, error });
         }
@@ -349,14 +356,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     fn hand_over(&self, change: Change<K>) {
-        self.guarded(|| self.handler.on_change(change));
-    }
-
-    /// A handler's panic must neither stop the informer nor, in the middle of another panic, abort the process.
-    fn guarded(&self, call: impl FnOnce()) {
-        if catch_unwind(AssertUnwindSafe(call)).is_err() {
-            tracing::error!(informer = self.name, "the informer's handler panicked");
-        }
+        self.handlers.on_change(&self.name, change);
     }
 
     fn set_synced(&self) {

@@ -78,8 +78,7 @@ pub(in crate::cache) fn object<K: KubeObject>(
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let text = managed_fields::without_foreign(item.get(), shape.own_managers());
-    let decoded = serde_json::from_str::<K>(&text)
+    let decoded = typed(item.get(), shape.own_managers())
         .map_err(|error| error.to_string())
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
@@ -97,6 +96,18 @@ pub(in crate::cache) fn object<K: KubeObject>(
             Decoded::Undecodable { key, version: identity.and_then(Identity::version), error }
         }
     }
+}
+
+/// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text.
+pub(crate) fn typed<K: KubeObject>(
+    item: &str,
+    own_managers: &[impl AsRef<str>],
+) -> Result<K, serde_json::Error> {
+    let cut = managed_fields::cut(item, own_managers);
+    let mut object = serde_json::from_str::<K>(&cut.text)?;
+    object.meta_mut().managed_fields = cut.own;
+    // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
+    Ok(object.clone())
 }
 
 /// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.

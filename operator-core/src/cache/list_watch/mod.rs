@@ -34,5 +34,7 @@ mod shell;
 #[cfg(test)]
 mod fsm_tests;
 
+pub(crate) use decode::typed;
+pub(super) use managed_fields::keep_own;
 pub(super) use request::Collection;
 pub(super) use shell::{fetch, follow};

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::feed::{Feed, human};
+use super::{
+    feed::{Feed, human},
+    nodes::Nodes,
+};
 use crate::{
     cli::output::Mark,
     observe::{Observation, Observer, RunEnd, SourceHealth, WriteEffect},
@@ -17,6 +20,7 @@ use crate::{
 pub(super) struct Lines {
     feed: Feed,
     runs: Mutex<BTreeMap<Id, Run>>,
+    nodes: Mutex<Nodes>,
     /// Told whenever something has happened.
     activity: Arc<Notify>,
 }
@@ -37,7 +41,7 @@ pub(super) struct Run {
 
 impl Lines {
     pub(super) fn new(feed: Feed, activity: Arc<Notify>) -> Self {
-        Self { feed, runs: Mutex::default(), activity }
+        Self { feed, runs: Mutex::default(), nodes: Mutex::default(), activity }
     }
 
     /// The last run of a primary.
@@ -117,7 +121,14 @@ impl Observer for Lines {
                 self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
                 self.change(controller, key, |run| run.retrying = true);
             }
+            Observation::NodeState { controller, key, node, state, reason } => {
+                let line = self.nodes.lock().change(controller, key, node, (state, reason));
+                if let Some((mark, text)) = line {
+                    self.say(controller, key, mark, text);
+                }
+            }
             Observation::PrimaryGone { controller, key } => {
+                self.nodes.lock().forget(controller, key);
                 self.runs.lock().remove(&((*controller).to_owned(), (*key).clone()));
             }
             _ => {}

@@ -16,6 +16,7 @@
 mod actor;
 mod feed;
 mod lines;
+mod nodes;
 mod objects;
 mod once;
 mod ready;

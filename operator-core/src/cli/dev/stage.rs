@@ -148,8 +148,12 @@ impl Stage {
     fn ready(&self, workbench: &Workbench) {
         let banner = Banner { output: self.output };
         let access = self.operator.controllers().iter().flat_map(Controller::access);
-        let mut kinds: Vec<String> = access.map(|access| access.resource_type.kind().to_owned()).collect();
-        kinds.dedup();
+        let mut kinds: Vec<String> = Vec::new();
+        for kind in access.map(|access| access.resource_type.kind().to_owned()) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
         banner.line("watching", &kinds.join(", "));
         if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
             let kubeconfig = kubeconfig.display();

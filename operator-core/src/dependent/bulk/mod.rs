@@ -8,6 +8,7 @@
 
 mod custom;
 mod declared;
+mod engine;
 mod kubernetes;
 mod several;
 

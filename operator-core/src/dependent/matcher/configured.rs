@@ -23,8 +23,10 @@ pub enum Written<'m> {
 }
 
 /// How a dependent is compared with what is desired. JOSDK: `Matcher`, and the `matcher` of a Kubernetes dependent.
+#[derive(Default)]
 pub enum Matcher<K> {
     /// By the managed fields where it is applied, else by [`GenericMatcher`] with its defaults.
+    #[default]
     Auto,
     /// By the managed fields: [`matches_applied`]. For dependents that are applied; a replaced one has no fields that were
     /// applied, and never matches ([`Matcher::needs_apply`]).
@@ -76,12 +78,6 @@ impl<K: KubeObject> Matcher<K> {
                 Ok(if is_as_desired(actual, desired) { Match::Equal } else { Match::Differs(Vec::new()) })
             }
         }
-    }
-}
-
-impl<K> Default for Matcher<K> {
-    fn default() -> Self {
-        Self::Auto
     }
 }
 

@@ -1,10 +1,12 @@
 //! Whether an apply would change anything.
 
+use std::borrow::Cow;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value};
 
 use super::sanitize::sanitized;
-use crate::operations::matcher::{self, Match, is_applied_by};
+use crate::operations::matcher::{self, Match, is_applied_by, owned_fields};
 
 /// The annotation in which JOSDK used to keep the previous state. No difference in it ever matters, as what JOSDK has left
 /// behind would otherwise be one. JOSDK: `PREVIOUS_ANNOTATION_KEY` of `KubernetesDependentResource`.
@@ -48,7 +50,7 @@ pub fn matches_applied(
     if !matches!(plain, Match::Differs(_)) {
         return plain;
     }
-    match sanitized(desired, actual, owned_by(managed, manager)) {
+    match sanitized(desired, actual, owned_by(managed, manager).as_deref()) {
         Some(desired) => matches(&desired),
         None => plain,
     }
@@ -61,7 +63,7 @@ fn without_previous(found: Match) -> Match {
     if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
 }
 
-fn owned_by<'m>(managed: &'m [ManagedFieldsEntry], manager: &str) -> Option<&'m Map<String, Value>> {
+fn owned_by<'m>(managed: &'m [ManagedFieldsEntry], manager: &str) -> Option<Cow<'m, Map<String, Value>>> {
     let entry = managed.iter().find(|entry| is_applied_by(entry, manager, None))?;
-    entry.fields_v1.as_ref()?.0.as_object()
+    owned_fields(entry)
 }

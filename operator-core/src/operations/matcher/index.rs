@@ -22,12 +22,10 @@ pub(super) fn digest(value: Option<&Value>) -> u64 {
 /// The digest of a string. Names of items are short and there are many, so it is a much cheaper function than the
 /// standard library's; an adversary's collisions cost time in lists that the adversary has to write first.
 pub(super) fn digest_of_text(text: &str) -> u64 {
-    let mut digest = mix(4, text.len() as u64);
-    let mut chunks = text.as_bytes().chunks_exact(8);
-    for chunk in &mut chunks {
-        digest = mix(digest, chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-    }
-    mix(digest, chunks.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let digest =
+        words.iter().fold(mix(4, text.len() as u64), |digest, word| mix(digest, u64::from_le_bytes(*word)));
+    mix(digest, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
 /// One round of the hash that rustc uses for its own tables.
@@ -35,22 +33,47 @@ const fn mix(digest: u64, word: u64) -> u64 {
     (digest.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// The positions of a list, sorted by digest.
+/// The positions of a list by digest: a table with open addressing, at most half full, so that it is made in one
+/// allocation and without sorting.
 #[derive(Debug)]
-pub(super) struct Index(Vec<(u64, usize)>);
+pub(super) struct Index(Vec<Slot>);
+
+/// A digest and the position of its item; `None` in an empty slot.
+type Slot = Option<(u64, usize)>;
 
 impl Index {
     /// An index over one digest for each item.
-    pub(super) fn new(digests: impl Iterator<Item = u64>) -> Self {
-        let mut sorted: Vec<_> = digests.enumerate().map(|(position, digest)| (digest, position)).collect();
-        sorted.sort_unstable();
-        Self(sorted)
+    pub(super) fn new(digests: impl ExactSizeIterator<Item = u64>) -> Self {
+        let mut index = Self(vec![None; (digests.len() * 2).next_power_of_two().max(2)]);
+        for (position, digest) in digests.enumerate() {
+            let mut at = index.start(digest);
+            while index.0[at].is_some() {
+                at = index.after(at);
+            }
+            index.0[at] = Some((digest, position));
+        }
+        index
     }
 
     /// The positions of the items with this digest, in order.
     pub(super) fn candidates(&self, digest: u64) -> impl Iterator<Item = usize> {
-        let start = self.0.partition_point(|(other, _)| *other < digest);
-        self.0[start..].iter().take_while(move |(other, _)| *other == digest).map(|(_, position)| *position)
+        let mut at = self.start(digest);
+        std::iter::from_fn(move || {
+            let slot = self.0[at];
+            at = self.after(at);
+            slot
+        })
+        .filter(move |(other, _)| *other == digest)
+        .map(|(_, position)| position)
+    }
+
+    /// Where the search for a digest starts: the upper bits of a product are its best ones.
+    fn start(&self, digest: u64) -> usize {
+        (digest >> 32) as usize & (self.0.len() - 1)
+    }
+
+    fn after(&self, at: usize) -> usize {
+        (at + 1) & (self.0.len() - 1)
     }
 }
 

@@ -3,48 +3,52 @@
 use serde_json::Value;
 
 use super::index::{Found, Index, digest, find};
-use super::item_key::ItemKey;
+use super::item_key::{Candidate, ItemKey};
 use super::path::Path;
-use super::value::{present, same};
+use super::value::same;
 use super::walk::{Object, Walk};
 
 impl Walk {
     /// Compares the owned items of a list that is merged by key. Each key has to name exactly one item, and each
     /// desired item has to be named.
-    pub(super) fn keyed_items(
+    pub(super) fn keyed_items<'a>(
         &mut self,
         path: &Path<'_>,
         desired: Option<&Value>,
         actual: Option<&Value>,
-        owned: &Object,
+        owned: &'a Object,
     ) {
         let (Some(desired), Some(actual)) = (items_or_absent(desired), items_or_absent(actual)) else {
             return self.differs(path);
         };
-        let mut keys = Vec::with_capacity(owned.len());
-        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
-            let Some(key) = key.strip_prefix("k:").and_then(ItemKey::parse) else {
-                return self.differs(path);
-            };
-            keys.push((key, below));
-        }
-        let Some(field) = keys.first().map(|(key, _)| key.first_field()) else {
+        let parse = |key: &'a str| key.strip_prefix("k:").and_then(ItemKey::parse);
+        // All keys of a list have the same fields, so the first one tells by what to look the items up.
+        let Some(first) = owned.keys().find(|key| *key != ".").and_then(|key| parse(key)) else {
             return self.differs(path);
         };
-        let index_of =
-            |items: &[Value]| Index::new(items.iter().map(|item| digest(present(item.get(field)))));
-        let (desired_index, actual_index) = (index_of(desired), index_of(actual));
+        let field = first.first_field();
+        let (desired_by_key, actual_by_key) = (ByKey::new(desired, field), ByKey::new(actual, field));
+        let some_lack_it = desired_by_key.index.candidates(digest(None)).next().is_some();
 
         let mut is_owned = vec![false; desired.len()];
-        for (key, below) in &keys {
-            // All keys of a list have the same fields; a set where they don't is malformed.
-            let Some(digest_of_key) = key.digest_of(field) else { return self.differs(path) };
-            // A desired item may leave out a key field that has a default, and then has the digest of nothing.
-            let wanted = find(
-                desired_index.candidates(digest_of_key).chain(desired_index.candidates(digest(None))),
-                |position| key.names_desired(&desired[position], below),
-            );
-            let found = find(actual_index.candidates(digest_of_key), |position| key.names(&actual[position]));
+        for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {
+            let Some(key) = parse(key) else { return self.differs(path) };
+            // The server writes them in one order; a set with other fields, or in another order, is malformed.
+            if key.first_field() != field {
+                return self.differs(path);
+            }
+            let digest_of_key = key.first_digest();
+            let candidates = desired_by_key.index.candidates(digest_of_key);
+            let is_it = |position| key.names_desired(&desired_by_key.candidate(position), below);
+            let wanted = if some_lack_it {
+                // A desired item may leave out a key field that has a default, and then has the digest of nothing.
+                find(candidates.chain(desired_by_key.index.candidates(digest(None))), is_it)
+            } else {
+                find(candidates, is_it)
+            };
+            let found = find(actual_by_key.index.candidates(digest_of_key), |position| {
+                key.names(&actual_by_key.candidate(position))
+            });
             if let Found::Once(position) = wanted {
                 is_owned[position] = true;
             }
@@ -131,6 +135,25 @@ impl Walk {
         for (index, _) in is_owned.iter().enumerate().filter(|(_, is_owned)| !**is_owned) {
             self.differs(&Path::Item(path, index));
         }
+    }
+}
+
+/// The items of a list by the value of one key field.
+struct ByKey<'a> {
+    items: &'a [Value],
+    values: Vec<Option<&'a Value>>,
+    index: Index,
+}
+
+impl<'a> ByKey<'a> {
+    fn new(items: &'a [Value], field: &str) -> Self {
+        let values: Vec<_> = items.iter().map(|item| item.get(field)).collect();
+        let index = Index::new(values.iter().map(|value| digest(*value)));
+        Self { items, values, index }
+    }
+
+    fn candidate(&self, position: usize) -> Candidate<'a> {
+        Candidate { item: &self.items[position], first: self.values[position] }
     }
 }
 

@@ -52,10 +52,12 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 
-use self::walk::Walk;
+use self::walk::{Object, Walk};
 
 pub use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub use self::value::strip_nulls;
@@ -97,7 +99,8 @@ impl Match {
 
 /// Whether a server-side apply of `desired` by `manager` would change `actual`.
 ///
-/// `managed` are the managed fields of `actual`; entries of other managers may have been dropped from it. With
+/// `managed` are the managed fields of `actual`; entries of other managers may have been dropped from it, and `fieldsV1`
+/// may be text, as it is in the caches of this library. With
 /// `subresource` `Some("status")` only `status` is compared, otherwise everything but `status`.
 ///
 /// A set of another API version than the one of `desired` is a difference, for its fields may have other names.
@@ -120,11 +123,7 @@ pub fn matches_applied(
     if entries.next().is_some() {
         return Match::Differs(vec![MANAGED_FIELDS.to_owned()]);
     }
-    let owned = match (entry.fields_type.as_deref(), &entry.fields_v1) {
-        (None | Some("FieldsV1"), Some(fields)) => fields.0.as_object(),
-        _ => None,
-    };
-    let Some(owned) = owned else { return Match::Differs(vec![MANAGED_FIELDS.to_owned()]) };
+    let Some(owned) = owned_fields(entry) else { return Match::Differs(vec![MANAGED_FIELDS.to_owned()]) };
     if let (Some(wanted), Some(recorded)) =
         (desired.get("apiVersion").and_then(Value::as_str), entry.api_version.as_deref())
         && wanted != recorded
@@ -134,12 +133,21 @@ pub fn matches_applied(
 
     let mut walk = Walk::default();
     if subresource == Some("status") {
-        walk.status(desired, actual, owned);
+        walk.status(desired, actual, &owned);
     } else {
-        walk.object(desired, actual, owned);
+        walk.object(desired, actual, &owned);
     }
     let paths = walk.into_paths();
     if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
+}
+
+/// The set of owned fields that an entry records, be it a tree or text.
+pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Object>> {
+    match (entry.fields_type.as_deref(), &entry.fields_v1.as_ref()?.0) {
+        (None | Some("FieldsV1"), Value::Object(fields)) => Some(Cow::Borrowed(fields)),
+        (None | Some("FieldsV1"), Value::String(text)) => serde_json::from_str(text).ok().map(Cow::Owned),
+        _ => None,
+    }
 }
 
 /// Whether an entry records an apply by this manager to this subresource. The main resource is an absent or an empty

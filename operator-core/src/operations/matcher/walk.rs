@@ -1,6 +1,5 @@
 //! Walks desired object, actual object and owned fields side by side. Lists are in `lists`.
 
-use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use serde_json::{Map, Value};
@@ -227,15 +226,16 @@ impl<'a> Cursor<'a> {
     fn get(&mut self, name: &str) -> Option<&'a Value> {
         let rest = self.rest.as_mut()?;
         while let Some((next, value)) = rest.peek() {
-            match next.as_str().cmp(name) {
-                Ordering::Less => drop(rest.next()),
-                Ordering::Equal => {
-                    let value = *value;
-                    rest.next();
-                    return Some(value);
-                }
-                Ordering::Greater => break,
+            // The usual answer, which most often needs only the lengths to be compared.
+            if *next == name {
+                let value = *value;
+                rest.next();
+                return Some(value);
             }
+            if next.as_str() > name {
+                break;
+            }
+            rest.next();
         }
         self.fields?.get(name)
     }

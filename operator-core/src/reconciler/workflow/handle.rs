@@ -5,10 +5,9 @@ use std::{fmt, sync::Arc};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{NodeStatus, Panicked, WorkflowResult};
+use super::{NodeStatus, Panicked, WorkflowResult, dependent_error::may_be_retried};
 use crate::{
     observe::error_chain,
-    operations,
     reconciler::{BoxError, Context},
     resource::KubeObject,
 };
@@ -52,9 +51,7 @@ impl WorkflowError {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Nodes(nodes) => nodes.iter().any(|(_, error)| {
-                error.downcast_ref::<operations::Error>().is_none_or(operations::Error::is_retryable)
-            }),
+            Self::Nodes(nodes) => nodes.iter().any(|(_, error)| may_be_retried(&***error)),
             Self::NoWorkflow => false,
             Self::PrimaryGone => true,
         }

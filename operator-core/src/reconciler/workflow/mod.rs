@@ -9,6 +9,7 @@
 //! ```
 
 mod condition;
+mod dependent_error;
 mod handle;
 mod latest;
 mod panicked;
@@ -17,6 +18,7 @@ mod secondary;
 mod surroundings;
 
 pub use condition::{ConditionKind, ConditionResult};
+pub use dependent_error::DependentError;
 pub(crate) use handle::{ManagedWorkflow, Remembered};
 pub use handle::{WorkflowError, WorkflowHandle};
 pub(crate) use latest::LatestResults;

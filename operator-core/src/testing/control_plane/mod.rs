@@ -136,7 +136,8 @@ impl ControlPlane {
 
     /// The calls that the API server has answered so far, oldest first.
     ///
-    /// A call is in the log a moment after its answer has arrived, so wait for it rather than look once.
+    /// The log is a blocking one: a call is in it when its whole answer has been read. A call of somebody else may still be
+    /// under way, so wait for it rather than look once.
     ///
     /// # Errors
     /// Without [`ControlPlaneBuilder::audit_log`], or when the log cannot be read.

@@ -12,8 +12,8 @@ use super::{Graph, NodeId, plan::Fate};
 pub struct Label {
     /// A text below the node's name; may have several lines.
     pub state: String,
-    /// How the node is coloured.
-    pub class: Class,
+    /// How the node is coloured; without one as Mermaid does.
+    pub class: Option<Class>,
 }
 
 /// The colours of nodes.
@@ -79,7 +79,8 @@ pub fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
         let line = match labels.get(&node) {
             None => format!("n{}[\"{name}\"]", node.index()),
             Some(Label { state, class }) => {
-                format!("n{}[\"{name}<br/>{}\"]:::{}", node.index(), escape(state), class.name())
+                let class = class.map(|class| format!(":::{}", class.name())).unwrap_or_default();
+                format!("n{}[\"{name}<br/>{}\"]{class}", node.index(), escape(state))
             }
         };
         push_line(&mut text, &line);
@@ -90,7 +91,7 @@ pub fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
         }
     }
     for class in Class::ALL {
-        if labels.values().any(|label| label.class == class) {
+        if labels.values().any(|label| label.class == Some(class)) {
             push_line(&mut text, &format!("classDef {} {}", class.name(), class.style()));
         }
     }

@@ -25,7 +25,7 @@ flowchart TD
 #[test]
 fn a_graph_with_a_result() {
     let page = page();
-    let label = |state: &str, class| Label { state: state.to_owned(), class };
+    let label = |state: &str, class| Label { state: state.to_owned(), class: Some(class) };
     let labels = page.nodes().zip([
         label("matched", Class::Ready),
         label("waiting: 1/3 replicas ready\nsince 12:00", Fate::NotReady.into()),
@@ -48,7 +48,7 @@ flowchart TD
 fn no_name_and_no_state_gets_out_of_its_quotes() {
     let graph = Graph::new([("end\"] --> `x`", [""; 0])]).unwrap();
     let state = "failed: <b>#1</b> & \"quoted\"\r\ttext".to_owned();
-    let labels = graph.nodes().map(|node| (node, Label { state: state.clone(), class: Class::Failed }));
+    let labels = graph.nodes().map(|node| (node, Label { state: state.clone(), class: Some(Class::Failed) }));
     let chart = flowchart(&graph, &labels.collect());
     let expected = "    n0[\"end#quot;] --#gt; #96;x#96;<br/>failed: #lt;b#gt;#35;1#lt;/b#gt; #amp; \
                     #quot;quoted#quot;  text\"]:::failed";

@@ -21,7 +21,33 @@ async fn crd_prints_what_is_in_deploy() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn graph_prints_what_is_declared() -> anyhow::Result<()> {
+    let printed = async |arguments: &[&str]| {
+        let output = webpage(arguments).output().await?;
+        assert!(output.status.success());
+        anyhow::Ok(String::from_utf8(output.stdout)?)
+    };
+    let text = "\
+webpage-operator (WebPage)
+  HtmlConfigMap [held unless Servable]
+    WebDeployment [ready when Ready]
+    WebService
+      WebIngress [if Exposed]
+  depth 3; deleted in reverse
+";
+    assert_eq!(printed(&["graph"]).await?, text);
+    let mermaid = printed(&["graph", "--style", "standalone", "--format", "mermaid"]).await?;
+    assert!(mermaid.contains("flowchart TD") && mermaid.contains("<br/>if Exposed"), "{mermaid}");
+    let low_level = printed(&["graph", "--style", "low-level"]).await?;
+    assert_eq!(low_level, "webpage-operator (WebPage): no workflow\n");
+    Ok(())
+}
+
+#[tokio::test]
 async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
+    let unknown = webpage(&["dev", "--style", "baroque"]).output().await?;
+    assert_eq!(unknown.status.code(), Some(64));
+    assert!(String::from_utf8(unknown.stderr)?.contains("managed, standalone, low-level"));
     let wrong = webpage(&["rune"]).output().await?;
     assert_eq!(wrong.status.code(), Some(64));
     assert!(wrong.stdout.is_empty());

@@ -11,9 +11,16 @@ use crate::support::{Running, until, webpage};
 static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 #[tokio::test]
-async fn once_goes_through_the_life_of_a_page() -> anyhow::Result<()> {
+async fn once_goes_through_the_life_of_a_page_in_each_style() -> anyhow::Result<()> {
+    for (style, _) in webpage::STYLES {
+        once_goes_through_the_life_of_a_page(style).await?;
+    }
+    Ok(())
+}
+
+async fn once_goes_through_the_life_of_a_page(style: &str) -> anyhow::Result<()> {
     let _turn = ONE_AT_A_TIME.lock().await;
-    let output = webpage(&["dev", "--once"]).output().await?;
+    let output = webpage(&["dev", "--once", "--style", style]).output().await?;
     let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     assert_eq!(output.status.code(), Some(0), "{stdout}\n{stderr}");
     assert!(stderr.starts_with("cluster: embedded v1."), "{stderr}");
@@ -22,6 +29,8 @@ async fn once_goes_through_the_life_of_a_page() -> anyhow::Result<()> {
     for line in ["runs because created", "ConfigMap/hello-html", "ready after", "errorMessage"] {
         assert!(stdout.contains(line), "{line} is not in:\n{stdout}");
     }
+    // Nodes are told as they change where there are some.
+    assert_eq!(stdout.contains("WebDeployment"), style != "low-level", "{stdout}");
     assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'), "colour without a terminal");
     Ok(())
 }

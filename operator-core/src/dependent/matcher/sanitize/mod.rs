@@ -3,12 +3,12 @@
 //! JOSDK's sanitizers change a copy of the actual object, on each match. Ours change a copy of the desired one, and only
 //! once the plain comparison has said no.
 //!
-//! - [`rules`]: what is known of the kinds that come with Kubernetes.
-//! - [`owned`]: what follows from the managed fields, for all kinds.
-//! - [`secret`]: `stringData`.
+//! - `rules`: what is known of the kinds that come with Kubernetes.
+//! - `secret`: `stringData`.
+//! - `dropped`, `filled`: what follows from the managed fields.
 
 mod dropped;
-mod owned;
+mod filled;
 mod pattern;
 mod quantity;
 mod rules;
@@ -36,7 +36,7 @@ pub(super) fn sanitized(
     }
     if let Some(owned) = owned {
         changed |= dropped::drop_zeros(&mut adapted, actual, owned);
-        changed |= kind.is_some_and(|kind| owned::fill_empty_objects(kind, &mut adapted, actual, owned));
+        changed |= kind.is_some_and(|kind| filled::fill_empty_objects(kind, &mut adapted, actual, owned));
     }
     changed.then_some(adapted)
 }

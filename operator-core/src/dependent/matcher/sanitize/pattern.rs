@@ -1,7 +1,7 @@
 //! Places in an object: `spec/containers|initContainers/[name]/resources/limits/*`.
 //!
-//! A segment is a field or several to choose from, `[]` for the items of lists of equal length by position, or `[name]`
-//! for items by the fields named. `*` at the end is any field.
+//! A segment is a field or several to choose from, `[]` for the items of lists by position, or `[name]` for items by the
+//! fields named. `*` at the end is any field.
 
 use serde_json::{Map, Value};
 
@@ -22,9 +22,6 @@ pub(super) fn each(desired: &mut Value, actual: &Value, pattern: &str, visit: &m
     match (desired, actual, rest) {
         (Value::Array(desired), Value::Array(actual), Some(rest)) => {
             let keys = segment.trim_matches(['[', ']']);
-            if keys.is_empty() && desired.len() != actual.len() {
-                return false;
-            }
             for (position, item) in desired.iter_mut().enumerate() {
                 if let Some(other) = counterpart(item, position, actual, keys) {
                     changed |= each(item, other, rest, visit);

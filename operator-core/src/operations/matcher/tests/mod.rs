@@ -28,7 +28,11 @@ fn applied(subresource: Option<&str>, fields: Value) -> ManagedFieldsEntry {
 
 /// Matches against one entry for the main resource.
 fn matched(desired: &Value, actual: &Value, owned: Value) -> Match {
-    matches_applied(desired, actual, &[applied(None, owned)], MANAGER, None)
+    let as_text = applied(None, owned.to_string().into());
+    let of_text = matches_applied(desired, actual, &[as_text], MANAGER, None);
+    let of_tree = matches_applied(desired, actual, &[applied(None, owned)], MANAGER, None);
+    assert_eq!(of_text, of_tree, "owned fields are the same as text");
+    of_tree
 }
 
 /// The same for the content of `spec`.

@@ -1,4 +1,5 @@
-//! What can go wrong with a dependent.
+//! What can go wrong with a dependent, known as `dependent::Error`. It stands here because a workflow's error has to tell
+//! whether its nodes' errors are worth another attempt.
 
 use std::{error::Error as StdError, sync::Arc};
 
@@ -9,10 +10,10 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// An error of this module.
+/// What can go wrong with a dependent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum DependentError {
     /// The resource exists and belongs to somebody else.
     #[error(
         "{kind} {key} exists already, and {owner}; delete it, give the dependent another name, or take it over with `.adopt_existing(true)`"
@@ -40,6 +41,16 @@ pub enum Error {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
+    /// There is no such event source.
+    #[error(
+        "dependent `{dependent}` is remembered by the event source `{event_source}`, and the controller has none of that name for its type"
+    )]
+    UnknownEventSource {
+        /// The dependent.
+        dependent: String,
+        /// The event source.
+        event_source: String,
+    },
     /// The object would be outside what its event source watches, so that nothing would be known of it.
     #[error(
         "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
@@ -86,9 +97,9 @@ pub enum Error {
     Write(#[from] operations::Error),
 }
 
-impl Error {
+impl DependentError {
     /// As an error of user code or the framework: what a write says of itself is not hidden in another error.
-    pub(super) fn boxed(self) -> BoxError {
+    pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Write(error) => Box::new(error),
             other => Box::new(other),
@@ -104,6 +115,7 @@ impl Error {
             Self::Items { failed, .. } => failed.iter().any(|(_, error)| may_be_retried(&**error)),
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
+            | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
             | Self::DesiredTwice { .. }
             | Self::NothingDesired => false,
@@ -113,8 +125,8 @@ impl Error {
 }
 
 /// Whether trying again can help against any error: it can, unless the framework's own say that it can't.
-fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-    let own = error.downcast_ref::<Error>().map(Error::is_retryable);
+pub(super) fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
+    let own = error.downcast_ref::<DependentError>().map(DependentError::is_retryable);
     own.or_else(|| error.downcast_ref().map(operations::Error::is_retryable)).unwrap_or(true)
 }
 
@@ -130,11 +142,11 @@ mod tests {
 
     #[test]
     fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
-        let never = || -> BoxError { Box::new(Error::NothingDesired) };
-        let error = Error::Items { failed: vec![("a".to_owned(), never())], of: 3 };
+        let never = || -> BoxError { Box::new(DependentError::NothingDesired) };
+        let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
         assert!(!error.is_retryable());
         assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
         let failed = vec![("a".to_owned(), never()), ("b".to_owned(), "no room".into())];
-        assert!(Error::Items { failed, of: 3 }.is_retryable());
+        assert!(DependentError::Items { failed, of: 3 }.is_retryable());
     }
 }

@@ -1,0 +1,101 @@
+//! A system outside the cluster: it keeps records, and gives them their ids.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use operator_core::event_source::ExternalResource;
+use parking_lot::Mutex;
+
+/// What the other system keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The id that the system gave it.
+    pub id: String,
+    /// What it is called by its creator, who may have several.
+    pub name: String,
+    /// Its content.
+    pub data: String,
+}
+
+impl ExternalResource for Record {
+    type Id = String;
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: BTreeMap<String, Record>,
+    created: usize,
+    lose_answers: usize,
+}
+
+/// The system. Clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct ExternalSystem(Arc<Mutex<State>>);
+
+impl ExternalSystem {
+    /// Creates a record, with an id of the system's choice.
+    ///
+    /// # Errors
+    /// When the answer is lost, see [`ExternalSystem::lose_answers`].
+    pub fn create(&self, name: &str, data: &str) -> Result<Record> {
+        let mut state = self.0.lock();
+        state.created += 1;
+        let id = format!("id-{}", state.created);
+        let record = Record { id: id.clone(), name: name.to_owned(), data: data.to_owned() };
+        state.records.insert(id, record.clone());
+        if let Some(left) = state.lose_answers.checked_sub(1) {
+            state.lose_answers = left;
+            anyhow::bail!("the answer was lost");
+        }
+        Ok(record)
+    }
+
+    /// Changes a record.
+    ///
+    /// # Errors
+    /// When there is none of that id.
+    pub fn update(&self, id: &str, data: &str) -> Result<Record> {
+        let mut state = self.0.lock();
+        let record = state.records.get_mut(id).with_context(|| format!("there is no record {id}"))?;
+        data.clone_into(&mut record.data);
+        Ok(record.clone())
+    }
+
+    /// Removes a record; one that doesn't exist counts as removed.
+    pub fn delete(&self, id: &str) {
+        self.0.lock().records.remove(id);
+    }
+
+    /// The record of that id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<Record> {
+        self.0.lock().records.get(id).cloned()
+    }
+
+    /// The records of that name, in the order of their ids.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Vec<Record> {
+        self.0.lock().records.values().filter(|record| record.name == name).cloned().collect()
+    }
+
+    /// All records, in the order of their ids.
+    #[must_use]
+    pub fn all(&self) -> Vec<Record> {
+        self.0.lock().records.values().cloned().collect()
+    }
+
+    /// How many records were ever created.
+    #[must_use]
+    pub fn created(&self) -> usize {
+        self.0.lock().created
+    }
+
+    /// Has the answers to the next creates lost, after they took effect.
+    pub fn lose_answers(&self, creates: usize) {
+        self.0.lock().lose_answers = creates;
+    }
+}

@@ -1,0 +1,54 @@
+//! Users with few rights, for operators that have not been granted everything.
+
+use anyhow::Result;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::{
+    Api,
+    api::{DeleteParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use crate::{Scene, TestObject};
+
+impl<K: TestObject> Scene<K> {
+    /// Lets `user` do what `rule` says in the test's namespace.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn grant(&self, name: &str, user: &str, rule: &Value) -> Result<()> {
+        self.grant_in(&self.namespace, name, user, rule).await
+    }
+
+    /// The same in another namespace.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn grant_in(&self, namespace: &str, name: &str, user: &str, rule: &Value) -> Result<()> {
+        let role: Role = serde_json::from_value(json!({ "metadata": { "name": name }, "rules": [rule] }))?;
+        let binding: RoleBinding = serde_json::from_value(json!({
+            "metadata": { "name": name },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name },
+            "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
+        }))?;
+        let (roles, bindings) = self.rights(namespace);
+        roles.create(&PostParams::default(), &role).await?;
+        bindings.create(&PostParams::default(), &binding).await?;
+        Ok(())
+    }
+
+    /// Takes back what was granted under that name in the test's namespace.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn revoke(&self, name: &str) -> Result<()> {
+        let (roles, bindings) = self.rights(&self.namespace);
+        bindings.delete(name, &DeleteParams::default()).await?;
+        roles.delete(name, &DeleteParams::default()).await?;
+        Ok(())
+    }
+
+    fn rights(&self, namespace: &str) -> (Api<Role>, Api<RoleBinding>) {
+        let client = || self.client.clone();
+        (Api::namespaced(client(), namespace), Api::namespaced(client(), namespace))
+    }
+}

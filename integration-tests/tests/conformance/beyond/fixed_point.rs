@@ -1,0 +1,95 @@
+//! What a matcher says of the objects of its table is what the API server of today does with them.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, test_resource};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use kube::{
+    Api,
+    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams, TypeMeta},
+};
+use operator_core::dependent::matcher::{GenericMatcher, Match, matches_applied, merged};
+use serde_json::Value;
+
+test_resource!("fixed-point.conformance.operator-core.io", namespaced);
+
+const MANAGER: &str = "test";
+
+/// The desired objects of the matchers' table by the names of their files.
+fn desired() -> Result<Vec<(String, Value)>> {
+    let folder = "../operator-core/src/dependent/matcher/tests/cases";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut objects = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let path = file?.path();
+        let mut case: Value = serde_saphyr::from_str(&fs::read_to_string(&path)?)?;
+        objects.push((
+            path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            case["desired"].take(),
+        ));
+    }
+    // Its custom resource is not installed here.
+    objects.retain(|(name, _)| name != "gadget");
+    Ok(objects)
+}
+
+fn api(scene: &Scene<TestResource>, object: &Value) -> Result<Api<DynamicObject>> {
+    let kind = GroupVersionKind::try_from(serde_json::from_value::<TypeMeta>(object.clone())?)?;
+    Ok(Api::namespaced_with(scene.client.clone(), &scene.namespace, &ApiResource::from_gvk(&kind)))
+}
+
+async fn applied(api: &Api<DynamicObject>, desired: &Value) -> Result<Value> {
+    let name = desired["metadata"]["name"].as_str().context("an object has a name")?;
+    let answer = api.patch(name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(desired)).await?;
+    Ok(serde_json::to_value(answer)?)
+}
+
+fn matched(desired: &Value, actual: &Value) -> Result<Match> {
+    let managed: Vec<ManagedFieldsEntry> =
+        serde_json::from_value(actual["metadata"]["managedFields"].clone())?;
+    Ok(matches_applied(desired, actual, &managed, MANAGER))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Result<()> {
+    let scene = Scene::<TestResource>::without_crd("fixed-point-applied").await?;
+    for (name, mut desired) in desired()? {
+        desired["metadata"]["namespace"] = scene.namespace.as_str().into();
+        let api = api(&scene, &desired)?;
+        let actual = applied(&api, &desired).await.with_context(|| name.clone())?;
+        // The limits that the server derives are the one known exception.
+        let expected =
+            if name == "limitrange" { Match::Differs(vec!["spec.limits".to_owned()]) } else { Match::Equal };
+        assert_eq!(matched(&desired, &actual)?, expected, "{name}: {actual:#}");
+
+        let again = applied(&api, &desired).await.with_context(|| name.clone())?;
+        let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+        assert_eq!(version(&again), version(&actual), "{name}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_replaced_matches() -> Result<()> {
+    let scene = Scene::<TestResource>::without_crd("fixed-point-replaced").await?;
+    for (name, mut desired) in desired()? {
+        // The server sets the selector and labels of a Job, and refuses a Job without them.
+        if name == "job" {
+            continue;
+        }
+        desired["metadata"]["namespace"] = scene.namespace.as_str().into();
+        let api = api(&scene, &desired)?;
+        let created = api.create(&PostParams::default(), &serde_json::from_value(desired.clone())?).await;
+        let created = serde_json::to_value(created.with_context(|| name.clone())?)?;
+        assert_eq!(GenericMatcher::new().matches(&desired, &created), Match::Equal, "{name}: {created:#}");
+
+        let body = serde_json::from_value(merged(&created, &desired))?;
+        let object = desired["metadata"]["name"].as_str().context("an object has a name")?;
+        let replaced =
+            api.replace(object, &PostParams::default(), &body).await.with_context(|| name.clone())?;
+        let replaced = serde_json::to_value(replaced)?;
+        assert_eq!(GenericMatcher::new().matches(&desired, &replaced), Match::Equal, "{name}: {replaced:#}");
+    }
+    Ok(())
+}

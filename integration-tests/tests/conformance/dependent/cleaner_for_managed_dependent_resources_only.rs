@@ -1,0 +1,31 @@
+//! A reconciler without a clean-up of its own has a dependent that must be deleted: its primaries get the finalizer, and the
+//! dependent is deleted before they go.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use kube::ResourceExt;
+use operator_core::dependent::Capabilities;
+
+test_resource!("cleaner-for-managed-dependents.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<()> {
+    let scene = Scene::<TestResource>::new("cleaner-for-managed-dependents").await?;
+    let script = Script::idle();
+    let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
+    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    let one = scene.resources.get("one").await?;
+    assert_eq!(
+        one.finalizers(),
+        ["testresources.cleaner-for-managed-dependents.conformance.operator-core.io/finalizer"]
+    );
+    scene.until_values([("one-a", "first")]).await?;
+
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert!(scene.values().await?.is_empty(), "it was deleted before its primary went");
+    assert_eq!(script.cleanups.count(), 0);
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! An object that exists already and is not the primary's is neither changed nor taken over; the error says whose it is.
+//! Once it is out of the way, the dependent is created.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, Script, map_of, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{DeleteParams, PostParams},
+};
+use operator_core::{ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent};
+use parking_lot::Mutex;
+
+test_resource!("create-only-if-not-existing.conformance.operator-core.io", namespaced);
+
+/// Runs `dependent` where there is an object of its name, and says what the error was.
+async fn refused(
+    scene: &Scene<TestResource>,
+    name: &str,
+    dependent: Dependent<TestResource>,
+) -> Result<String> {
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&errors);
+    let script = Script::idle().on_error(move |_, _, error| {
+        noted.lock().push(error.to_string());
+        ErrorStatusUpdateControl::no_status_update().with_no_retry()
+    });
+    let operator = scene.start(scene.managed(&script, &workflow_of_one(dependent)?)).await?;
+    let map = ConfigMap {
+        metadata: map_of(&scene.create(name, "ours").await?, "a", "").metadata,
+        ..ConfigMap::default()
+    };
+    operator.settled().await?;
+    let there = scene.api::<ConfigMap>().get(&map.name_any()).await?;
+    assert_eq!(there.data.as_ref().and_then(|data| data.get("value")).map(String::as_str), Some("theirs"));
+    assert!(there.owner_references().is_empty() && there.annotations().is_empty());
+
+    scene.api::<ConfigMap>().delete(&map.name_any(), &DeleteParams::default()).await?;
+    scene.set(name, "ours, too").await?;
+    scene.until_values([(&map.name_any(), "ours, too")]).await?;
+    operator.stop().await;
+    let error = errors.lock().first().cloned().context("there was an error")?;
+    scene.delete(name).await?;
+    scene.until_gone(name).await?;
+    scene.until_values([]).await?;
+    Ok(error)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_object_is_not_taken_over() -> Result<()> {
+    let scene = Scene::<TestResource>::new("create-only-if-not-existing").await?;
+    for (name, ssa) in [("applied", true), ("posted", false)] {
+        let theirs = map_of(&named(name, &scene), "a", "theirs");
+        scene
+            .api::<ConfigMap>()
+            .create(
+                &PostParams { field_manager: Some("somebody".to_owned()), ..PostParams::default() },
+                &theirs,
+            )
+            .await?;
+        let error = refused(&scene, name, wanted_map("a").use_ssa(ssa).into_dependent()).await?;
+        let words = format!(
+            "ConfigMap {}/{name}-a exists already, and it names no owner, and was written by somebody;",
+            scene.namespace
+        );
+        assert!(error.contains(&words), "{error}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_taken_over_on_request() -> Result<()> {
+    let scene = Scene::<TestResource>::new("adopt-existing").await?;
+    let theirs = map_of(&named("one", &scene), "a", "theirs");
+    scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
+    let workflow = workflow_of_one(wanted_map("a").adopt_existing(true))?;
+    let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "ours").await?;
+    scene.until_values([("one-a", "ours")]).await?;
+    scene.until_nothing_is_left_of("one").await
+}
+
+fn named(name: &str, scene: &Scene<TestResource>) -> TestResource {
+    let mut primary = <TestResource as integration_tests::TestObject>::named(name, "");
+    primary.metadata.namespace = Some(scene.namespace.clone());
+    primary
+}

@@ -1,0 +1,41 @@
+//! A dependent without an owner reference says by annotations which primary it belongs to, and its events find it.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::dependent::Capabilities;
+use serde_json::json;
+
+test_resource!("dependent-annotation-mapper.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-annotation-mapper").await?;
+    let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let map = maps.get("one-a").await?;
+    assert!(map.owner_references().is_empty());
+    let expected = [
+        ("io.javaoperatorsdk/primary-name", "one"),
+        ("io.javaoperatorsdk/primary-namespace", &scene.namespace),
+        (
+            "io.javaoperatorsdk/primary-type",
+            "dependent-annotation-mapper.conformance.operator-core.io/v1/TestResource",
+        ),
+    ];
+    assert_eq!(map.annotations(), &expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+
+    let patch = Patch::Merge(json!({ "data": { "value": "somebody's" } }));
+    maps.patch("one-a", &PatchParams::default(), &patch).await?;
+    let restored = operator.settled().await?;
+    assert_eq!(restored.runs, [(scene.key("one"), 1)].into());
+    scene.until_values([("one-a", "first")]).await?;
+    scene.until_nothing_is_left_of("one").await
+}

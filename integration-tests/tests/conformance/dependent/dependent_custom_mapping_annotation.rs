@@ -1,0 +1,36 @@
+//! A dependent that is marked by annotations with keys of the user's own, and not by the default ones.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{dependent::Capabilities, resource::MappingAnnotations};
+use serde_json::json;
+
+test_resource!("dependent-custom-mapping.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_user_s_keys_are_used_and_lead_back_to_the_primary() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-custom-mapping").await?;
+    let keys = MappingAnnotations::new("example.com/of", "example.com/of-namespace");
+    let map = wanted_map("a").capabilities(Capabilities::CRUD_NO_GC).mapping_annotations(keys);
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(map)?)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let expected = [("example.com/of", "one"), ("example.com/of-namespace", &scene.namespace)];
+    assert_eq!(
+        maps.get("one-a").await?.annotations(),
+        &expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
+    );
+
+    let patch = Patch::Merge(json!({ "data": { "value": "somebody's" } }));
+    maps.patch("one-a", &PatchParams::default(), &patch).await?;
+    let restored = operator.settled().await?;
+    assert_eq!(restored.runs, [(scene.key("one"), 1)].into());
+    scene.until_values([("one-a", "first")]).await?;
+    scene.until_nothing_is_left_of("one").await
+}

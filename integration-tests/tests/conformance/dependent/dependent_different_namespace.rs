@@ -1,0 +1,73 @@
+//! A dependent in another namespace than its primary: marked by annotations, because an owner reference would be understood
+//! wrongly, and is refused.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{
+    Scene, Script, eventually, map_of, test_resource, values_in, wanted, workflow_of_one,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use operator_core::{
+    ErrorStatusUpdateControl, InformerEventSource, WatchScope,
+    dependent::{Capabilities, IntoDependent},
+};
+use parking_lot::Mutex;
+
+test_resource!("dependent-different-namespace.conformance.operator-core.io", namespaced);
+
+fn map_in(namespace: &str, capabilities: Capabilities) -> impl IntoDependent<TestResource> + use<> {
+    let (to, scope) = (namespace.to_owned(), WatchScope::Namespaces([namespace.to_owned()].into()));
+    wanted("map", move |primary: &TestResource| {
+        let mut map = map_of(primary, "a", &primary.spec.value);
+        map.metadata.namespace = Some(to.clone());
+        map
+    })
+    .capabilities(capabilities)
+    .informer(InformerEventSource::new().namespaces(scope))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()> {
+    let scene = Scene::<TestResource>::new("different-namespace").await?;
+    let other = scene.cluster.namespace("different-namespace-other").await?;
+    let workflow = workflow_of_one(map_in(&other, Capabilities::CRUD_NO_GC))?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), &other);
+    let holds = async |expected: Option<&str>| {
+        eventually("the other namespace's config map", async || {
+            Ok((values_in(&maps).await?.get("one-a").map(String::as_str) == expected).then_some(()))
+        })
+        .await
+    };
+    scene.create("one", "first").await?;
+    holds(Some("first")).await?;
+    scene.set("one", "second").await?;
+    holds(Some("second")).await?;
+    maps.delete("one-a", &kube::api::DeleteParams::default()).await?;
+    operator.settled().await?;
+    holds(Some("second")).await?;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    holds(None).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Result<()> {
+    let scene = Scene::<TestResource>::new("different-namespace").await?;
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&errors);
+    let script = Script::idle().on_error(move |_, _, error| {
+        noted.lock().push(error.to_string());
+        ErrorStatusUpdateControl::no_status_update().with_no_retry()
+    });
+    let workflow = workflow_of_one(map_in("default", Capabilities::CRUD))?;
+    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    scene.create("one", "first").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), [""; 0]);
+    let expected = "an owner can't own an object in another namespace; use `Capabilities::CRUD_NO_GC`";
+    assert!(errors.lock().iter().any(|error| error.contains(expected)), "{:?}", errors.lock());
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! A dependent that is only read, whose informer finds the primaries by an index over them.
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, Script, test_resource, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::PostParams};
+use operator_core::{InformerEventSource, UpdateControl, dependent::KubernetesDependent};
+use serde_json::json;
+
+test_resource!("dependent-primary-indexer.conformance.operator-core.io", namespaced);
+
+const BY_MAP: &str = "config-map";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-primary-indexer").await?;
+    let source = InformerEventSource::<ConfigMap>::new()
+        .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
+    let workflow = workflow_of_one(KubernetesDependent::read_only::<ConfigMap>("map").informer(source))?;
+    let script = Script::new(|number, _, context| {
+        Box::pin(async move {
+            let result = context.workflow().result().context("the workflow has run")?;
+            let map = result.resource::<ConfigMap>("map");
+            assert_eq!(map.map(|map| map.name_any()), (number > 1).then(|| "shared".to_owned()));
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let controller = scene
+        .managed(&script, &workflow)
+        .index(BY_MAP, |primary: &TestResource| vec![primary.spec.value.clone()]);
+    let operator = scene.start(controller).await?;
+    for (name, map) in [("one", "shared"), ("two", "shared"), ("three", "another")] {
+        scene.create(name, map).await?;
+    }
+    operator.settled().await?;
+    let map = serde_json::from_value(json!({ "metadata": { "name": "shared" } }))?;
+    scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
+    let created = operator.settled().await?;
+    assert_eq!(created.runs, [(scene.key("one"), 1), (scene.key("two"), 1)].into());
+    assert_eq!(created.written(), [""; 0]);
+    Ok(())
+}

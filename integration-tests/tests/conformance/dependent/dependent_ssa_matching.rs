@@ -1,0 +1,37 @@
+//! A dependent that is applied under a field manager of the user's choice: nothing is sent while only others' fields change, a
+//! change of the spec makes one write, and what others have added stays.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+test_resource!("dependent-ssa-matching.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_change_of_what_is_desired_is_written() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-ssa-matching").await?;
+    let workflow = workflow_of_one(wanted_map("a"))?;
+    let controller = scene.managed(&Script::idle(), &workflow).field_manager("of-our-own");
+    let operator = scene.start(controller).await?;
+    scene.create("one", "first").await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 201"]);
+    let maps = scene.api::<ConfigMap>();
+    let managers: Vec<_> = maps.get("one-a").await?.metadata.managed_fields.into_iter().flatten().collect();
+    assert!(matches!(&managers[..], [one] if one.manager.as_deref() == Some("of-our-own")), "{managers:?}");
+
+    let added = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "added": "by others" } });
+    maps.patch("one-a", &PatchParams::apply("others"), &Patch::Apply(added)).await?;
+    let ignored = operator.settled().await?;
+    assert_eq!((ignored.runs_of(&scene.key("one")), ignored.requests.len()), (1, 0));
+
+    scene.set("one", "second").await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
+    let expected = BTreeMap::from([("added", "by others"), ("value", "second")]);
+    let data = maps.get("one-a").await?.data.unwrap_or_default();
+    assert_eq!(data.iter().map(|(key, value)| (&**key, &**value)).collect::<BTreeMap<_, _>>(), expected);
+    Ok(())
+}

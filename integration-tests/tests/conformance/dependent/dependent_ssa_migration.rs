@@ -1,0 +1,60 @@
+//! From writing by replacement to server-side apply and back, with one field manager and with another.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+
+test_resource!("dependent-ssa-migration.conformance.operator-core.io", namespaced);
+
+/// Runs an operator that writes `value`, and says under which managers and operations the config map is written then.
+async fn written_by(
+    scene: &Scene<TestResource>,
+    ssa: bool,
+    manager: &str,
+    value: &str,
+) -> Result<Vec<String>> {
+    let workflow = workflow_of_one(wanted_map("a").use_ssa(ssa))?;
+    let controller = scene.managed(&Script::idle(), &workflow).field_manager(manager);
+    let operator = scene.start(controller).await?;
+    if scene.resources.get_opt("one").await?.is_some() {
+        // What the one has written, the other takes over, whatever it thinks of it.
+        operator.settled().await?;
+        scene.set("one", value).await?;
+    } else {
+        scene.create("one", value).await?;
+    }
+    scene.until_values([("one-a", value)]).await?;
+    operator.settled().await?;
+    // Nothing is written again without a change.
+    operator.stop().await;
+    let again = scene.start(scene.managed(&Script::idle(), &workflow).field_manager(manager)).await?;
+    assert_eq!(again.settled().await?.written(), [""; 0]);
+    again.stop().await;
+    let fields = scene.api::<ConfigMap>().get("one-a").await?.metadata.managed_fields.into_iter().flatten();
+    Ok(fields
+        .map(|entry| format!("{} {}", entry.manager.unwrap_or_default(), entry.operation.unwrap_or_default()))
+        .collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_ways_with_one_manager() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-ssa-migration").await?;
+    assert_eq!(written_by(&scene, false, "ours", "first").await?, ["ours Update"]);
+    let both = written_by(&scene, true, "ours", "second").await?;
+    assert!(both.contains(&"ours Apply".to_owned()), "{both:?}");
+    written_by(&scene, false, "ours", "third").await?;
+    scene.delete("one").await?;
+    scene.until_values([]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_ways_with_another_manager_than_before() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-ssa-migration").await?;
+    written_by(&scene, false, "legacy", "first").await?;
+    let applied = written_by(&scene, true, "ours", "second").await?;
+    assert_eq!(applied.iter().filter(|entry| entry.ends_with("Apply")).collect::<Vec<_>>(), ["ours Apply"]);
+    let back = written_by(&scene, false, "legacy", "third").await?;
+    assert!(back.iter().filter(|entry| entry.ends_with("Apply")).count() <= 1, "{back:?}");
+    scene.delete("one").await?;
+    scene.until_values([]).await
+}

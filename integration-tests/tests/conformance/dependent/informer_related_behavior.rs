@@ -1,0 +1,146 @@
+//! An operator that may not list everything that it should watch, from the start or later: it says so, goes on with what it
+//! may do, and catches up as soon as it may do the rest.
+//!
+//! JOSDK's row also has operators that stop on such a failure, when configured, or call a handler. Ours never stops for it:
+//! it is not ready, and tries again.
+
+use anyhow::Result;
+use integration_tests::{
+    Relist, Scene, Script, TestObject, eventually, test_resource, values_in, wanted_map, workflow_of_one,
+};
+use kube::{Api, api::PostParams};
+use operator_core::{
+    Operator, dependent::Dependent, dependent::IntoDependent, observe::SourceHealth, testing::TestOperator,
+};
+use serde_json::{Value, json};
+
+test_resource!("informer-related-behavior.conformance.operator-core.io", namespaced);
+
+const GROUP: &str = "informer-related-behavior.conformance.operator-core.io";
+
+fn primaries() -> Value {
+    let resources = ["testresources", "testresources/status"];
+    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
+}
+
+fn maps() -> Value {
+    let verbs = ["get", "list", "watch", "create", "patch", "delete"];
+    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
+}
+
+fn user(scene: &Scene<TestResource>) -> String {
+    format!("{}-operator", scene.namespace)
+}
+
+fn dependent() -> Dependent<TestResource> {
+    wanted_map("a").into_dependent()
+}
+
+/// Starts an operator as a user who may do only what was granted.
+async fn start(scene: &Scene<TestResource>, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
+    let controller =
+        scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
+    let config = scene.cluster.control_plane().config_as(&user(scene), &[]);
+    let operator = Operator::builder().config(config).transport(relist.hook()).register(controller)?;
+    Ok(TestOperator::start_unsynced(operator).await?)
+}
+
+/// Waits until one source alone doesn't work, because it may not list `plural` in `namespace`.
+async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) -> Result<()> {
+    eventually(&format!("the source of {plural}, and it alone, to be forbidden"), async || {
+        let unhealthy = operator.unhealthy_sources().await;
+        let [source] = &unhealthy[..] else { return Ok(None) };
+        let SourceHealth::Unhealthy { reason, .. } = &source.health else { return Ok(None) };
+        let words =
+            [format!("cannot list resource \"{plural}\""), format!("in the namespace \"{namespace}\"")];
+        Ok(words.iter().all(|words| reason.contains(words)).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_starts_without_the_right_to_its_primaries() -> Result<()> {
+    starts_without("testresources", ("primaries", primaries()), ("maps", maps())).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
+    starts_without("configmaps", ("maps", maps()), ("primaries", primaries())).await
+}
+
+async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (&str, Value)) -> Result<()> {
+    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    scene.grant(granted.0, &user(&scene), &granted.1).await?;
+    let operator = start(&scene, &[&scene.namespace], &Relist::of(plural)).await?;
+    scene.create("one", "first").await?;
+    is_forbidden(&operator, plural, &scene.namespace).await?;
+    assert!(scene.values().await?.is_empty());
+    scene.grant(missing.0, &user(&scene), &missing.1).await?;
+    scene.until_values([("one-a", "first")]).await?;
+    operator.settled().await?;
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
+    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    let other = scene.cluster.namespace("informer-related-behavior-other").await?;
+    let user = user(&scene);
+    scene.grant("primaries", &user, &primaries()).await?;
+    scene.grant("maps", &user, &maps()).await?;
+    scene.grant_in(&other, "maps", &user, &maps()).await?;
+    let operator = start(&scene, &[&scene.namespace, &other], &Relist::of("testresources")).await?;
+    is_forbidden(&operator, "testresources", &other).await?;
+    scene.grant_in(&other, "primaries", &user, &primaries()).await?;
+
+    scene.create("one", "first").await?;
+    Api::namespaced(scene.client.clone(), &other)
+        .create(&PostParams::default(), &TestResource::named("two", "second"))
+        .await?;
+    scene.until_values([("one-a", "first")]).await?;
+    let others = Api::namespaced(scene.client.clone(), &other);
+    eventually("the other namespace's config map", async || {
+        Ok(values_in(&others).await?.contains_key("two-a").then_some(()))
+    })
+    .await?;
+    operator.settled().await?;
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_survives_the_loss_of_the_right_to_its_primaries() -> Result<()> {
+    survives_the_loss("testresources", "primaries", primaries()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
+    survives_the_loss("configmaps", "maps", maps()).await
+}
+
+async fn survives_the_loss(plural: &'static str, name: &str, rule: Value) -> Result<()> {
+    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    let (user, relist) = (user(&scene), Relist::of(plural));
+    scene.grant("primaries", &user, &primaries()).await?;
+    scene.grant("maps", &user, &maps()).await?;
+    let operator = start(&scene, &[&scene.namespace], &relist).await?;
+    scene.create("one", "first").await?;
+    scene.until_values([("one-a", "first")]).await?;
+
+    scene.revoke(name).await?;
+    // The server ends no open watch for it; the next list is refused, once the server has learned of it.
+    eventually("the list to be refused", async || {
+        relist.cut();
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        Ok((!operator.unhealthy_sources().await.is_empty()).then_some(()))
+    })
+    .await?;
+    is_forbidden(&operator, plural, &scene.namespace).await?;
+    scene.grant(name, &user, &rule).await?;
+    scene.create("two", "second").await?;
+    scene.until_values([("one-a", "first"), ("two-a", "second")]).await?;
+    operator.settled().await?;
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}

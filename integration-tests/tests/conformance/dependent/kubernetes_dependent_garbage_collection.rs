@@ -1,0 +1,43 @@
+//! A dependent with an owner reference: the garbage collector deletes it with its primary, and a precondition that isn't met
+//! has the operator delete it before. Neither needs a finalizer.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt;
+use operator_core::workflow::{Node, Workflow};
+
+test_resource!("dependent-garbage-collection.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_with_its_primary() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-garbage-collection").await?;
+    let workflow = workflow_of_one(wanted_map("a"))?;
+    let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    scene.until_values([("one-a", "first")]).await?;
+    let one = scene.resources.get("one").await?;
+    let map = scene.api::<ConfigMap>().get("one-a").await?;
+    assert!(one.finalizers().is_empty());
+    assert_eq!(
+        map.owner_references().iter().map(|owner| &owner.uid).collect::<Vec<_>>(),
+        [&one.uid().unwrap_or_default()]
+    );
+    scene.until_nothing_is_left_of("one").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_when_its_precondition_is_not_met_any_more() -> Result<()> {
+    let scene = Scene::<TestResource>::new("dependent-garbage-collection").await?;
+    let node = Node::new(wanted_map("a")).reconcile_when(|one: &TestResource, _| one.spec.value != "off");
+    let workflow = Workflow::builder().node(node).build()?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "on").await?;
+    scene.until_values([("one-a", "on")]).await?;
+    scene.set("one", "off").await?;
+    scene.until_values([]).await?;
+    operator.settled().await?;
+    scene.set("one", "on again").await?;
+    scene.until_values([("one-a", "on again")]).await?;
+    scene.until_nothing_is_left_of("one").await
+}

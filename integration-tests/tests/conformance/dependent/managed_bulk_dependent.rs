@@ -1,0 +1,26 @@
+//! A bulk dependent in a managed workflow: more, fewer and other config maps follow from the spec, and go with their primary.
+
+use anyhow::Result;
+use integration_tests::{Counted, Scene, Script, test_resource, workflow_of_one};
+use operator_core::dependent::BulkKubernetesDependent;
+
+test_resource!("managed-bulk-dependent.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {
+    let scene = Scene::<TestResource>::new("managed-bulk-dependent").await?;
+    let script = Script::idle();
+    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    scene.scale_up_and_down().await?;
+
+    // The writes of all items of one run are filtered like that of a single dependent, and nothing is written twice.
+    operator.settled().await?;
+    scene.create("two", "3 first").await?;
+    let created = operator.settled().await?;
+    assert_eq!((created.runs_of(&scene.key("two")), created.writes().count()), (1, 3));
+    scene.set("two", "3 second").await?;
+    let updated = operator.settled().await?;
+    assert_eq!((updated.runs_of(&scene.key("two")), updated.writes().count()), (1, 3));
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Two dependents of one type without a word about which object belongs to which: they are told apart by the names that they
+//! desire, and each is found again after others have deleted it.
+
+use anyhow::Result;
+use integration_tests::{Scene, standalone, test_resource, wanted_map, workflow_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::DeleteParams;
+use operator_core::{Controller, dependent::IntoDependent};
+
+test_resource!("multiple-dependent-no-discriminator.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_names_tell_them_apart() -> Result<()> {
+    let scene = Scene::<TestResource>::new("multiple-no-discriminator").await?;
+    let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
+    let controller = Controller::builder(standalone(&workflow)).event_sources_of(&workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("two", "other").await?;
+    scene.until_values([("two-a", "other"), ("two-b", "other")]).await?;
+    operator.settled().await?;
+    scene.api::<ConfigMap>().delete("two-b", &DeleteParams::default()).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/two-b -> 201"]);
+    scene.delete("two").await?;
+    scene.until_values([]).await?;
+    scene.two_maps_come_change_and_go().await
+}

@@ -1,0 +1,27 @@
+//! Two dependents of one type, each of which watches by an informer of its own.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent};
+
+test_resource!("multiple-dependent-multi-informer.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_has_an_informer_called_like_itself() -> Result<()> {
+    let scene = Scene::<TestResource>::new("multi-informer").await?;
+    let dependents =
+        ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
+    let workflow = workflow_of(dependents)?;
+    let script = Script::new(|_, _, context| {
+        Box::pin(async {
+            assert!(["a", "b"].iter().all(|name| context.event_source::<ConfigMap>(name).is_some()));
+            assert!(context.event_source::<ConfigMap>("ConfigMap").is_none());
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    scene.two_maps_come_change_and_go().await?;
+    operator.settled().await?;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! One operator, stopped and started again: what exists is reconciled again, and its dependents are as they were.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+
+test_resource!("operator-restart.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
+    let scene = Scene::<TestResource>::new("operator-restart").await?;
+    let script = Script::idle();
+    let operator = scene.start(scene.managed(&script, &workflow_of_one(wanted_map("a"))?)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    assert_eq!(script.runs.count(), 1);
+    operator.stop().await;
+
+    operator.operator().start().await?;
+    let again = operator.settled().await?;
+    assert_eq!((script.runs.count(), again.written()), (2, Vec::new()));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changed_while_it_was_stopped_is_caught_up_with() -> Result<()> {
+    let scene = Scene::<TestResource>::new("operator-restart").await?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?)).await?;
+    scene.create("one", "first").await?;
+    scene.until_values([("one-a", "first")]).await?;
+    operator.stop().await;
+    scene.set("one", "second").await?;
+    scene.create("two", "new").await?;
+    operator.operator().start().await?;
+    scene.until_values([("one-a", "second"), ("two-a", "new")]).await
+}

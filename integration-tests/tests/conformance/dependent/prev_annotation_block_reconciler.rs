@@ -1,0 +1,52 @@
+//! A Deployment, into which the server and its controllers write much, is applied once; the annotation in which JOSDK used to
+//! keep the previous state is no difference.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, accepted, meta_of, test_resource, wanted, workflow_of_one};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+test_resource!("prev-annotation.conformance.operator-core.io", namespaced);
+
+fn deployment(primary: &TestResource) -> Deployment {
+    let deployment = json!({
+        "metadata": meta_of(primary, "web"),
+        "spec": {
+            "replicas": 1,
+            "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "containers": [{
+                    "name": "web",
+                    "image": format!("example.com/web:{}", primary.spec.value),
+                    "ports": [{ "containerPort": 80 }],
+                    "resources": { "limits": { "cpu": "1000m", "memory": "1024Mi" } },
+                    "env": [{ "name": "EMPTY", "value": "" }, { "name": "FULL", "value": "yes" }],
+                }] },
+            },
+        },
+    });
+    serde_json::from_value(deployment).expect("a deployment")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deployment_is_written_once_for_each_spec() -> Result<()> {
+    let scene = Scene::<TestResource>::new("prev-annotation").await?;
+    let workflow = workflow_of_one(wanted("web", deployment))?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "v1").await?;
+    assert_eq!(accepted(&operator.settled().await?), ["PATCH deployments/one-web -> 201"]);
+    scene.set("one", "v2").await?;
+    assert_eq!(accepted(&operator.settled().await?), ["PATCH deployments/one-web -> 200"]);
+
+    let previous = json!({ "metadata": { "annotations": { "javaoperatorsdk.io/previous": "{}" } } });
+    scene.api::<Deployment>().patch("one-web", &PatchParams::default(), &Patch::Merge(previous)).await?;
+    scene
+        .until_other("the controllers to have seen it", "one-web", |web: &Deployment| {
+            web.status.as_ref().and_then(|status| status.observed_generation) == web.metadata.generation
+        })
+        .await?;
+    assert_eq!(accepted(&operator.settled().await?), [""; 0]);
+    Ok(())
+}

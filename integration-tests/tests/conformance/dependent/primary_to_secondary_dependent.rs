@@ -1,0 +1,68 @@
+//! A Secret that is created only while a config map that the primary names allows it: the config map's change wakes the primary.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, meta_of, test_resource, wanted};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{Patch, PatchParams, PostParams};
+use operator_core::{
+    Context, InformerEventSource, ObjectKey,
+    dependent::KubernetesDependent,
+    reconciler::BoxError,
+    workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
+};
+use serde_json::json;
+
+test_resource!("primary-to-secondary-dependent.conformance.operator-core.io", namespaced);
+
+fn named(primary: &TestResource) -> Vec<ObjectKey> {
+    let namespace = primary.metadata.namespace.as_deref().unwrap_or_default();
+    vec![ObjectKey::namespaced(namespace, &primary.spec.value)]
+}
+
+/// Met when the config map says so.
+struct Allowed;
+
+impl Condition<TestResource> for Allowed {
+    async fn check(
+        &self,
+        _: &NodeView<'_, TestResource>,
+        _: &Arc<TestResource>,
+        context: &Context<TestResource>,
+    ) -> Result<ConditionResult, BoxError> {
+        let map = context.secondary::<ConfigMap>();
+        let allowed = map.is_some_and(|map| map.data.as_ref().is_some_and(|data| data.contains_key("allow")));
+        Ok(ConditionResult::when(allowed, "the config map doesn't allow it"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
+    let scene = Scene::<TestResource>::new("primary-to-secondary-dependent").await?;
+    let secret =
+        |primary: &TestResource| Secret { metadata: meta_of(primary, "secret"), ..Secret::default() };
+    let workflow = Workflow::builder()
+        .node(Node::new(KubernetesDependent::read_only::<ConfigMap>("map").event_source("named")))
+        .node(Node::new(wanted("secret", secret)).depends_on("map").reconcile_precondition(Allowed))
+        .build()?;
+    let controller = scene
+        .managed(&Script::idle(), &workflow)
+        .watches_referenced(InformerEventSource::<ConfigMap>::new().name("named"), named);
+    let operator = scene.start(controller).await?;
+    let maps = scene.api::<ConfigMap>();
+    maps.create(&PostParams::default(), &serde_json::from_value(json!({ "metadata": { "name": "gate" } }))?)
+        .await?;
+    scene.create("one", "gate").await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0]);
+    let set = async |data: serde_json::Value| {
+        let patch = Patch::Merge(json!({ "data": data }));
+        anyhow::Ok(maps.patch("gate", &PatchParams::default(), &patch).await?)
+    };
+    set(json!({ "allow": "yes" })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH secrets/one-secret -> 201"]);
+    set(json!({ "allow": null })).await?;
+    assert_eq!(operator.settled().await?.written(), ["DELETE secrets/one-secret -> 200"]);
+    assert!(scene.api::<Secret>().get_opt("one-secret").await?.is_none());
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! A bulk dependent that only reads what others make: ready once there is enough of it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, map_of, said, test_resource};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Resource, api::PostParams};
+use operator_core::{
+    UpdateControl,
+    dependent::BulkKubernetesDependent,
+    workflow::{Node, Workflow},
+};
+
+test_resource!("read-only-bulk-dependent.conformance.operator-core.io", namespaced);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_says_when_others_have_made_enough() -> Result<()> {
+    let scene = Scene::<TestResource>::new("read-only-bulk-dependent").await?;
+    let script = Script::new(|_, _: Arc<TestResource>, context| {
+        Box::pin(async {
+            let ready = context.workflow().result().is_some_and(|result| result.all_ready());
+            Ok(UpdateControl::patch_status(said(ready.to_string())))
+        })
+    });
+    let maps = BulkKubernetesDependent::read_only::<ConfigMap>("maps");
+    let node = Node::new(maps).ready_when(|_, context| context.secondaries::<ConfigMap>().len() >= 2);
+    let workflow = Workflow::builder().node(node).build()?;
+    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+
+    let one = scene.create("one", "value").await?;
+    let said_so = |expected: &'static str| {
+        move |one: &TestResource| {
+            one.status.as_ref().and_then(|status| status.message.as_deref()) == Some(expected)
+        }
+    };
+    scene.until("not to be ready", "one", said_so("false")).await?;
+    operator.settled().await?;
+    for suffix in ["a", "b"] {
+        let mut map = map_of(&one, suffix, "others'");
+        map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
+        scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
+    }
+    scene.until("to be ready", "one", said_so("true")).await?;
+    let settled = operator.settled().await?;
+    assert!(settled.written().iter().all(|write| write.contains("/status")), "{:?}", settled.written());
+    scene.until_nothing_is_left_of("one").await
+}

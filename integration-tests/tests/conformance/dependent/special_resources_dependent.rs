@@ -1,0 +1,47 @@
+//! A ServiceAccount, which has no spec, as a dependent.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, eventually, meta_of, test_resource, wanted, workflow_of_one};
+use k8s_openapi::api::core::v1::ServiceAccount;
+
+test_resource!("special-resources.conformance.operator-core.io", namespaced);
+
+fn account(primary: &TestResource) -> ServiceAccount {
+    let mut metadata = meta_of(primary, "account");
+    metadata.labels = Some([("value".to_owned(), primary.spec.value.clone())].into());
+    ServiceAccount { metadata, automount_service_account_token: Some(false), ..ServiceAccount::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_account_comes_changes_and_goes() -> Result<()> {
+    let scene = Scene::<TestResource>::new("special-resources").await?;
+    for (name, ssa, create, update) in [
+        (
+            "applied",
+            true,
+            "PATCH serviceaccounts/applied-account -> 201",
+            "PATCH serviceaccounts/applied-account -> 200",
+        ),
+        (
+            "replaced",
+            false,
+            "POST serviceaccounts/replaced-account -> 201",
+            "PUT serviceaccounts/replaced-account -> 200",
+        ),
+    ] {
+        let workflow = workflow_of_one(wanted("account", account).use_ssa(ssa))?;
+        let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+        scene.create(name, "first").await?;
+        assert_eq!(operator.settled().await?.written(), [create]);
+        scene.set(name, "second").await?;
+        assert_eq!(operator.settled().await?.written(), [update]);
+        operator.stop().await;
+        scene.delete(name).await?;
+        eventually("the end of the account", async || {
+            let left = scene.api::<ServiceAccount>().get_opt(&format!("{name}-account")).await?;
+            Ok(left.is_none().then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
+}

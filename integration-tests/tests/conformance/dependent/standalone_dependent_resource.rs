@@ -1,0 +1,74 @@
+//! A Deployment as a dependent that the reconciler calls by itself: what it has written is what the same run reads.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, Script, accepted, meta_of, said, test_resource, wanted};
+use k8s_openapi::api::apps::v1::Deployment;
+use operator_core::{Controller, UpdateControl, dependent::IntoDependent, workflow::Operation};
+use serde_json::json;
+
+test_resource!("standalone-dependent.conformance.operator-core.io", namespaced);
+
+fn deployment(primary: &TestResource) -> Deployment {
+    let replicas: i32 = primary.spec.value.parse().expect("a number");
+    let deployment = json!({
+        "metadata": meta_of(primary, "web"),
+        "spec": {
+            "replicas": replicas,
+            "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "containers": [{ "name": "web", "image": "example.com/web:1" }] },
+            },
+        },
+    });
+    serde_json::from_value(deployment).expect("a deployment")
+}
+
+async fn scene_with_status(
+    name: &str,
+) -> Result<(Scene<TestResource>, operator_core::testing::TestOperator)> {
+    let scene = Scene::<TestResource>::new(name).await?;
+    let dependent = wanted("web", deployment).into_dependent();
+    let called = dependent.clone();
+    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+        let dependent = called.clone();
+        Box::pin(async move {
+            let result = dependent.reconcile(&primary, context).await.map_err(anyhow::Error::from_boxed)?;
+            assert_ne!(result.operation(), Operation::Deleted);
+            let read = context.secondary::<Deployment>().context("what was written is read")?;
+            let replicas = read.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
+            assert_eq!(replicas.to_string(), primary.spec.value, "the same run sees its own write");
+            Ok(UpdateControl::patch_status(said(replicas.to_string())))
+        })
+    });
+    let controller = Controller::builder(script).dependent(&dependent).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    Ok((scene, operator))
+}
+
+fn says(message: &'static str) -> impl Fn(&TestResource) -> bool {
+    move |one| one.status.as_ref().and_then(|status| status.message.as_deref()) == Some(message)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deployment_is_managed_without_a_workflow() -> Result<()> {
+    let (scene, _operator) = scene_with_status("standalone-dependent").await?;
+    scene.create("one", "1").await?;
+    scene.until("the status to say what was created", "one", says("1")).await?;
+    assert!(scene.api::<Deployment>().get_opt("one-web").await?.is_some());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_is_read_in_the_same_run() -> Result<()> {
+    let (scene, operator) = scene_with_status("standalone-dependent").await?;
+    scene.create("one", "1").await?;
+    scene.until("the status to say what was created", "one", says("1")).await?;
+    scene.set("one", "3").await?;
+    scene.until("the status to say what was updated", "one", says("3")).await?;
+    let written = accepted(&operator.settled().await?);
+    assert_eq!(written.iter().filter(|write| write.contains("deployments")).count(), 2, "{written:?}");
+    Ok(())
+}

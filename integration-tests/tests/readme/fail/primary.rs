@@ -1,0 +1,34 @@
+//! Another primary than the reconciler's, and reconcilers that are none or say nothing.
+#![allow(unused_imports)]
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use operator_core::{
+    Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler, UpdateControl,
+    reconciler::BoxError,
+};
+
+#[derive(ControllerConfiguration)]
+#[controller(primary = Secret)]
+struct PodReconciler;
+
+#[derive(ControllerConfiguration)]
+struct NoReconciler;
+
+struct Undeclared;
+
+fn register() {
+    let _ = Operator::builder().register(Undeclared);
+}
+
+impl Reconciler for PodReconciler {
+    type Primary = Pod;
+    type Error = BoxError;
+
+    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,79 @@
+//! What the compiler says about mistakes with the derives. The files in `fail/` are binaries of one package beside the clone,
+//! so that everything they need is built once, and together with what the README's operator needs.
+//!
+//! `//~ words` behind a line means: there is an error that begins on this line, with these words in its message or in one of
+//! its notes. There must be no other error. The rest of the compiler's words is its own, and differs between versions.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::{Beside, repository};
+
+/// A line of a file.
+type Place = (String, u64);
+
+#[test]
+fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
+    let repository = repository().canonicalize()?;
+    let beside = Beside::new(&repository, "mistakes")?;
+    let bins = beside.package.join("src/bin");
+    fs::create_dir_all(&bins)?;
+    let files = fail_files()?;
+    for file in &files {
+        fs::copy(file, bins.join(file.file_name().context("a file has a name")?))?;
+    }
+    let output = beside.cargo(&["check", "--bins", "--keep-going", "--message-format=json"])?;
+    let messages = String::from_utf8(output.stdout)?;
+    let errors: Vec<(Place, String)> =
+        messages.lines().filter_map(|line| error(&serde_json::from_str(line).ok()?)).collect();
+    ensure!(!errors.is_empty(), "no error at all: {}", String::from_utf8_lossy(&output.stderr));
+
+    let mut wrong = Vec::new();
+    let mut expected_places: BTreeSet<Place> = BTreeSet::new();
+    for file in &files {
+        let name = file.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+        let text = fs::read_to_string(file)?;
+        for (number, line) in (1..).zip(text.lines()) {
+            for words in line.split("//~").skip(1).map(str::trim) {
+                let place = (name.clone(), number);
+                if !errors.iter().any(|(at, said)| *at == place && said.contains(words)) {
+                    wrong.push(format!("{name}:{number} does not say: {words}"));
+                }
+                expected_places.insert(place);
+            }
+        }
+    }
+    let unexpected = errors.iter().filter(|(place, _)| !expected_places.contains(place));
+    wrong.extend(unexpected.map(|((file, line), said)| format!("{file}:{line} says unexpectedly:\n{said}")));
+    let all = errors.iter().map(|((file, line), said)| format!("{file}:{line}\n{said}")).collect::<Vec<_>>();
+    ensure!(wrong.is_empty(), "{}\n\neverything that was said:\n{}", wrong.join("\n"), all.join("\n"));
+    Ok(())
+}
+
+fn fail_files() -> Result<Vec<PathBuf>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/readme/fail");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Where an error of the compiler's begins, and what it says with all notes; `None` for anything else.
+fn error(message: &Value) -> Option<(Place, String)> {
+    let message = message.get("message")?;
+    if message["level"] != "error" {
+        return None;
+    }
+    let primary = message["spans"].as_array()?.iter().find(|span| span["is_primary"] == true)?;
+    // Within a macro the place that counts is the user's.
+    let file = Path::new(primary["file_name"].as_str()?).file_name()?.to_string_lossy().into_owned();
+    Some(((file, primary["line_start"].as_u64()?), message["rendered"].as_str()?.to_owned()))
+}

@@ -1,0 +1,55 @@
+//! Who is told what an informer sees.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use parking_lot::RwLock;
+
+use crate::{
+    cache::{Change, ChangeHandler},
+    observe::SourceHealth,
+    resource::ObjectKey,
+};
+
+/// The informer's own handler, and those who follow its changes beside it.
+pub(super) struct Handlers<K> {
+    main: Arc<dyn ChangeHandler<K>>,
+    /// Told before the main one: what they keep about an object is in order when an event causes a run.
+    followers: RwLock<Vec<Arc<dyn ChangeHandler<K>>>>,
+}
+
+impl<K: Clone> Handlers<K> {
+    pub(super) fn new(main: Arc<dyn ChangeHandler<K>>) -> Self {
+        Self { main, followers: RwLock::default() }
+    }
+
+    pub(super) fn add(&self, follower: Arc<dyn ChangeHandler<K>>) {
+        self.followers.write().push(follower);
+    }
+
+    pub(super) fn on_change(&self, informer: &str, change: Change<K>) {
+        // A copy, so that no lock of ours is held while others' code runs; there are few of them, and mostly none.
+        let followers = self.followers.read().clone();
+        for follower in followers {
+            guarded(informer, || follower.on_change(change.clone()));
+        }
+        guarded(informer, || self.main.on_change(change));
+    }
+
+    pub(super) fn on_health(&self, informer: &str, health: &SourceHealth) {
+        guarded(informer, || self.main.on_health(health));
+    }
+
+    pub(super) fn on_undecodable(&self, informer: &str, key: Option<&ObjectKey>, error: &str) {
+        guarded(informer, || self.main.on_undecodable(key, error));
+    }
+}
+
+/// A handler's panic must neither stop the informer nor, in the middle of another panic, abort the process.
+fn guarded(informer: &str, call: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(call)).is_err() {
+        tracing::error!(informer, "the informer's handler panicked");
+    }
+}

@@ -1,0 +1,29 @@
+//! `graph`: the workflows as they are declared. Pure: no cluster, no clock, equal output for equal input.
+
+use super::{ExitStatus, GraphArgs, GraphForm, output::Output};
+use crate::controller::Controller;
+
+pub(super) fn graph(controllers: &[Controller], args: &GraphArgs, output: Output) -> ExitStatus {
+    for controller in controllers {
+        output.out(&drawn(controller, args.format));
+    }
+    ExitStatus::Success
+}
+
+fn drawn(controller: &Controller, form: GraphForm) -> String {
+    let (name, kind) = (controller.name(), controller.resource_type().kind());
+    let outlines = controller.outlines();
+    match form {
+        GraphForm::Text if outlines.is_empty() => format!("{name} ({kind}): no workflow\n"),
+        GraphForm::Text => {
+            let lines = outlines.iter().flat_map(|outline| {
+                outline.to_string().lines().map(|line| format!("  {line}\n")).collect::<Vec<_>>()
+            });
+            format!("{name} ({kind})\n{}", lines.collect::<String>())
+        }
+        // A comment of Mermaid's tells the pictures of several controllers apart.
+        GraphForm::Mermaid => {
+            outlines.iter().map(|outline| format!("%% {name} ({kind})\n{}", outline.mermaid())).collect()
+        }
+    }
+}

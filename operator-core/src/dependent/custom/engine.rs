@@ -1,0 +1,155 @@
+//! What the engine asks of a dependent that knows itself how it is read and written.
+
+use std::sync::Arc;
+
+use futures::{FutureExt, future::BoxFuture};
+
+use super::{CustomDependent, DependentResource};
+use crate::{
+    dependent::{Capabilities, DependentSource, Engine, Error},
+    event_source::{Access, ExternalSource},
+    reconciler::{
+        BoxError, Context,
+        workflow::{Operation, ReconcileResult, Secondary},
+    },
+    resource::KubeObject,
+};
+
+impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
+    /// The source that remembers the resource, where there is one.
+    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<D::Resource>>, Error> {
+        let Some(name) = self.source.as_deref() else { return Ok(None) };
+        let unknown =
+            || Error::UnknownEventSource { dependent: self.name.to_string(), event_source: name.to_owned() };
+        context.external_source(Some(name)).map(Some).ok_or_else(unknown)
+    }
+
+    /// Sees to it that the object exists which keeps the resource's id.
+    async fn keep_state(
+        &self,
+        resource: &D::Resource,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<(), BoxError> {
+        match &self.state {
+            Some(state) => (state.ensure)(&self.dependent, resource, primary, context).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
+    async fn look(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Option<Arc<D::Resource>>, BoxError> {
+        let key = context.primary_key();
+        let in_doubt = self.unanswered.in_doubt(key, |key| context.primary_cache().get(key).is_some());
+        if let Some(source) = self.store(context)? {
+            if in_doubt {
+                source.refetch(key).await?;
+            } else {
+                source.fetch_now(key).await?;
+            }
+        }
+        let actual = self.dependent.secondary(primary, context).await?;
+        if actual.is_some() {
+            self.unanswered.settled(key);
+        }
+        Ok(actual)
+    }
+}
+
+impl<D: DependentResource<P>, P: KubeObject> Engine<P> for CustomDependent<D, P> {
+    fn reconcile<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>> {
+        async move {
+            let dependent = &self.dependent;
+            let Some(actual) = self.look(primary, context).await? else {
+                let Some(creates) = &self.create else { return Ok(ReconcileResult::nothing()) };
+                let desired = (creates.desired)(dependent, primary, context)?;
+                self.unanswered.begin(context.primary_key());
+                let created = (creates.create)(dependent, desired, primary, context).await?;
+                self.unanswered.settled(context.primary_key());
+                // Before the state is kept: should that fail, the next run still knows the resource.
+                if let Some(source) = self.store(context)? {
+                    source.created(context.primary_key(), Arc::clone(&created));
+                }
+                self.keep_state(&created, primary, context).await?;
+                return Ok(ReconcileResult::of(Operation::Created, self.secondary_of(created)));
+            };
+            self.keep_state(&actual, primary, context).await?;
+            let Some(update) = &self.update else {
+                return Ok(ReconcileResult::of(Operation::Matched, self.secondary_of(actual)));
+            };
+            let desired = (update.desired)(dependent, primary, context)?;
+            if (update.matches)(dependent, &actual, &desired, primary, context) {
+                return Ok(ReconcileResult::of(Operation::Matched, self.secondary_of(actual)));
+            }
+            let updated = (update.update)(dependent, &actual, desired, primary, context).await?;
+            if let Some(source) = self.store(context)? {
+                source.updated(context.primary_key(), &actual, Arc::clone(&updated));
+            }
+            Ok(ReconcileResult::of(Operation::Updated, self.secondary_of(updated)))
+        }
+        .boxed()
+    }
+
+    fn delete<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<(), BoxError>> {
+        async move {
+            let Some(delete) = self.delete else { return Ok(()) };
+            let Some(actual) = self.look(primary, context).await? else { return Ok(()) };
+            delete(&self.dependent, &actual, primary, context).await?;
+            if let Some(source) = self.store(context)? {
+                source.deleted(context.primary_key(), &actual);
+            }
+            // Last, so that what still exists is not forgotten.
+            match &self.state {
+                Some(state) => (state.delete)(&self.dependent, &actual, primary, context).await,
+                None => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn secondaries<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+    ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>> {
+        async move {
+            let actual = self.look(primary, context).await?;
+            Ok(actual.map(|actual| self.secondary_of(actual)).into_iter().collect())
+        }
+        .boxed()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = Capabilities::READ_ONLY;
+        if self.create.is_some() {
+            capabilities = capabilities.creates();
+        }
+        if self.update.is_some() {
+            capabilities = capabilities.updates();
+        }
+        if self.delete.is_some() {
+            capabilities = capabilities.deletes();
+        }
+        capabilities
+    }
+
+    fn event_sources(&self) -> Vec<DependentSource> {
+        self.dependent.event_sources()
+    }
+
+    fn access(&self) -> Vec<Access> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,166 @@
+//! Dependents that know themselves how to read and write their resource.
+//!
+//! ```text
+//! source remembers? ── fetched once for this primary ──▶ secondary
+//!        absent, and the last create was not answered ──▶ refetch ──▶ secondary again
+//!        create ──▶ Kubernetes object that keeps its id, if there is one ──▶ source remembers
+//! ```
+//!
+//! # Guarantees
+//! - A create that follows one whose outcome is unknown is preceded by a look at the other system.
+//! - What was written is what the next run reads, before any poll has shown it.
+//!
+//! # Assumptions
+//! - Creates of the other system may be repeated where the process died between the create and the write that keeps its id:
+//!   nobody knows then that it was created. Make them idempotent, by an id that follows from the primary, wherever it can be.
+
+mod declared;
+mod engine;
+mod unanswered;
+
+use std::{any::type_name, future::Future, sync::Arc};
+
+use super::DependentSource;
+use crate::{
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+pub use declared::CustomDependent;
+
+/// Something that should exist because a primary of type `P` does, wherever it is. Answers to JOSDK's
+/// `DependentResource`.
+///
+/// What it can do is said by further traits, [`Creator`], [`Updater`] and [`Deleter`], and by the calls that name them:
+/// `CustomDependent::new(Schema).creates().updates().deletes()`. Without one it only reads.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dependent resource of `{P}`",
+    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; for an object in the cluster, implement `Desired<{P}>` and use `KubernetesDependent`"
+)]
+pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
+    /// What is managed.
+    type Resource: Send + Sync + 'static;
+
+    /// What is there now for this primary. Called once at the start of each reconcile.
+    ///
+    /// # Errors
+    /// When it can't be told; the node fails then.
+    fn secondary(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<Option<Arc<Self::Resource>>, BoxError>> + Send;
+
+    /// The event sources that it reads from and that wake its primaries. By default none.
+    fn event_sources(&self) -> Vec<DependentSource> {
+        Vec::new()
+    }
+
+    /// What tells a resource apart from others of the same dependent, in logs and results.
+    fn id(&self, resource: &Self::Resource) -> String {
+        let _ = resource;
+        String::new()
+    }
+}
+
+/// Creates what is missing. Answers to JOSDK's `Creator`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't create",
+    note = "implement `Creator<{P}>`, or leave out `.creates()`"
+)]
+pub trait Creator<P: KubeObject>: DependentResource<P> {
+    /// What should be there: a function of its arguments, without side effects.
+    ///
+    /// # Errors
+    /// When it can't be told yet; the node fails then.
+    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Self::Resource, BoxError>;
+
+    /// Creates it, and answers with what is there now.
+    ///
+    /// # Errors
+    /// When it can't be created, or nobody knows whether it was: then `secondary` is asked again before the next attempt.
+    fn create(
+        &self,
+        desired: Self::Resource,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
+}
+
+/// Keeps what is needed to find a resource again in an object in the cluster: the id that the other system gave it, say.
+/// Answers to JOSDK's `DependentResourceWithExplicitState`.
+///
+/// The object is created right after the resource. When the resource is deleted it goes after it, so that nothing is
+/// forgotten that still exists. A crash between the two creates leaks a resource that nobody knows of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` keeps no state",
+    note = "implement `ExplicitState<{P}>`, or leave out `.keeps_state()`"
+)]
+pub trait ExplicitState<P: KubeObject>: Creator<P> {
+    /// The type of the object. The controller needs an event source for it.
+    type State: KubeObject;
+
+    /// The object that keeps `resource`, with its owner reference: a function of its arguments.
+    ///
+    /// # Errors
+    /// When it can't be told.
+    fn state(
+        &self,
+        resource: &Self::Resource,
+        primary: &P,
+        context: &Context<P>,
+    ) -> Result<Self::State, BoxError>;
+}
+
+/// Changes what is not as desired. Answers to JOSDK's `Updater`, with its matcher.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't update",
+    note = "implement `Updater<{P}>`, or leave out `.updates()`"
+)]
+pub trait Updater<P: KubeObject>: Creator<P> {
+    /// Whether `actual` is as desired.
+    fn matches(
+        &self,
+        actual: &Self::Resource,
+        desired: &Self::Resource,
+        primary: &P,
+        context: &Context<P>,
+    ) -> bool;
+
+    /// Changes it, and answers with what is there now.
+    ///
+    /// # Errors
+    /// When it can't be changed.
+    fn update(
+        &self,
+        actual: &Arc<Self::Resource>,
+        desired: Self::Resource,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
+}
+
+/// Deletes what is not wanted any more, and before its primary goes. Answers to JOSDK's `Deleter`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't delete",
+    note = "implement `Deleter<{P}>`, or leave out `.deletes()`"
+)]
+pub trait Deleter<P: KubeObject>: DependentResource<P> {
+    /// Deletes it. It may be gone already.
+    ///
+    /// # Errors
+    /// When it can't be deleted; it is tried again.
+    fn delete(
+        &self,
+        actual: &Arc<Self::Resource>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send;
+}
+
+/// The last segment of a type's name, without its parameters.
+pub(super) fn default_name<T>() -> Arc<str> {
+    let name = type_name::<T>();
+    let name = name.split('<').next().unwrap_or(name);
+    Arc::from(name.rsplit("::").next().unwrap_or(name))
+}

@@ -1,0 +1,68 @@
+//! What can go wrong when another system is asked for its resources.
+
+use std::{error::Error as StdError, time::Duration};
+
+use crate::resource::ObjectKey;
+
+/// Any error of the user's own.
+pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// An error of an event source that reads another system. Polls that fail report it as the source's health and go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The user's fetch function failed.
+    #[error("event source {event_source} could not fetch")]
+    Fetch {
+        /// The event source's name.
+        event_source: String,
+        /// The function's own error.
+        source: BoxError,
+    },
+    /// The user's fetch function, or the one that gives a resource its id, panicked.
+    #[error("event source {event_source}: its fetch panicked")]
+    Panicked {
+        /// The event source's name.
+        event_source: String,
+    },
+    /// The user's fetch function didn't answer in time.
+    #[error(
+        "event source {event_source}: its fetch took longer than {} s; `fetch_timeout` gives it more time",
+        timeout.as_secs_f32()
+    )]
+    TimedOut {
+        /// The event source's name.
+        event_source: String,
+        /// How long it was waited for.
+        timeout: Duration,
+    },
+    /// The primary is gone, so that nothing is asked for it.
+    #[error("event source {event_source}: the primary {primary} is gone")]
+    PrimaryGone {
+        /// The event source's name.
+        event_source: String,
+        /// The primary.
+        primary: ObjectKey,
+    },
+    /// The source was declared for primaries of another type than the controller's.
+    #[error(
+        "event source {event_source} is for primaries of type {expected}, and the controller's are others"
+    )]
+    PrimaryType {
+        /// The event source's name.
+        event_source: String,
+        /// The type that it was declared for.
+        expected: &'static str,
+    },
+}
+
+impl Error {
+    /// Whether trying again can help.
+    #[must_use]
+    pub const fn is_retryable(&self) -> bool {
+        match self {
+            Self::Fetch { .. } | Self::Panicked { .. } | Self::TimedOut { .. } => true,
+            Self::PrimaryGone { .. } | Self::PrimaryType { .. } => false,
+        }
+    }
+}

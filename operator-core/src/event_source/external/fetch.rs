@@ -1,0 +1,34 @@
+//! The user's fetch functions, and what is done so that they harm nothing.
+
+use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+
+use futures::FutureExt;
+
+use crate::event_source::error::{BoxError, Error};
+
+/// How long a fetch may take, unless its source says otherwise.
+pub const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Whether an answer from memory will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// If there was one before.
+    Known,
+    /// No.
+    Fresh,
+}
+
+/// Runs a fetch: a panic and a silence are errors like any other.
+pub(super) async fn guarded<T>(
+    event_source: &str,
+    timeout: Duration,
+    fetch: impl Future<Output = Result<T, BoxError>>,
+) -> Result<T, Error> {
+    let name = || event_source.to_owned();
+    match tokio::time::timeout(timeout, AssertUnwindSafe(fetch).catch_unwind()).await {
+        Ok(Ok(Ok(fetched))) => Ok(fetched),
+        Ok(Ok(Err(source))) => Err(Error::Fetch { event_source: name(), source }),
+        Ok(Err(_)) => Err(Error::Panicked { event_source: name() }),
+        Err(_) => Err(Error::TimedOut { event_source: name(), timeout }),
+    }
+}

@@ -1,0 +1,155 @@
+//! The way into an inbound source, from anywhere and at any time.
+
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    cache::{ExternalCache, Set},
+    identity::{IdOf, by_id},
+    per_primary::PerPrimary,
+};
+use crate::{
+    event_source::Filters,
+    resource::{KubeObject, ObjectKey},
+};
+
+/// Pushes resources into a [`CachingInboundEventSource`](super::CachingInboundEventSource). Cheap to clone; it can be used
+/// before the operator starts, while it runs, and between a stop and the next start. Answers to JOSDK's
+/// `handleResourceEvent` and `handleResourceDeleteEvent`.
+///
+/// What is pushed while the operator doesn't run is kept for its next start, which forgets what the one before it had
+/// learned. What is pushed for a primary that doesn't exist is dropped, at the latest once all primaries have been seen; a
+/// run of that primary, should it appear, fetches.
+pub struct InboundHandle<R, I> {
+    id: IdOf<R, I>,
+    line: Arc<Mutex<Line<R, I>>>,
+}
+
+/// Where pushes go.
+struct Line<R, I> {
+    /// The source, while it runs.
+    inbox: Option<Weak<dyn Inbox<R, I>>>,
+    /// Pushes for the next start.
+    early: ExternalCache<R, I>,
+    /// How often the source has been started.
+    starts: u64,
+}
+
+/// Takes in what is pushed.
+pub(super) trait Inbox<R, I>: Send + Sync {
+    /// Starts with what was pushed before.
+    fn adopt(&self, early: ExternalCache<R, I>);
+    /// A full set of a primary was pushed.
+    fn put(&self, primary: &ObjectKey, set: Set<R, I>);
+    /// It was said that a resource is gone.
+    fn delete(&self, primary: &ObjectKey, id: &I);
+}
+
+impl<P, R, I> Inbox<R, I> for PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn adopt(&self, early: ExternalCache<R, I>) {
+        Self::adopt(self, early);
+    }
+
+    fn put(&self, primary: &ObjectKey, set: Set<R, I>) {
+        self.pushed(primary, |cache| cache.update(primary, set));
+    }
+
+    fn delete(&self, primary: &ObjectKey, id: &I) {
+        self.pushed(primary, |cache| cache.vanished(primary, id));
+    }
+}
+
+impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
+    pub(super) fn new(id: IdOf<R, I>) -> Self {
+        let early = ExternalCache::new(Filters::new());
+        Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, starts: 0 })) }
+    }
+
+    /// These are all resources of a primary now. Wakes it if that is news. Never blocks.
+    pub fn put(&self, primary: &ObjectKey, resources: Vec<R>) {
+        let set = by_id(resources, &self.id);
+        let mut line = self.line.lock();
+        match line.inbox() {
+            // The lock goes first: the source may wake the primary, which is for others to be told of.
+            Some(inbox) => {
+                drop(line);
+                inbox.put(primary, set);
+            }
+            None => {
+                line.early.update(primary, set);
+            }
+        }
+    }
+
+    /// A resource of a primary is gone. Wakes it if the resource was known. Never blocks.
+    pub fn delete(&self, primary: &ObjectKey, id: &I) {
+        let mut line = self.line.lock();
+        match line.inbox() {
+            Some(inbox) => {
+                drop(line);
+                inbox.delete(primary, id);
+            }
+            // Only what a push has shown is known here.
+            None if line.early.is_complete(primary) => {
+                line.early.vanished(primary, id);
+            }
+            None => {}
+        }
+    }
+
+    /// From now on pushes go to `inbox`, until the connection is dropped.
+    pub(super) fn connect(&self, inbox: &Arc<dyn Inbox<R, I>>) -> Connection<R, I> {
+        let mut line = self.line.lock();
+        inbox.adopt(line.take_early());
+        line.inbox = Some(Arc::downgrade(inbox));
+        line.starts += 1;
+        Connection { line: Arc::clone(&self.line), start: line.starts }
+    }
+}
+
+impl<R: PartialEq, I: Ord + Clone> Line<R, I> {
+    fn inbox(&self) -> Option<Arc<dyn Inbox<R, I>>> {
+        self.inbox.as_ref()?.upgrade()
+    }
+
+    fn take_early(&mut self) -> ExternalCache<R, I> {
+        std::mem::replace(&mut self.early, ExternalCache::new(Filters::new()))
+    }
+}
+
+/// A source that runs. When this is dropped, it has stopped.
+pub(super) struct Connection<R, I> {
+    line: Arc<Mutex<Line<R, I>>>,
+    start: u64,
+}
+
+impl<R, I> Drop for Connection<R, I> {
+    fn drop(&mut self) {
+        let mut line = self.line.lock();
+        // A task that was aborted may end only after the next start.
+        if line.starts == self.start {
+            line.inbox = None;
+        }
+    }
+}
+
+impl<R, I> Clone for InboundHandle<R, I> {
+    fn clone(&self) -> Self {
+        Self { id: Arc::clone(&self.id), line: Arc::clone(&self.line) }
+    }
+}
+
+impl<R, I> fmt::Debug for InboundHandle<R, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InboundHandle")
+    }
+}

@@ -1,0 +1,57 @@
+//! Sources outside the cluster: another system's resources, polled or pushed, and cached by the primaries that they belong
+//! to.
+//!
+//! ```text
+//! other system ◀──fetch── PollingEventSource              one fetch for all primaries, in each period
+//!              ◀──fetch── PerResourcePollingEventSource   one for each primary, each with its own timer
+//!              ──push───▶ CachingInboundEventSource       and one fetch for each primary, when it is first needed
+//!                            │ full set
+//!                            ▼
+//!                         cache (pure) ──changed, and accepted by the filters──▶ SourceEvents ──▶ run of the primary
+//!                            ▲                                                                      │ reads
+//!                            └── ExternalStore: created, updated, deleted, fetch_now ◀──────────────┘
+//!
+//! other system ──wake───▶ SimpleInboundEventSource        nothing is kept, only the primary is woken
+//! ```
+//!
+//! # Guarantees
+//! - A fetch that fails, hangs or panics changes nothing of what is known, and stops neither its source nor another.
+//! - At most one fetch is under way for what a primary's resources are read from; an answer that was overtaken by a push,
+//!   or by the end of its primary, is not taken.
+//! - Everything that is learned belongs to one start of the controller. Handles outlive it: they are used before, during
+//!   and after.
+//! - The sources that fetch for each primary keep nothing about one that is gone. What one fetch for all has shown is
+//!   kept for as long as it is shown.
+//!
+//! # Assumptions
+//! - Fetch functions can be dropped at any await. They are only called while the controller runs.
+//! - Ids are unique among the resources of one primary; of two resources with the same id the last one counts.
+
+mod cache;
+mod condition;
+mod fetch;
+mod filters;
+mod identity;
+mod inbound;
+mod inbound_handle;
+mod per_primary;
+mod polling;
+mod polling_run;
+mod resource_polling;
+mod schedule;
+mod simple;
+mod store;
+#[cfg(test)]
+mod tests;
+mod unconfirmed;
+
+use filters::filter_methods;
+
+pub use fetch::DEFAULT_FETCH_TIMEOUT;
+pub use identity::ExternalResource;
+pub use inbound::CachingInboundEventSource;
+pub use inbound_handle::InboundHandle;
+pub use polling::PollingEventSource;
+pub use resource_polling::PerResourcePollingEventSource;
+pub use simple::{SimpleInboundEventSource, SimpleInboundHandle};
+pub use store::{ExternalSource, ExternalStore};

@@ -1,0 +1,225 @@
+//! Resources that are fetched for each primary by itself: what the polling of single primaries and the inbound sources
+//! share.
+//!
+//! ```text
+//! Primaries ──seen, gone──▶ Members: gate, deadline, cache entry of each primary
+//!                              ▲
+//! a run: fetch_now ──▶ gate ──▶ fetch ──▶ is the primary still the same, did no push overtake it? ──▶ cache
+//! a timer: poll ────────────────────────────────────────────────────────────────────────────────────┘ ──▶ SourceEvents
+//! ```
+//!
+//! # Guarantees
+//! - One fetch at a time for each primary; it ends at once when the primary does.
+//! - Nothing is kept about a primary that is gone, whatever is fetched, pushed or written for it afterwards.
+//!
+//! # Assumptions
+//! - [`Primaries`] tells of a primary before its first run, and of its end once it can't be read any more.
+
+mod members;
+mod poll;
+mod rules;
+mod store;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, SetOnce};
+
+pub(super) use self::rules::{Fetching, Polls};
+
+use self::members::Members;
+use super::{
+    cache::{ExternalCache, Set},
+    condition::Condition,
+    fetch::{Need, guarded},
+    identity::by_id,
+};
+use crate::{
+    event_source::{Error, Filters, Primaries, PrimaryFollower, SourceEvents, Wiring, filter::fenced},
+    observe::SourceHealth,
+    resource::{KubeObject, ObjectKey},
+};
+
+/// How often a fetch is repeated that was overtaken by a push; a system that goes on like that is taken at its word.
+const FETCH_ATTEMPTS: usize = 3;
+
+/// The resources of each primary, while the controller runs.
+pub(super) struct PerPrimary<P, R, I> {
+    controller: Arc<str>,
+    fetching: Fetching<P, R, I>,
+    polls: Option<Polls<P, R>>,
+    primaries: Arc<dyn Primaries>,
+    events: SourceEvents,
+    condition: Condition,
+    /// The controller's primaries are of another type.
+    misdeclared: AtomicBool,
+    members: Mutex<Members<R, I>>,
+    scheduled: Notify,
+    /// Everything is in place for the first run.
+    ready: SetOnce<()>,
+}
+
+impl<P, R, I> PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    /// Builds it, and has it told of primaries.
+    pub(super) fn build(
+        fetching: &Fetching<P, R, I>,
+        polls: Option<&Polls<P, R>>,
+        filters: &Filters<R>,
+        wiring: &Wiring,
+        events: SourceEvents,
+    ) -> Arc<Self> {
+        let built = Arc::new(Self {
+            controller: Arc::clone(&wiring.controller),
+            fetching: fetching.clone(),
+            polls: polls.cloned(),
+            primaries: Arc::clone(&wiring.primaries),
+            events,
+            condition: Condition::new(SourceHealth::Healthy),
+            misdeclared: AtomicBool::new(false),
+            members: Mutex::new(Members::new(filters.clone())),
+            scheduled: Notify::new(),
+            ready: SetOnce::new(),
+        });
+        let follower: Arc<dyn PrimaryFollower> = Arc::clone(&built) as _;
+        wiring.primaries.follow(Arc::downgrade(&follower));
+        built
+    }
+
+    /// The newest known state of a primary.
+    fn primary(&self, key: &ObjectKey) -> Result<Arc<P>, Error> {
+        let found = self.primaries.get(key).ok_or_else(|| self.gone(key))?;
+        found.downcast().map_err(|_| Error::PrimaryType {
+            event_source: self.fetching.name.to_string(),
+            expected: std::any::type_name::<P>(),
+        })
+    }
+
+    fn gone(&self, primary: &ObjectKey) -> Error {
+        Error::PrimaryGone { event_source: self.fetching.name.to_string(), primary: primary.clone() }
+    }
+
+    /// Fetches what belongs to a primary, and takes it in. Whether an event is due.
+    async fn fetch(&self, primary: &ObjectKey, need: Need) -> Result<bool, Error> {
+        let gate = self.members.lock().gate(primary).ok_or_else(|| self.gone(primary))?;
+        let _one_at_a_time = gate.one_at_a_time.lock().await;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let version = {
+                let members = self.members.lock();
+                if need == Need::Known && members.cache.is_complete(primary) {
+                    return Ok(false);
+                }
+                members.cache.version(primary)
+            };
+            let object = self.primary(primary)?;
+            let Fetching { name, fetch, timeout, id } = &self.fetching;
+            let fetch = async {
+                let set = by_id(fetch(Arc::clone(&object)).await?, id);
+                let delay = self.delay_after(&set, &object);
+                Ok((set, delay))
+            };
+            let (set, delay) = tokio::select! {
+                biased;
+                _ = gate.gone.wait() => return Err(self.gone(primary)),
+                fetched = guarded(name, *timeout, fetch) => fetched?,
+            };
+            let mut members = self.members.lock();
+            if !members.lives(primary, &gate) {
+                return Err(self.gone(primary));
+            }
+            if members.cache.version(primary) == version || attempts == FETCH_ATTEMPTS {
+                let due = members.cache.update(primary, set);
+                if members.next_poll(primary, self.events.environment().now(), delay) {
+                    self.scheduled.notify_one();
+                }
+                return Ok(due);
+            }
+        }
+    }
+
+    /// When a primary is polled again whose resources are `set`.
+    fn delay_after(&self, set: &Set<R, I>, primary: &P) -> Duration {
+        let Some(polls) = &self.polls else { return Duration::MAX };
+        let resources: Vec<Arc<R>> = set.values().cloned().collect();
+        (polls.delay_after)(&resources, primary).unwrap_or_else(|| self.period())
+    }
+
+    fn period(&self) -> Duration {
+        let jitter = self.events.environment().jitter();
+        self.polls.as_ref().map_or(Duration::MAX, |polls| jitter.spread(polls.period, polls.spread))
+    }
+
+    /// Starts with what was pushed before.
+    pub(super) fn adopt(&self, early: ExternalCache<R, I>) {
+        self.members.lock().cache.adopt(early);
+    }
+
+    /// Takes in that only those primaries exist that have been seen; the first run may start.
+    pub(super) async fn all_seen(&self) {
+        self.primaries.synced().await;
+        self.members.lock().all_seen();
+        // A second call changes nothing.
+        let _ = self.ready.set(());
+    }
+
+    pub(super) async fn ready(&self) {
+        self.ready.wait().await;
+    }
+
+    pub(super) fn health(&self) -> SourceHealth {
+        self.condition.get()
+    }
+
+    /// Takes in what another system has pushed, by `push`, which says whether an event is due.
+    pub(super) fn pushed(&self, primary: &ObjectKey, push: impl FnOnce(&mut ExternalCache<R, I>) -> bool) {
+        let due = {
+            let mut members = self.members.lock();
+            (members.exists(primary) || !members.all_seen) && push(&mut members.cache)
+        };
+        if due {
+            self.events.wake(primary);
+        }
+    }
+}
+
+impl<P, R, I> PrimaryFollower for PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn primary_seen(&self, key: &ObjectKey) {
+        let polled = match (self.primary(key), &self.polls) {
+            (Ok(primary), Some(polls)) => fenced(|| (polls.predicate)(&primary), true),
+            (Err(error @ Error::PrimaryType { .. }), _) => {
+                self.misdeclared.store(true, Ordering::Relaxed);
+                let advice = Some("declare it for the controller's primary type".to_owned());
+                let health = SourceHealth::Unhealthy { reason: error.to_string(), advice };
+                self.condition.set(&self.events, &health);
+                false
+            }
+            _ => false,
+        };
+        let (now, delay) = (self.events.environment().now(), self.period());
+        if self.members.lock().seen(key, polled, now, delay) {
+            self.scheduled.notify_one();
+        }
+    }
+
+    fn primary_gone(&self, key: &ObjectKey) {
+        self.members.lock().gone(key);
+        self.tell_health();
+    }
+}

@@ -1,0 +1,93 @@
+//! Fetching for each primary again and again.
+
+use std::sync::atomic::Ordering;
+
+use futures::{StreamExt, stream::FuturesUnordered};
+
+use super::PerPrimary;
+use crate::{
+    event_source::{
+        Error,
+        external::{condition::failing, fetch::Need},
+    },
+    observe::{SourceHealth, error_chain},
+    resource::{KubeObject, ObjectKey},
+};
+
+impl<P, R, I> PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    /// Fetches for each primary when it is due. One future for all of them, with one sleep.
+    pub(in crate::event_source::external) async fn follow(&self) {
+        let Some(polls) = &self.polls else { return std::future::pending().await };
+        let clock = self.events.environment().clock();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            let room = polls.concurrency - under_way.len();
+            let (due, next) = {
+                let schedule = &mut self.members.lock().schedule;
+                (schedule.take(clock.now(), room), schedule.next())
+            };
+            under_way.extend(due.into_iter().map(|primary| self.poll(primary)));
+            let next = next.filter(|_| under_way.len() < polls.concurrency);
+            tokio::select! {
+                biased;
+                Some(()) = under_way.next(), if !under_way.is_empty() => {}
+                () = self.scheduled.notified() => {}
+                () = clock.sleep_until(next) => {}
+            }
+        }
+    }
+
+    async fn poll(&self, primary: ObjectKey) {
+        match self.fetch(&primary, Need::Fresh).await {
+            Ok(due) => {
+                if self.members.lock().polled(&primary, true) {
+                    let (controller, source) = (&*self.controller, &*self.fetching.name);
+                    tracing::info!(controller, source, %primary, "what belongs to the primary is fetched again");
+                }
+                self.tell_health();
+                if due {
+                    self.events.wake(&primary);
+                }
+            }
+            Err(error) => self.failed(&primary, &error),
+        }
+    }
+
+    fn failed(&self, primary: &ObjectKey, error: &Error) {
+        let pause = self.period();
+        let (news, none_works) = {
+            let mut members = self.members.lock();
+            members.next_poll(primary, self.events.environment().now(), pause);
+            // The end of a primary is no failure; there may be a successor already, whose poll this was not.
+            let counts = error.is_retryable();
+            (counts && members.polled(primary, false), members.none_works())
+        };
+        if none_works && error.is_retryable() {
+            self.condition.set(&self.events, &failing(error, pause));
+        } else {
+            self.tell_health();
+        }
+        if news {
+            let (controller, source, reason) = (&*self.controller, &*self.fetching.name, error_chain(error));
+            tracing::warn!(
+                controller,
+                source,
+                %primary,
+                reason,
+                "cannot fetch what belongs to the primary; what was fetched before is kept, and it is tried again"
+            );
+        }
+    }
+
+    /// The source is well as soon as it can fetch for somebody, and when there is nobody to fetch for.
+    pub(super) fn tell_health(&self) {
+        if !self.members.lock().none_works() && !self.misdeclared.load(Ordering::Relaxed) {
+            self.condition.set(&self.events, &SourceHealth::Healthy);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! One fetch for each primary, each with its own timer.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+
+use super::{
+    ExternalResource,
+    per_primary::{Fetching, PerPrimary, Polls},
+    store::{ExternalSource, ExternalStore},
+};
+use crate::{
+    event_source::{EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError},
+    observe::{SourceHealth, SourceIndex},
+    resource::KubeObject,
+};
+
+/// Fetches of one source that may be under way at the same time, unless it says otherwise.
+const DEFAULT_CONCURRENCY: usize = 10;
+
+/// By default a period is up to a tenth longer, so that what has come at once doesn't stay together.
+const DEFAULT_SPREAD: f64 = 0.1;
+
+/// Fetches the resources of each primary by itself, again and again, and wakes it when they have changed. Answers to
+/// JOSDK's `PerResourcePollingEventSource`.
+///
+/// A primary is fetched for while it exists and the predicate holds, for the first time one period after it appeared. A
+/// run that needs the resources sooner calls [`fetch_now`](super::ExternalStore::fetch_now), which fetches once and is
+/// answered from memory from then on; the next poll then comes one period after that.
+///
+/// A poll that fails is tried again after a period; there is one line in the log for each primary, when it begins to fail
+/// and when it works again. The source is unhealthy while no primary's poll works.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use k8s_openapi::api::core::v1::Pod;
+/// use operator_core::PerResourcePollingEventSource;
+///
+/// # async fn backup_of(pod: &str) -> std::io::Result<Option<u64>> { Ok(Some(pod.len() as u64)) }
+/// // Whether the backup of a pod is complete: at most one number for each pod, so that all have the same id.
+/// let backups = PerResourcePollingEventSource::with_id(
+///     "backups",
+///     Duration::from_secs(600),
+///     |_: &u64| (),
+///     |pod: Arc<Pod>| async move {
+///         let percent = backup_of(pod.metadata.name.as_deref().unwrap_or_default()).await?;
+///         Ok::<_, std::io::Error>(percent.into_iter().collect())
+///     },
+/// )
+/// // One that is under way is looked at more often.
+/// .delay_after(|backup, _| {
+///     backup.iter().any(|percent| **percent < 100).then(|| Duration::from_secs(10))
+/// });
+/// ```
+#[must_use = "a source does nothing until it is given to a controller"]
+pub struct PerResourcePollingEventSource<P, R, I> {
+    fetching: Fetching<P, R, I>,
+    polls: Polls<P, R>,
+    filters: Filters<R>,
+}
+
+impl<P: KubeObject, R: ExternalResource> PerResourcePollingEventSource<P, R, R::Id> {
+    /// A source of that name. `fetch` gives the resources of one primary. A period below a millisecond counts as a
+    /// millisecond.
+    pub fn new<F, E>(
+        name: impl Into<Arc<str>>,
+        period: Duration,
+        fetch: impl Fn(Arc<P>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Vec<R>, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        Self::with_id(name, period, R::id, fetch)
+    }
+}
+
+impl<P, R, I> PerResourcePollingEventSource<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    /// The same for a type that doesn't know its id: `id` tells the resources of one primary apart.
+    pub fn with_id<F, E>(
+        name: impl Into<Arc<str>>,
+        period: Duration,
+        id: impl Fn(&R) -> I + Send + Sync + 'static,
+        fetch: impl Fn(Arc<P>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Vec<R>, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        Self {
+            fetching: Fetching::new(name, id, fetch),
+            polls: Polls {
+                period: period.max(Duration::from_millis(1)),
+                spread: DEFAULT_SPREAD,
+                concurrency: DEFAULT_CONCURRENCY,
+                predicate: Arc::new(|_| true),
+                delay_after: Arc::new(|_, _| None),
+            },
+            filters: Filters::new(),
+        }
+    }
+
+    /// Polls only for primaries for which this holds. It is asked whenever a primary appears or changes.
+    pub fn poll_when(mut self, predicate: impl Fn(&P) -> bool + Send + Sync + 'static) -> Self {
+        self.polls.predicate = Arc::new(predicate);
+        self
+    }
+
+    /// After which time a primary is polled again whose resources have just been fetched; `None` for the period. JOSDK's
+    /// `fetchDelay`.
+    pub fn delay_after(
+        mut self,
+        delay: impl Fn(&[Arc<R>], &P) -> Option<Duration> + Send + Sync + 'static,
+    ) -> Self {
+        self.polls.delay_after = Arc::new(delay);
+        self
+    }
+
+    /// By which share of it a period may be longer, by chance; a tenth by default, and 0 for not at all.
+    pub fn spread(mut self, share: f64) -> Self {
+        self.polls.spread = share;
+        self
+    }
+
+    /// How many polls may be under way; ten by default, and at least one. What a run fetches itself is not counted.
+    pub fn max_concurrent_polls(mut self, polls: usize) -> Self {
+        self.polls.concurrency = polls.max(1);
+        self
+    }
+
+    /// How long a fetch may take before it counts as failed; a minute by default.
+    pub fn fetch_timeout(mut self, timeout: Duration) -> Self {
+        self.fetching.timeout = timeout;
+        self
+    }
+}
+
+super::filter_methods!(PerResourcePollingEventSource<P, R, I>);
+
+impl<P, R, I> fmt::Debug for PerResourcePollingEventSource<P, R, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PerResourcePollingEventSource")
+            .field("name", &self.fetching.name)
+            .field("period", &self.polls.period)
+            .field("filters", &self.filters)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P, R, I> SourceDeclaration for PerResourcePollingEventSource<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn name(&self) -> String {
+        self.fetching.name.to_string()
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        let events = wiring.events(index, &self.fetching.name);
+        let resources = PerPrimary::build(&self.fetching, Some(&self.polls), &self.filters, wiring, events);
+        let source: Arc<dyn EventSource> = Arc::new(Running(Arc::clone(&resources)));
+        sources.add_external(source, resources as ExternalSource<R>);
+    }
+}
+
+/// A started source.
+struct Running<P, R, I>(Arc<PerPrimary<P, R, I>>);
+
+impl<P, R, I> EventSource for Running<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let resources = Arc::clone(&self.0);
+        async move { resources.follow().await }.boxed()
+    }
+
+    fn health(&self) -> SourceHealth {
+        self.0.health()
+    }
+}

@@ -1,0 +1,142 @@
+//! Another system says that something has happened, and nothing else.
+
+use std::sync::Arc;
+
+use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
+use tokio::sync::SetOnce;
+
+use crate::{
+    event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
+    observe::SourceIndex,
+    resource::ObjectKey,
+};
+
+/// Wakes primaries when user code says so; nothing is cached. Answers to JOSDK's `SimpleInboundEventSource`.
+///
+/// ```
+/// use operator_core::{ObjectKey, SimpleInboundEventSource};
+///
+/// let source = SimpleInboundEventSource::new("pushes");
+/// // Where the other system calls, before, during and after the operator's run:
+/// let handle = source.handle();
+/// handle.wake(&ObjectKey::namespaced("shop", "web"));
+/// ```
+#[derive(Debug)]
+#[must_use = "a source does nothing until it is given to a controller"]
+pub struct SimpleInboundEventSource {
+    name: Arc<str>,
+    handle: SimpleInboundHandle,
+}
+
+/// Wakes primaries through a [`SimpleInboundEventSource`]. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct SimpleInboundHandle(Arc<Mutex<Line>>);
+
+/// Where wakes go.
+#[derive(Debug, Default)]
+struct Line {
+    /// The way to the controller, while it runs.
+    events: Option<SourceEvents>,
+    /// How often the source has been started.
+    starts: u64,
+}
+
+impl SimpleInboundEventSource {
+    /// A source of that name.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), handle: SimpleInboundHandle::default() }
+    }
+
+    /// What user code wakes with. All handles of a source are the same.
+    #[must_use]
+    pub fn handle(&self) -> SimpleInboundHandle {
+        self.handle.clone()
+    }
+}
+
+impl SimpleInboundHandle {
+    /// Has a primary reconciled. Several calls before its next run cause one run; a primary that doesn't exist is
+    /// ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
+    pub fn wake(&self, primary: &ObjectKey) {
+        let events = self.0.lock().events.clone();
+        if let Some(events) = events {
+            events.wake(primary);
+        }
+    }
+
+    fn connect(&self, events: SourceEvents) -> Connection {
+        let mut line = self.0.lock();
+        line.events = Some(events);
+        line.starts += 1;
+        Connection { handle: self.clone(), start: line.starts }
+    }
+}
+
+/// A source that runs. When this is dropped, it has stopped.
+struct Connection {
+    handle: SimpleInboundHandle,
+    start: u64,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut line = self.handle.0.lock();
+        // A task that was aborted may end only after the next start.
+        if line.starts == self.start {
+            line.events = None;
+        }
+    }
+}
+
+impl SourceDeclaration for SimpleInboundEventSource {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        let events = wiring.events(index, &self.name);
+        let name = Arc::clone(&self.name);
+        sources.add_source(Arc::new(Running {
+            name,
+            handle: self.handle.clone(),
+            events,
+            connected: Arc::default(),
+        }));
+    }
+}
+
+/// A started source.
+struct Running {
+    name: Arc<str>,
+    handle: SimpleInboundHandle,
+    events: SourceEvents,
+    connected: Arc<SetOnce<()>>,
+}
+
+impl EventSource for Running {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let (handle, events) = (self.handle.clone(), self.events.clone());
+        let connected = Arc::clone(&self.connected);
+        async move {
+            let _connection = handle.connect(events);
+            // A source runs once.
+            let _ = connected.set(());
+            std::future::pending().await
+        }
+        .boxed()
+    }
+
+    /// From the first run on no wake is lost.
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let connected = Arc::clone(&self.connected);
+        async move {
+            connected.wait().await;
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,74 @@
+//! How a run reads another system's resources, and tells what it has done there.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::{event_source::Error, resource::ObjectKey};
+
+/// A running source of resources of another system, as `Context::external_source` gives it.
+pub type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
+
+/// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it; a source
+/// of the user's own may, and is then given to [`Sources::add_external`](crate::event_source::Sources::add_external).
+/// Answers to JOSDK's `ExternalResourceCachingEventSource` with its `RecentOperationCacheFiller`.
+///
+/// A run that writes to the other system says so by [`created`](Self::created), [`updated`](Self::updated) or
+/// [`deleted`](Self::deleted): the next run then sees the write, also if the next poll is a little behind. None of the
+/// three causes an event.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use k8s_openapi::api::core::v1::Pod;
+/// use operator_core::{Context, event_source::Error};
+/// # #[derive(PartialEq)]
+/// # struct Bucket { name: String }
+/// # async fn create_bucket(name: &str) -> Bucket { Bucket { name: name.to_owned() } }
+///
+/// async fn ensure_bucket(context: &Context<Pod>) -> Result<(), Error> {
+///     let Some(buckets) = context.external_source::<Bucket>(None) else { return Ok(()) };
+///     let primary = context.primary_key();
+///     if buckets.fetch_now(primary).await?.is_empty() {
+///         let bucket = create_bucket(primary.name()).await;
+///         buckets.created(primary, Arc::new(bucket));
+///     }
+///     Ok(())
+/// }
+/// ```
+pub trait ExternalStore<R>: Send + Sync {
+    /// The event source's name, unique within the controller.
+    fn name(&self) -> &str;
+
+    /// What is known to belong to a primary, own writes included, in the order of the ids. Nothing is fetched.
+    fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>>;
+
+    /// What belongs to a primary. It is fetched if it has not been since the controller's start, and without an event;
+    /// then, and if nothing was found, later calls answer from memory.
+    ///
+    /// # Errors
+    /// When it has to be fetched and can't be, or the primary is gone.
+    fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
+
+    /// The same, but it is fetched in any case: for a run that must know, for example because the answer to its last
+    /// `create` was lost. A source that has one fetch for all primaries fetches all, and wakes the others as needed.
+    ///
+    /// # Errors
+    /// When it can't be fetched, or the primary is gone.
+    fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
+
+    /// The run has created a resource. If a poll has shown it already, what the poll has shown stays.
+    fn created(&self, primary: &ObjectKey, new: Arc<R>);
+
+    /// The run has changed a resource, which it had seen as `previous`. If something else is known by now, that stays.
+    fn updated(&self, primary: &ObjectKey, previous: &R, new: Arc<R>);
+
+    /// The run has deleted a resource; `last` only has to have its id.
+    fn deleted(&self, primary: &ObjectKey, last: &R);
+
+    /// For how many things something is kept.
+    #[cfg(test)]
+    fn kept(&self) -> usize {
+        0
+    }
+}

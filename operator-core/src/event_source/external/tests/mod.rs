@@ -1,0 +1,8 @@
+//! The sources outside the cluster, with paused time, against another system that a test makes up.
+
+mod cache;
+mod inbound;
+mod model;
+mod per_resource;
+mod polling;
+mod world;

@@ -1,0 +1,104 @@
+//! What stands in an attribute: `key`, `key = expression` and `key(…)`, with commas between them.
+
+use proc_macro2::TokenStream;
+use syn::{
+    Attribute, DeriveInput, Expr, Ident, Meta, Token,
+    ext::IdentExt,
+    parse::{Parse, ParseStream, Parser},
+    token,
+};
+
+use crate::errors::Errors;
+
+/// One entry.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: Ident,
+    pub(crate) value: Value,
+}
+
+/// What is said about a key.
+#[derive(Debug)]
+pub(crate) enum Value {
+    /// Nothing: it stands for itself.
+    Flag,
+    Is(Expr),
+    List(TokenStream),
+}
+
+impl Entry {
+    pub(crate) fn name(&self) -> String {
+        self.key.unraw().to_string()
+    }
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        // `crate` is a keyword, and a key.
+        let key = input.call(Ident::parse_any)?;
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Value::Is(input.parse()?)
+        } else if input.peek(token::Paren) {
+            let content;
+            syn::parenthesized!(content in input);
+            Value::List(content.parse()?)
+        } else {
+            Value::Flag
+        };
+        Ok(Self { key, value })
+    }
+}
+
+/// The entries of all attributes of that name.
+pub(crate) fn of(item: &DeriveInput, attribute: &str, errors: &mut Errors) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for found in attributes(item, attribute) {
+        match &found.meta {
+            Meta::List(list) => entries.extend(parse(list.tokens.clone(), errors)),
+            Meta::Path(_) => {}
+            Meta::NameValue(_) => {
+                errors.at(found, format!("write `#[{attribute}(…)]`, with the keys between the parentheses"));
+            }
+        }
+    }
+    entries
+}
+
+pub(crate) fn attributes<'i>(item: &'i DeriveInput, name: &str) -> impl Iterator<Item = &'i Attribute> {
+    item.attrs.iter().filter(move |attribute| attribute.path().is_ident(name))
+}
+
+/// All entries that can be read; the others are reported.
+pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Vec<Entry> {
+    let read = |input: ParseStream<'_>| Ok(rest(input, errors));
+    read.parse2(tokens).unwrap_or_default()
+}
+
+/// The same for what is left of `input`.
+pub(crate) fn rest<T: Parse>(input: ParseStream<'_>, errors: &mut Errors) -> Vec<T> {
+    let mut read = Vec::new();
+    while !input.is_empty() {
+        if let Some(entry) = errors.ok(input.parse()) {
+            read.push(entry);
+            expect_comma(input, errors);
+        }
+        skip_to_comma(input);
+    }
+    read
+}
+
+/// Behind an entry that was understood something else than a comma is the mistake.
+pub(crate) fn expect_comma(input: ParseStream<'_>, errors: &mut Errors) {
+    if !input.is_empty() && !input.peek(Token![,]) {
+        errors.push(input.error("expected `,` before the next entry"));
+    }
+}
+
+/// To the next entry, whatever there is before it.
+pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<proc_macro2::TokenTree>();
+    }
+    let _ = input.parse::<Option<Token![,]>>();
+}

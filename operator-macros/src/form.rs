@@ -1,0 +1,143 @@
+//! The forms that a key's value may have.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit, LitFloat, spanned::Spanned};
+
+use crate::{
+    entries::{Entry, Value},
+    errors::{Errors, instead},
+};
+
+/// What a key takes. Only literals are checked here; any other expression is for the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A string.
+    Text,
+    /// An array of strings.
+    Texts,
+    /// `true` or `false`; without a value it is `true`.
+    Switch,
+    /// A whole number.
+    Count,
+    /// A number, with or without a fraction.
+    Factor,
+    /// A duration, in words or as an expression.
+    Time,
+    /// Any expression.
+    Any,
+}
+
+/// The keys of an attribute, with what they take and an example of it.
+pub(crate) type Keys = [(&'static str, Form, &'static str)];
+
+/// The value of `entry` in the form that `keys` ask for, as an expression. `None` when it has been reported.
+pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<TokenStream> {
+    let name = entry.name();
+    let Some((_, form, example)) = keys.iter().find(|(key, ..)| *key == name) else {
+        unknown_key(entry, keys.iter().map(|(key, ..)| *key), errors);
+        return None;
+    };
+    let value = match &entry.value {
+        Value::Is(value) => value,
+        Value::Flag if *form == Form::Switch => return Some(quote!(true)),
+        Value::Flag | Value::List(_) => {
+            errors.at(&entry.key, format!("`{name}` takes {}: `{name} = {example}`", form.words()));
+            return None;
+        }
+    };
+    let Some(literal) = literal(value) else { return Some(value.to_token_stream()) };
+    match (form, literal) {
+        (Form::Any, _)
+        | (Form::Text, Lit::Str(_))
+        | (Form::Switch, Lit::Bool(_))
+        | (Form::Count, Lit::Int(_))
+        | (Form::Factor, Lit::Float(_)) => Some(value.to_token_stream()),
+        (Form::Factor, Lit::Int(whole)) => {
+            let fraction = LitFloat::new(&format!("{}.0", whole.base10_digits()), whole.span());
+            Some(fraction.to_token_stream())
+        }
+        (Form::Time, Lit::Str(text)) => match duration(&text.value()) {
+            Some(duration) => Some(constant(duration, value)),
+            None => {
+                let wrong = text.value();
+                errors.at(
+                    text,
+                    format!("`{wrong}` is no duration: write it as \"250ms\", \"90s\", \"1m30s\" or \"10h\"; hours are the largest unit"),
+                );
+                None
+            }
+        },
+        _ => {
+            errors.at(value, format!("`{name}` takes {}: `{name} = {example}`", form.words()));
+            None
+        }
+    }
+}
+
+/// Reports a key that there is not.
+pub(crate) fn unknown_key<'k>(entry: &Entry, known: impl IntoIterator<Item = &'k str>, errors: &mut Errors) {
+    let name = entry.name();
+    errors.at(&entry.key, format!("unknown key `{name}`{}", instead(&name, known)));
+}
+
+/// Reports keys that are said more than once, and keeps the first of each.
+pub(crate) fn once(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
+    let mut kept: Vec<Entry> = Vec::new();
+    for entry in entries {
+        if kept.iter().any(|other| other.key == entry.key) {
+            errors.at(&entry.key, format!("`{}` is said twice; leave one of them out", entry.name()));
+        } else {
+            kept.push(entry);
+        }
+    }
+    kept
+}
+
+/// A flag: an entry that must not have a value.
+pub(crate) fn flag(entry: &Entry, errors: &mut Errors) {
+    if !matches!(entry.value, Value::Flag) {
+        let name = entry.name();
+        errors.at(&entry.key, format!("`{name}` takes no value: write `{name}`, or leave it out"));
+    }
+}
+
+impl Form {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Texts => "an array of strings",
+            Self::Switch => "`true` or `false`",
+            Self::Count => "a whole number",
+            Self::Factor => "a number",
+            Self::Time => "a duration",
+            Self::Any => "an expression",
+        }
+    }
+}
+
+fn literal(value: &Expr) -> Option<&Lit> {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => Some(lit),
+        Expr::Group(group) => literal(&group.expr),
+        _ => None,
+    }
+}
+
+/// A duration as people write it; the command line reads it the same way.
+fn duration(text: &str) -> Option<Duration> {
+    let signed: SignedDuration = text.parse().ok()?;
+    Duration::try_from(signed).ok()
+}
+
+fn constant(duration: Duration, place: &Expr) -> TokenStream {
+    let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    if nanos == 0 {
+        quote_spanned!(place.span()=> ::core::time::Duration::from_secs(#seconds))
+    } else {
+        quote_spanned!(place.span()=> ::core::time::Duration::new(#seconds, #nanos))
+    }
+}

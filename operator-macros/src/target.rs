@@ -1,0 +1,76 @@
+//! Where the output goes: the library's path, and the keys that are about types.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Path, Type, parse_quote, spanned::Spanned};
+
+use crate::{
+    entries::{Entry, Value},
+    errors::Errors,
+};
+
+/// The path of the library: `::operator_core`, or what `crate = …` says. A macro's output must not depend on what its
+/// user has imported, or on which crates a workspace renames.
+pub(crate) fn library(entries: &[Entry], errors: &mut Errors) -> Path {
+    path_of(entries, "crate", errors).unwrap_or_else(|| parse_quote!(::operator_core))
+}
+
+fn path_of(entries: &[Entry], key: &str, errors: &mut Errors) -> Option<Path> {
+    let entry = entries.iter().find(|entry| entry.name() == key)?;
+    match &entry.value {
+        Value::Is(Expr::Path(path)) => Some(path.path.clone()),
+        _ => {
+            errors.at(&entry.key, format!("`{key}` takes a path: `{key} = ::operator_core`"));
+            None
+        }
+    }
+}
+
+/// The type that a key names.
+pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut Errors) -> Option<Type> {
+    let entry = entries.iter().find(|entry| entry.name() == key)?;
+    let found = match &entry.value {
+        Value::Is(Expr::Path(path)) => Some(Type::Path(syn::TypePath {
+            attrs: Vec::new(),
+            qself: path.qself.clone(),
+            path: path.path.clone(),
+        })),
+        _ => None,
+    };
+    if found.is_none() {
+        let place = match &entry.value {
+            Value::Is(value) => value.to_token_stream(),
+            Value::Flag | Value::List(_) => entry.key.to_token_stream(),
+        };
+        errors.at(place, format!("`{key}` takes a type: `{key} = {example}`"));
+    }
+    found
+}
+
+/// `configure = |builder| …`: a last word of the user's, for what no key says.
+pub(crate) fn configured(
+    entries: &[Entry],
+    library: &Path,
+    errors: &mut Errors,
+) -> impl FnOnce(TokenStream) -> TokenStream {
+    let entry = entries.iter().find(|entry| entry.name() == "configure");
+    let change = entry.and_then(|entry| match &entry.value {
+        Value::Is(change) => {
+            Some(quote_spanned!(change.span()=> #library::__private::configured)).zip(Some(change.clone()))
+        }
+        Value::Flag | Value::List(_) => {
+            errors.at(&entry.key, "`configure` takes a function: `configure = |builder| builder.…`");
+            None
+        }
+    });
+    move |builder| match change {
+        Some((function, change)) => quote!(#function(#builder, #change)),
+        None => builder,
+    }
+}
+
+/// The output, and behind it what was wrong with the input.
+pub(crate) fn output(code: &TokenStream, errors: Errors) -> TokenStream {
+    let errors = errors.into_compile_errors();
+    quote!(#code #errors)
+}

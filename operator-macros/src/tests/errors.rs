@@ -1,0 +1,112 @@
+//! Mistakes: what is said, and where.
+
+use super::{is_as_before, mistakes};
+use crate::{controller_configuration, kubernetes_dependent};
+
+#[test]
+fn of_a_dependent() {
+    is_as_before(
+        "mistakes_of_a_dependent",
+        &mistakes(kubernetes_dependent::generate, "struct HtmlConfigMap;"),
+    );
+    is_as_before(
+        "mistakes_of_a_dependent_2",
+        &mistakes(
+            kubernetes_dependent::generate,
+            r#"
+        #[dependent(primary = WebPage, resource = "ConfigMap", nmae = "html", capabilities = crud_nogc, name = 5)]
+        #[dependent(event_source, name = "twice" informer = maps())]
+        struct HtmlConfigMap;
+        "#,
+        ),
+    );
+    is_as_before(
+        "mistakes_of_a_dependent_3",
+        &mistakes(kubernetes_dependent::generate, "#[dependent = 3] struct A;"),
+    );
+}
+
+#[test]
+fn of_a_controller() {
+    is_as_before(
+        "mistakes_of_a_controller",
+        &mistakes(
+            controller_configuration::generate,
+            r#"
+        #[controller(
+            primary = "WebPage",
+            nam = "pages",
+            zzz = 1,
+            finalizer = 7,
+            generation_aware = "no",
+            max_concurrent_reconciles = "ten",
+            max_reconciliation_interval = "10 lightyears",
+            reconcile_timeout = "-3s",
+            namespaces = "default",
+            retry(max_atempts = 5, multiplier = "two", initial_interval = 2),
+            no_retry,
+            rate_limit(limit = 10),
+            owns = ConfigMap,
+            watches,
+            configure,
+            name = ,
+            name = "a",
+            name = "b",
+        )]
+        struct WebPageReconciler;
+        "#,
+        ),
+    );
+}
+
+#[test]
+fn of_a_generic_controller() {
+    is_as_before(
+        "mistakes_of_a_generic_controller",
+        &mistakes(controller_configuration::generate, "struct WebPageReconciler<T>(T);"),
+    );
+}
+
+#[test]
+fn of_a_workflow() {
+    is_as_before(
+        "mistakes_of_a_workflow",
+        &mistakes(
+            controller_configuration::generate,
+            r#"
+        #[workflow(
+            explicit_invocation = true,
+            dependant(HtmlConfigMap),
+            dependent,
+            dependent(),
+            dependent(HtmlConfigMap),
+            dependent(HtmlConfigMap),
+            dependent(WebDeployment, depends_on(HtmlConfgMap, Unheard), reconcil_precondition = Exposed),
+            dependent(WebService, depends_on = WebDeployment, name = NAME, ready_postcondition),
+            dependent(WebIngress, reconcile_precondition = Exposed, hold_unless = Window, gate = |page, _| true),
+            dependent(WebRoute depends_on(WebService)),
+        )]
+        struct WebPageReconciler;
+        "#,
+        ),
+    );
+}
+
+#[test]
+fn a_circle_is_spelled_out() {
+    is_as_before(
+        "mistakes_a_circle_is_spelled_out",
+        &mistakes(
+            controller_configuration::generate,
+            r#"
+        #[workflow(
+            dependent(A, depends_on(C)),
+            dependent(B, depends_on(A)),
+            dependent(C, depends_on(B, "d")),
+            dependent(D, name = "d", depends_on("d")),
+        )]
+        struct WebPageReconciler;
+        "#,
+        ),
+    );
+}

@@ -1,0 +1,89 @@
+//! Golden expansions.
+
+use super::{expansion, is_as_before};
+use crate::{controller_configuration, kubernetes_dependent};
+
+#[test]
+fn a_dependent_needs_its_primary_only() {
+    is_as_before(
+        "a_dependent_needs_its_primary_only",
+        &expansion(kubernetes_dependent::generate, "#[dependent(primary = WebPage)] struct HtmlConfigMap;"),
+    );
+}
+
+#[test]
+fn a_dependent_with_everything() {
+    is_as_before(
+        "a_dependent_with_everything",
+        &expansion(
+            kubernetes_dependent::generate,
+            r#"
+        #[dependent(primary = pages::WebPage, resource = ConfigMap, name = "html", capabilities = crud_no_gc)]
+        #[dependent(event_source = "maps", crate = renamed::operator_core, configure = |dependent| dependent.debug())]
+        struct HtmlConfigMap<T: Template>(T);
+        "#,
+        ),
+    );
+}
+
+#[test]
+fn a_controller_without_attributes_has_the_defaults() {
+    is_as_before(
+        "a_controller_without_attributes_has_the_defaults",
+        &expansion(controller_configuration::generate, "struct WebPageReconciler;"),
+    );
+}
+
+#[test]
+fn a_controller_with_everything() {
+    is_as_before(
+        "a_controller_with_everything",
+        &expansion(
+            controller_configuration::generate,
+            r#"
+        #[controller(
+            primary = WebPage,
+            name = "pages",
+            finalizer = "pages.example.com/finalizer",
+            namespaces = ["a", TEAM],
+            retry(max_attempts = 5, initial_interval = "2s", multiplier = 2, max_interval = "1m30s"),
+            rate_limit(limit = 10, per = "500ms"),
+            max_reconciliation_interval = "10h",
+            reconcile_timeout = TIMEOUT,
+            max_concurrent_reconciles = 3,
+            generation_aware = false,
+            default_filters,
+            on_add = |page| page.spec.exposed,
+            owns(ConfigMap, Secret),
+            watches = InformerEventSource::<Pod>::new(),
+            cleaner = true,
+            configure = |builder| builder.index("team", by_team),
+        )]
+        struct WebPageReconciler<T>(T);
+        "#,
+        ),
+    );
+}
+
+#[test]
+fn a_workflow() {
+    is_as_before(
+        "a_workflow",
+        &expansion(
+            controller_configuration::generate,
+            r#"
+        #[workflow(
+            explicit_invocation,
+            dependent(HtmlConfigMap),
+            dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = DeploymentReady),
+            dependent(WebService, name = "web", depends_on(WebDeployment)),
+            dependent(WebIngress, depends_on("web"), reconcile_precondition = |page, _| page.spec.exposed),
+            dependent(WebRoute, depends_on("web"), activation_condition = CrdPresent::<Route>::new(), gate = Window),
+            dependent(Schema = |r: &Self| Schema::new(r.pool.clone())),
+            dependent(Table = Table::new(8)),
+        )]
+        struct WebPageReconciler;
+        "#,
+        ),
+    );
+}

@@ -1,0 +1,24 @@
+//! One operator, written in three ways. They do the same, under the same rights, and pass the same tests.
+
+pub mod low_level;
+pub mod managed;
+pub mod standalone;
+
+use kube::CustomResourceExt;
+use operator_core::{Error, Operator, OperatorBuilder};
+
+use crate::WebPage;
+
+/// How an operator is declared.
+pub type Declare = fn() -> Result<OperatorBuilder, Error>;
+
+/// The styles by their names; the first is the one to begin with.
+pub const STYLES: [(&str, Declare); 3] = [
+    ("managed", || Ok(operator().register(managed::WebPageReconciler)?)),
+    ("standalone", || Ok(operator().register(standalone::controller()?)?)),
+    ("low-level", || operator().register(low_level::controller())),
+];
+
+fn operator() -> OperatorBuilder {
+    Operator::builder().crd(WebPage::crd())
+}
