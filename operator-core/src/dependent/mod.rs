@@ -26,6 +26,7 @@ pub mod bulk;
 mod capabilities;
 mod custom;
 mod erased;
+mod external;
 pub mod kubernetes;
 pub mod matcher;
 

@@ -2,6 +2,7 @@
 
 mod bulk_dependent_deleter;
 mod bulk_dependent_with_condition;
+mod bulk_external_dependent;
 mod cleaner_for_managed_dependent_resources_only;
 mod create_only_if_not_existing_dependent_with_ssa;
 mod dependent_annotation_secondary_mapper;
@@ -15,6 +16,7 @@ mod dependent_resource_cross_ref;
 mod dependent_ssa_matching;
 mod dependent_ssa_migration;
 mod external_state;
+mod external_state_bulk;
 mod external_state_dependent;
 mod generic_kubernetes_dependent_managed;
 mod generic_kubernetes_dependent_standalone;

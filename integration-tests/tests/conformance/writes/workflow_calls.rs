@@ -58,7 +58,8 @@ fn controller(
     script: &Script<TestResource>,
 ) -> Result<ControllerBuilder<Script<TestResource>>> {
     let map = |index| KubernetesDependent::new(Map(index)).name(format!("map-{index}"));
-    let workflow = (0..DEPENDENTS).fold(Workflow::builder(), |workflow, index| workflow.dependent(map(index)));
+    let workflow =
+        (0..DEPENDENTS).fold(Workflow::builder(), |workflow, index| workflow.dependent(map(index)));
     Ok(Controller::builder(script.clone()).namespaces([&scene.namespace]).workflow(&workflow.build()?))
 }
 
@@ -100,9 +101,10 @@ async fn a_workflow_writes_what_differs_and_reads_nothing() -> Result<()> {
 
     let label = Patch::Merge(json!({ "metadata": { "labels": { "somebody": "else" } } }));
     scene.api::<ConfigMap>().patch("one-1", &PatchParams::default(), &label).await?;
-    eventually("a run", async || {
-        Ok((script.runs.count() == 2 && script.runs.under_way() == 0).then_some(()))
-    })
+    eventually(
+        "a run",
+        async || Ok((script.runs.count() == 2 && script.runs.under_way() == 0).then_some(())),
+    )
     .await?;
     operator.settled().await?;
     assert_eq!(calls(&mut audit).await?, expected(0, 0), "everything matches");

@@ -68,6 +68,32 @@ pub trait BulkCreator<P: KubeObject>: BulkDependentResource<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
+/// Keeps what is needed to find each resource again in an object in the cluster of its own: the id that the other system gave
+/// it, say. Answers to JOSDK's `BulkDependentResource` with explicit state.
+///
+/// The object is created right after the resource, and deleted right after it. A crash between the two creates leaks a
+/// resource that nobody knows of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` keeps no state",
+    note = "implement `BulkExplicitState<{P}>`, or leave out `.keeps_state()`"
+)]
+pub trait BulkExplicitState<P: KubeObject>: BulkCreator<P> {
+    /// The type of the objects. The controller needs an event source for it.
+    type State: KubeObject;
+
+    /// The object that keeps `resource`, with its owner reference: a function of its arguments.
+    ///
+    /// # Errors
+    /// When it can't be told.
+    fn state(
+        &self,
+        key: &Self::Key,
+        resource: &Self::Resource,
+        primary: &P,
+        context: &Context<P>,
+    ) -> Result<Self::State, BoxError>;
+}
+
 /// Changes what is not as desired.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't update",

@@ -4,9 +4,13 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{BulkCreator, BulkDeleter, BulkDependentResource, BulkUpdater};
+use super::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
 use crate::{
-    dependent::{Dependent, Engine, IntoDependent, custom::default_name},
+    dependent::{
+        Dependent, Engine, IntoDependent,
+        custom::default_name,
+        external::{Memory, ensure_state},
+    },
     reconciler::{BoxError, Context, MemoKey},
     resource::KubeObject,
 };
@@ -42,23 +46,44 @@ pub(super) type Delete<D, P> = for<'r> fn(
     &'r Context<P>,
 ) -> Answer<'r, ()>;
 
+type OfState<D, P> =
+    for<'r> fn(&'r D, &'r KeyOf<D, P>, &'r ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+
+/// The writes of a [`BulkExplicitState`].
+pub(super) struct KeepsState<D: BulkDependentResource<P>, P: KubeObject> {
+    /// Creates it where it is missing.
+    pub(super) ensure: OfState<D, P>,
+    pub(super) delete: OfState<D, P>,
+}
+
 /// Declares a [`BulkDependentResource`] with what it can do.
 #[must_use = "a dependent does nothing until it is given to a workflow"]
 pub struct BulkCustomDependent<D: BulkDependentResource<P>, P: KubeObject> {
-    name: Arc<str>,
+    pub(super) name: Arc<str>,
     pub(super) dependent: D,
     pub(super) desired: Option<Desire<D, P>>,
     pub(super) create: Option<Create<D, P>>,
     pub(super) update: Option<(Matches<D, P>, Update<D, P>)>,
     pub(super) delete: Option<Delete<D, P>>,
+    pub(super) state: Option<KeepsState<D, P>>,
+    pub(super) memory: Memory,
     pub(super) memo: MemoKey,
 }
 
 impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     /// Only reads, until told otherwise.
     pub fn new(dependent: D) -> Self {
-        let (name, memo) = (default_name::<D>(), MemoKey::default());
-        Self { name, dependent, desired: None, create: None, update: None, delete: None, memo }
+        Self {
+            name: default_name::<D>(),
+            dependent,
+            desired: None,
+            create: None,
+            update: None,
+            delete: None,
+            state: None,
+            memory: Memory::default(),
+            memo: MemoKey::default(),
+        }
     }
 
     /// Names it; by default it is the last segment of the type's name.
@@ -99,6 +124,34 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
         self.delete = Some(|dependent, key, actual, primary, context| {
             dependent.delete(key, actual, primary, context).boxed()
         });
+        self
+    }
+
+    /// Keeps the id of each resource that it creates in an object in the cluster.
+    pub fn keeps_state(mut self) -> Self
+    where
+        D: BulkExplicitState<P>,
+    {
+        self.state = Some(KeepsState {
+            ensure: |dependent, key, resource, primary, context| {
+                async move { ensure_state(&dependent.state(key, resource, primary, context)?, context).await }
+                    .boxed()
+            },
+            delete: |dependent, key, resource, primary, context| {
+                async move {
+                    let state = dependent.state(key, resource, primary, context)?;
+                    Ok(context.resource_operations().delete(&state).await?)
+                }
+                .boxed()
+            },
+        });
+        self
+    }
+
+    /// The resources are read from the caching event source of that name outside the cluster, so that the source is asked to
+    /// fetch what it doesn't know yet of a primary, and is told what was written.
+    pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
+        self.memory.source = Some(event_source.into());
         self
     }
 }

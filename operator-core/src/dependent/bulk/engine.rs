@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     dependent::{Capabilities, DependentSource, Engine},
-    event_source::Access,
+    event_source::{Access, ExternalSource},
     reconciler::{
         BoxError, Context,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -31,10 +31,27 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
             let name = key.to_string();
             let deletion = async move {
                 delete(&self.dependent, &key, &actual, primary, context).await?;
+                if let Some(source) = self.store(context)? {
+                    source.deleted(context.primary_key(), &actual);
+                }
+                // Last, so that what still exists is not forgotten.
+                if let Some(state) = &self.state {
+                    (state.delete)(&self.dependent, &key, &actual, primary, context).await?;
+                }
                 Ok(Some((Operation::Deleted, Secondary::external(actual, key.to_string()))))
             };
             (name, deletion.boxed())
         })
+    }
+
+    /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
+    async fn look(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<D, P>, BoxError> {
+        self.memory.refresh::<P, D::Resource>(&self.name, context).await?;
+        self.dependent.secondaries(primary, context).await
+    }
+
+    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<D::Resource>>, BoxError> {
+        self.memory.store(&self.name, context)
     }
 
     /// Creates or changes one, as far as the dependent may.
@@ -47,18 +64,32 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
         context: &Context<P>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let dependent = &self.dependent;
+        let of = context.primary_key();
         let (operation, resource) = match (actual, self.create, self.update) {
             (None, None, _) => return Ok(None),
             (None, Some(create), _) => {
-                (Operation::Created, create(dependent, key, desired, primary, context).await?)
+                self.memory.begin_create(of);
+                let created = create(dependent, key, desired, primary, context).await?;
+                // Before the state is kept: should that fail, the next run still knows the resource.
+                if let Some(source) = self.store(context)? {
+                    source.created(of, Arc::clone(&created));
+                }
+                (Operation::Created, created)
             }
             (Some(actual), _, Some((matches, update)))
                 if !matches(dependent, &actual, desired, primary, context) =>
             {
-                (Operation::Updated, update(dependent, key, &actual, desired, primary, context).await?)
+                let updated = update(dependent, key, &actual, desired, primary, context).await?;
+                if let Some(source) = self.store(context)? {
+                    source.updated(of, &actual, Arc::clone(&updated));
+                }
+                (Operation::Updated, updated)
             }
             (Some(actual), ..) => (Operation::Matched, actual),
         };
+        if let Some(state) = &self.state {
+            (state.ensure)(dependent, key, &resource, primary, context).await?;
+        }
         Ok(Some((operation, Secondary::external(resource, key.to_string()))))
     }
 }
@@ -76,7 +107,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Engine<P> for BulkCustomDepende
         context: &'r Context<P>,
     ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>> {
         async move {
-            let mut actual = self.dependent.secondaries(primary, context).await?;
+            let mut actual = self.look(primary, context).await?;
             let Some(desire) = self.desired else {
                 let matched = found(actual).map(|resource| (Operation::Matched, resource));
                 return Ok(ReconcileResult::aggregated(matched.collect()));
@@ -96,7 +127,10 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Engine<P> for BulkCustomDepende
                 work.push((key.to_string(), done.boxed()));
             }
             items.work(work).await;
-            items.finish()
+            let result = items.finish()?;
+            // Every create was answered; otherwise the next look is a fresh one.
+            self.memory.created(context.primary_key());
+            Ok(result)
         }
         .boxed()
     }
@@ -108,7 +142,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Engine<P> for BulkCustomDepende
     ) -> BoxFuture<'r, Result<(), BoxError>> {
         async move {
             let Some(delete) = self.delete else { return Ok(()) };
-            let all = self.dependent.secondaries(primary, context).await?;
+            let all = self.look(primary, context).await?;
             let mut items = Items::default();
             items.work(self.deletions(delete, all, primary, context)).await;
             items.finish().map(drop)
@@ -121,7 +155,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Engine<P> for BulkCustomDepende
         primary: &'r Arc<P>,
         context: &'r Context<P>,
     ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>> {
-        async move { Ok(found(self.dependent.secondaries(primary, context).await?).collect()) }.boxed()
+        async move { Ok(found(self.look(primary, context).await?).collect()) }.boxed()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -20,7 +20,7 @@ use crate::reconciler::{
     workflow::{Operation, ReconcileResult, Secondary},
 };
 
-pub use custom::{BulkCreator, BulkDeleter, BulkDependentResource, BulkUpdater};
+pub use custom::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
 pub use declared::BulkCustomDependent;
 pub use kubernetes::{BulkDesired, BulkKubernetesDependent};
 

@@ -4,13 +4,14 @@ use std::{fmt, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{
-    Creator, Deleter, DependentResource, ExplicitState, Updater, default_name, unanswered::Unanswered,
-};
+use super::{Creator, Deleter, DependentResource, ExplicitState, Updater, default_name};
 use crate::{
-    dependent::{Dependent, Engine, IntoDependent},
+    dependent::{
+        Dependent, Engine, IntoDependent,
+        external::{Memory, ensure_state},
+    },
     reconciler::{BoxError, Context, workflow::Secondary},
-    resource::{KubeObject, ObjectKey},
+    resource::KubeObject,
 };
 
 pub(super) type ResourceOf<D, P> = <D as DependentResource<P>>::Resource;
@@ -60,8 +61,7 @@ pub struct CustomDependent<D: DependentResource<P>, P: KubeObject> {
     pub(super) update: Option<Updates<D, P>>,
     pub(super) delete: Option<Delete<D, P>>,
     pub(super) state: Option<KeepsState<D, P>>,
-    pub(super) source: Option<Arc<str>>,
-    pub(super) unanswered: Unanswered,
+    pub(super) memory: Memory,
 }
 
 impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
@@ -74,8 +74,7 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
             update: None,
             delete: None,
             state: None,
-            source: None,
-            unanswered: Unanswered::default(),
+            memory: Memory::default(),
         }
     }
 
@@ -131,19 +130,8 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     {
         self.state = Some(KeepsState {
             ensure: |dependent, resource, primary, context| {
-                async move {
-                    let state = dependent.state(resource, primary, context)?;
-                    if context.get::<D::State>(&ObjectKey::of(&state)).is_some() {
-                        return Ok(());
-                    }
-                    match context.resource_operations().create(&state).await {
-                        Ok(_) => Ok(()),
-                        // It was created by an attempt whose answer was lost.
-                        Err(error) if error.is_conflict() => Ok(()),
-                        Err(error) => Err(error.into()),
-                    }
-                }
-                .boxed()
+                async move { ensure_state(&dependent.state(resource, primary, context)?, context).await }
+                    .boxed()
             },
             delete: |dependent, resource, primary, context| {
                 async move {
@@ -159,7 +147,7 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     /// The resource is read from the caching event source of that name outside the cluster, so that the source is asked to
     /// fetch what it doesn't know yet of a primary, and is told what was written.
     pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
-        self.source = Some(event_source.into());
+        self.memory.source = Some(event_source.into());
         self
     }
 

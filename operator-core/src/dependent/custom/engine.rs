@@ -6,7 +6,7 @@ use futures::{FutureExt, future::BoxFuture};
 
 use super::{CustomDependent, DependentResource};
 use crate::{
-    dependent::{Capabilities, DependentSource, Engine, Error},
+    dependent::{Capabilities, DependentSource, Engine},
     event_source::{Access, ExternalSource},
     reconciler::{
         BoxError, Context,
@@ -16,14 +16,6 @@ use crate::{
 };
 
 impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
-    /// The source that remembers the resource, where there is one.
-    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<D::Resource>>, Error> {
-        let Some(name) = self.source.as_deref() else { return Ok(None) };
-        let unknown =
-            || Error::UnknownEventSource { dependent: self.name.to_string(), event_source: name.to_owned() };
-        context.external_source(Some(name)).map(Some).ok_or_else(unknown)
-    }
-
     /// Sees to it that the object exists which keeps the resource's id.
     async fn keep_state(
         &self,
@@ -43,20 +35,16 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Option<Arc<D::Resource>>, BoxError> {
-        let key = context.primary_key();
-        let in_doubt = self.unanswered.in_doubt(key, |key| context.primary_cache().get(key).is_some());
-        if let Some(source) = self.store(context)? {
-            if in_doubt {
-                source.refetch(key).await?;
-            } else {
-                source.fetch_now(key).await?;
-            }
-        }
+        self.memory.refresh::<P, D::Resource>(&self.name, context).await?;
         let actual = self.dependent.secondary(primary, context).await?;
         if actual.is_some() {
-            self.unanswered.settled(key);
+            self.memory.created(context.primary_key());
         }
         Ok(actual)
+    }
+
+    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<D::Resource>>, BoxError> {
+        self.memory.store(&self.name, context)
     }
 }
 
@@ -71,9 +59,9 @@ impl<D: DependentResource<P>, P: KubeObject> Engine<P> for CustomDependent<D, P>
             let Some(actual) = self.look(primary, context).await? else {
                 let Some(creates) = &self.create else { return Ok(ReconcileResult::nothing()) };
                 let desired = (creates.desired)(dependent, primary, context)?;
-                self.unanswered.begin(context.primary_key());
+                self.memory.begin_create(context.primary_key());
                 let created = (creates.create)(dependent, desired, primary, context).await?;
-                self.unanswered.settled(context.primary_key());
+                self.memory.created(context.primary_key());
                 // Before the state is kept: should that fail, the next run still knows the resource.
                 if let Some(source) = self.store(context)? {
                     source.created(context.primary_key(), Arc::clone(&created));

@@ -16,7 +16,6 @@
 
 mod declared;
 mod engine;
-mod unanswered;
 
 use std::{any::type_name, future::Future, sync::Arc};
 
