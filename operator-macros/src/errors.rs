@@ -38,9 +38,11 @@ impl Errors {
 /// "; did you mean `…`?", or what there is to choose from.
 pub(crate) fn instead<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known.iter().map(|name| (strsim::jaro_winkler(wrong, name), name));
-    match nearest.max_by(|left, right| left.0.total_cmp(&right.0)) {
-        Some((likeness, name)) if likeness > 0.8 => format!("; did you mean `{name}`?"),
+    let nearest = known.iter().map(|name| (strsim::osa_distance(wrong, name), name)).min();
+    // A third of it, or one character, may be mistyped; all of it is another word.
+    let most = (wrong.chars().count() / 3).max(1);
+    match nearest {
+        Some((distance, name)) if distance <= most => format!("; did you mean `{name}`?"),
         Some(_) => format!("; there are {}", list(&known)),
         None => String::new(),
     }

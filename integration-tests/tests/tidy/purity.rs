@@ -20,6 +20,8 @@ const PURE: &[&str] = &[
     "cache/store/mod.rs",
     "cache/store/record.rs",
     "dependent/matcher/",
+    "event_source/conditional/claims.rs",
+    "event_source/discovery/definition.rs",
     "event_source/external/cache.rs",
     "event_source/external/schedule.rs",
     "event_source/external/unconfirmed.rs",

@@ -262,6 +262,8 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
+        let workflows = workflows.asked_by(asker);
+        let latest = Arc::clone(&workflows.latest);
         let sink_of_runs = Arc::clone(&sink);
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
@@ -278,7 +280,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
-            workflows: workflows.asked_by(asker),
+            workflows,
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
             })),
@@ -298,7 +300,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             Arc::clone(&self.name),
             Arc::new(Runs(Arc::new(dispatcher))),
         );
-        sink.connect(processor.clone(), &conditional);
+        sink.connect(processor.clone(), &conditional, latest);
         RunningController::start(
             Arc::clone(&self.name),
             (all, conditional),

@@ -6,6 +6,7 @@ use crate::{
     event_source::{ConditionalSources, EventSink, PrimaryChange},
     observe::Cause,
     processor::{Input, Processor},
+    reconciler::workflow::LatestResults,
     resource::{ObjectKey, Uid},
 };
 
@@ -19,12 +20,18 @@ struct Connected {
     processor: Processor,
     /// Held by the controller, and themselves holding this sink.
     conditional: Weak<ConditionalSources>,
+    latest: Arc<LatestResults>,
 }
 
 impl ProcessorSink {
     /// Closes the circle. Must be called before any source runs.
-    pub(super) fn connect(&self, processor: Processor, conditional: &Arc<ConditionalSources>) {
-        self.0.get_or_init(|| Connected { processor, conditional: Arc::downgrade(conditional) });
+    pub(super) fn connect(
+        &self,
+        processor: Processor,
+        conditional: &Arc<ConditionalSources>,
+        latest: Arc<LatestResults>,
+    ) {
+        self.0.get_or_init(|| Connected { processor, conditional: Arc::downgrade(conditional), latest });
     }
 
     /// Asks the processor whether another run of `key` is to come anyway.
@@ -51,6 +58,7 @@ impl EventSink for ProcessorSink {
         if let Some(conditional) = self.connected().conditional.upgrade() {
             conditional.primary_gone(key);
         }
+        self.connected().latest.forget(key);
         self.send(Input::PrimaryDeleted { key: key.clone(), uid: Uid::new(uid) });
     }
 

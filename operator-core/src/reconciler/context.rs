@@ -286,6 +286,11 @@ impl<P: KubeObject> Context<P> {
         }
     }
 
+    /// The primary was found gone or replaced.
+    pub(crate) fn note_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
     /// Whether a write has found the primary gone or replaced.
     pub(crate) fn primary_is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)

@@ -1,8 +1,7 @@
 //! A context without a cluster.
 
 use crate::{
-    Context,
-    reconciler::{Offline, OfflineParts},
+    reconciler::{Context, Offline, OfflineParts},
     resource::KubeObject,
 };
 

@@ -39,7 +39,7 @@ pub mod plan;
 mod run;
 
 pub use crate::reconciler::workflow::{
-    ConditionKind, ConditionResult, NodeResult, NodeState, Operation, ReconcileResult, Secondary,
+    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
     WorkflowError, WorkflowHandle, WorkflowResult,
 };
 pub(crate) use builder::WorkflowSources;

@@ -142,7 +142,7 @@ impl Node {
             Some(expression) => quote_spanned!(expression.span()=> #expression),
             None => quote_spanned!(dependent.span()=> <#dependent as ::core::default::Default>::default()),
         };
-        let node = quote_spanned!(dependent.span()=> #library::workflow::Node::new(#built));
+        let node = quote_spanned!(dependent.span()=> #library::workflow::Node::<<Self as #library::Reconciler>::Primary>::new(#built));
         let name = &name.text;
         let depends_on = depends_on.iter().map(|name| &name.text);
         quote!(#node.named(#name) #(.depends_on(#depends_on))* #calls)

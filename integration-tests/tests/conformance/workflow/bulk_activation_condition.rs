@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, looking_on, test_resource};
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
     Context, Controller, Workflow,
@@ -51,7 +51,9 @@ async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
     scene.patch("one", json!({ "spec": { "value": "on" } })).await?;
     assert_eq!(operator.settled().await?.written().len(), 3, "a map and two secrets");
     scene.patch("one", json!({ "spec": { "value": "off" } })).await?;
-    assert_eq!(operator.settled().await?.written().len(), 3);
+    let deleted = operator.settled().await?.written();
+    assert!(deleted.len() >= 3 && deleted.iter().all(|write| write.starts_with("DELETE")), "{deleted:?}");
+    assert!(scene.api::<ConfigMap>().get_opt("one-parent").await?.is_none());
     let secrets = scene.api::<Secret>().list(&Default::default()).await?;
     assert!(secrets.items.is_empty());
     Ok(())

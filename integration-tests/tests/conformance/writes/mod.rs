@@ -6,3 +6,4 @@ mod dependent_creation;
 mod foreign_ownership;
 mod replaced_primary;
 mod terminating_namespace;
+mod workflow_calls;

@@ -1,5 +1,5 @@
 //! `Desired` is missing, or says another type.
-#![allow(unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use operator_core::{
     reconciler::BoxError,
 };
 
-#[derive(KubernetesDependent, Default)]
+#[derive(KubernetesDependent, Default)] //~ `Silent` does not say what it should look like for a `Pod`
 #[dependent(primary = Pod)]
-struct Silent;
+struct Silent; //~ Desired<Pod>
 
 #[derive(KubernetesDependent, Default)]
-#[dependent(primary = Pod, resource = Secret)]
+#[dependent(primary = Pod, resource = Secret)] //~ type mismatch resolving `<Map as Desired<Pod>>::Resource == Secret`
 struct Map;
 
 impl Desired<Pod> for Map {

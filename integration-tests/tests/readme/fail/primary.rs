@@ -1,5 +1,5 @@
 //! Another primary than the reconciler's, and reconcilers that are none or say nothing.
-#![allow(unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use operator_core::{
 };
 
 #[derive(ControllerConfiguration)]
-#[controller(primary = Secret)]
+#[controller(primary = Secret)] //~ type mismatch resolving `<PodReconciler as Reconciler>::Primary == Secret`
 struct PodReconciler;
 
-#[derive(ControllerConfiguration)]
-struct NoReconciler;
+#[derive(ControllerConfiguration)] //~ `NoReconciler` is not a reconciler
+struct NoReconciler; //~ `NoReconciler` is not a reconciler
 
 struct Undeclared;
 
 fn register() {
-    let _ = Operator::builder().register(Undeclared);
+    let _ = Operator::builder().register(Undeclared); //~ `Undeclared` is not a controller //~ or add `#[derive(ControllerConfiguration)]` to the reconciler
 }
 
 impl Reconciler for PodReconciler {

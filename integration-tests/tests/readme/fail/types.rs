@@ -1,5 +1,5 @@
 //! What is given as a condition or a dependent is none.
-#![allow(unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ struct NoDependent;
 
 #[derive(ControllerConfiguration)]
 #[workflow(
-    dependent(Map, ready_postcondition = NoCondition),
-    dependent(Map, name = "held", hold_unless = NoCondition, activation_condition = |pod| true),
-    dependent(Map, name = "gated", gate = NoCondition),
-    dependent(NoDefault),
-    dependent(NoDependent),
+    dependent(Map, ready_postcondition = NoCondition), //~ `NoCondition` is not a condition for workflows of `Pod`
+    dependent(Map, name = "held", hold_unless = NoCondition, activation_condition = |pod| true), //~ `NoCondition` is not a condition for workflows of `Pod` //~ closure is expected to take 2 arguments
+    dependent(Map, name = "gated", gate = NoCondition), //~ `NoCondition` is no gate for workflows of `Pod`
+    dependent(NoDefault), //~ `NoDefault: Default` is not satisfied //~ `NoDefault` is not a dependent resource of `Pod`
+    dependent(NoDependent), //~ `NoDependent` is not a dependent resource of `Pod` //~ derive `KubernetesDependent` for it
 )]
 struct PodReconciler;
 

@@ -1,5 +1,5 @@
 //! All mistakes in the attributes of one item are told at once.
-#![allow(unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ impl Desired<Pod> for Map {
 }
 
 #[derive(ControllerConfiguration)]
-#[controller(nam = "pods", max_reconciliation_interval = "ten hours", retry(multiplier = true))]
+#[controller(nam = "pods", max_reconciliation_interval = "ten hours", retry(multiplier = true))] //~ did you mean `name`? //~ `ten hours` is no duration //~ `multiplier` takes a number
 #[workflow(
-    dependent(Map, depends_on(Mpa)),
-    dependent(Map, name = "first", depends_on("second"), reconcil_precondition = NoCondition),
-    dependent(Map, name = "second", depends_on("first")),
-    dependent(Map),
+    dependent(Map, depends_on(Mpa)), //~ `Mpa` is no node of this workflow; did you mean `Map`?
+    dependent(Map, name = "first", depends_on("second"), reconcil_precondition = NoCondition), //~ did you mean `reconcile_precondition`?
+    dependent(Map, name = "second", depends_on("first")), //~ in a circle: first -> second -> first
+    dependent(Map), //~ two nodes are called `Map`
 )]
 struct PodReconciler;
 

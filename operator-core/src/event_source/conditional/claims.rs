@@ -70,6 +70,11 @@ impl Claims {
         self.active.contains_key(primary)
     }
 
+    /// Whether a change wakes this primary now. Until everything has been seen it only waits for that.
+    pub(super) fn wakes(&mut self, primary: &ObjectKey) -> bool {
+        self.concerns(primary) && self.is_synced_or_waits(primary)
+    }
+
     /// The source starts, with nothing seen yet.
     pub(super) fn started(&mut self) -> Start {
         self.starts += 1;
@@ -174,6 +179,16 @@ mod tests {
         assert_eq!(claims.synced(start), [key("a"), key("b")].into());
         assert!(claims.synced(start).is_empty());
         assert!(claims.is_synced_or_waits(&key("c")));
+    }
+
+    #[test]
+    fn what_is_listed_at_first_wakes_once_everything_has_been_seen() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), ROUTE);
+        let start = claims.started();
+        assert!(!claims.wakes(&key("a")) && !claims.wakes(&key("b")));
+        assert_eq!(claims.synced(start), [key("a")].into(), "b has nothing to do with it");
+        assert!(claims.wakes(&key("a")) && !claims.wakes(&key("b")));
     }
 
     #[test]

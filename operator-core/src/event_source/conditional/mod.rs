@@ -61,7 +61,7 @@ impl ConditionalSources {
         source: &str,
         primary: &ObjectKey,
         claimant: Claimant,
-        exists: impl FnOnce() -> bool,
+        exists: impl Fn() -> bool,
     ) -> Result<(), String> {
         let Some(slot) = self.slot(source) else { return Ok(()) };
         if slot.claim(primary, claimant, exists) {

@@ -61,25 +61,32 @@ impl Slot {
     }
 
     /// Says whether everything has been seen; otherwise the primary is woken when it has been.
-    pub(super) fn claim(
-        &self,
-        primary: &ObjectKey,
-        claimant: Claimant,
-        exists: impl FnOnce() -> bool,
-    ) -> bool {
-        let mut state = self.state.lock();
-        // Asked under the lock: a primary that goes later takes its claims back under the same lock.
-        if state.closed || !exists() {
-            return false;
+    pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
+        let mut built = None;
+        loop {
+            let mut state = self.state.lock();
+            // Asked under the lock: a primary that goes later takes its claims back under the same lock.
+            if state.closed || !exists() {
+                return false;
+            }
+            if state.running.is_none() {
+                let Some(sources) = built.take() else {
+                    drop(state);
+                    built = Some(self.build());
+                    continue;
+                };
+                self.start(&mut state, sources);
+            }
+            state.claims.claim(primary, claimant);
+            return state.claims.is_synced_or_waits(primary);
         }
-        if state.running.is_none() {
-            // First what can panic, so that nothing is noted of a source that can't be built.
-            let mut sources = Sources::default();
-            self.declaration.build(self.index, &self.wiring, &mut sources);
-            self.start(&mut state, sources);
-        }
-        state.claims.claim(primary, claimant);
-        state.claims.is_synced_or_waits(primary)
+    }
+
+    /// Without the lock, and before anything is noted: this may be user code, which may panic, or wake somebody.
+    fn build(&self) -> Sources {
+        let mut sources = Sources::default();
+        self.declaration.build(self.index, &self.wiring, &mut sources);
+        sources
     }
 
     fn start(&self, state: &mut State, sources: Sources) {
@@ -151,7 +158,8 @@ impl Slot {
     }
 }
 
-/// Lets through only what concerns primaries that need the source.
+/// Lets through only what concerns primaries that need the source, and nothing of its first list: who is concerned by that
+/// is woken once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
     of: Weak<Mutex<State>>,
@@ -167,8 +175,8 @@ impl EventSink for Concerned {
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
-        let concerns = self.of.upgrade().is_some_and(|of| of.lock().claims.concerns(primary));
-        if concerns {
+        let wakes = self.of.upgrade().is_some_and(|of| of.lock().claims.wakes(primary));
+        if wakes {
             self.sink.related_changed(primary, cause);
         }
     }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{Panicked, WorkflowResult, dependent_error::may_be_retried};
+use super::{NodeStatus, Panicked, WorkflowResult, dependent_error::may_be_retried};
 use crate::{
     observe::error_chain,
     reconciler::{BoxError, Context},
@@ -101,6 +101,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         let (workflow, primary) = self.ready()?;
         let result = Arc::new(workflow.reconcile(&primary, self.context).await);
         self.remembered.lock().reconciled = Some(Arc::clone(&result));
+        self.note(&result);
         if !workflow.keeps_errors() {
             result.check()?;
         }
@@ -115,6 +116,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         let (workflow, primary) = self.ready()?;
         let result = Arc::new(workflow.cleanup(&primary, self.context).await);
         self.remembered.lock().cleaned_up = Some(Arc::clone(&result));
+        self.note(&result);
         if !workflow.keeps_errors() {
             result.check()?;
         }
@@ -133,9 +135,26 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         self.remembered.lock().cleaned_up.clone()
     }
 
+    /// What the nodes came to last, in this run or an earlier one, and since when; in the order of their declarations.
+    /// Empty before the first run, and after a restart of the operator.
+    #[must_use]
+    pub fn latest(&self) -> Vec<NodeStatus> {
+        self.context.shared().workflows.latest.of(self.context.primary_key())
+    }
+
+    fn note(&self, result: &WorkflowResult) {
+        let (context, now) = (self.context, self.context.wall_clock().now());
+        let latest = &context.shared().workflows.latest;
+        latest.note(context.primary_key(), result, now, || context.primary().is_some());
+    }
+
     fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
-        let primary = self.context.primary().ok_or(WorkflowError::PrimaryGone)?;
+        let Some(primary) = self.context.primary() else {
+            // The run ends as those do whose writes find the same.
+            self.context.note_gone();
+            return Err(WorkflowError::PrimaryGone);
+        };
         Ok((&**workflow, primary))
     }
 }

@@ -11,6 +11,7 @@
 mod condition;
 mod dependent_error;
 mod handle;
+mod latest;
 mod panicked;
 mod result;
 mod secondary;
@@ -20,6 +21,8 @@ pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
 pub(crate) use handle::{ManagedWorkflow, Remembered};
 pub use handle::{WorkflowError, WorkflowHandle};
+pub(crate) use latest::LatestResults;
+pub use latest::NodeStatus;
 pub(crate) use panicked::{Panicked, panic_text};
 pub use result::{NodeResult, NodeState, WorkflowResult};
 pub use secondary::{Operation, ReconcileResult, Secondary};

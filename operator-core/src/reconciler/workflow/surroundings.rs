@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::LatestResults;
 use crate::event_source::{Asker, Discovery};
 
 /// Calls of dependents that may be under way at the same time, all runs of an operator together, unless it says otherwise.
@@ -16,13 +17,20 @@ pub(crate) struct WorkflowSurroundings {
     pub(crate) dependents: Arc<Semaphore>,
     discovery: Option<Arc<Discovery>>,
     asker: Option<Asker>,
+    /// What the workflow of one controller did last.
+    pub(crate) latest: Arc<LatestResults>,
 }
 
 impl WorkflowSurroundings {
     /// At most so many calls of dependents at the same time.
     pub(crate) fn new(max_concurrent_dependents: usize) -> Self {
         let permits = max_concurrent_dependents.clamp(1, Semaphore::MAX_PERMITS);
-        Self { dependents: Arc::new(Semaphore::new(permits)), discovery: None, asker: None }
+        Self {
+            dependents: Arc::new(Semaphore::new(permits)),
+            discovery: None,
+            asker: None,
+            latest: Arc::default(),
+        }
     }
 
     /// With a cluster that can be asked which kinds it serves.
@@ -33,7 +41,7 @@ impl WorkflowSurroundings {
 
     /// For the workflows of one controller.
     pub(crate) fn asked_by(&self, asker: Asker) -> Self {
-        Self { asker: Some(asker), ..self.clone() }
+        Self { asker: Some(asker), latest: Arc::default(), ..self.clone() }
     }
 
     /// Whom to ask which kinds the cluster serves, and who asks.

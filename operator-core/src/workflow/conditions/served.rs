@@ -96,8 +96,12 @@ impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
         context: &Context<P>,
     ) -> Result<ConditionResult, BoxError> {
         let (discovery, asker) = context.shared().workflows.discovery()?;
-        let served = discovery.is_served(&self.resource_type, asker).await?;
-        Ok(ConditionResult::when(served, format!("the cluster serves no {}", self.resource_type)))
+        let kind = &self.resource_type;
+        let served = discovery.is_served(kind, asker).await?;
+        Ok(ConditionResult::when(
+            served,
+            format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),
+        ))
     }
 }
 

@@ -44,10 +44,11 @@ pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Gra
     let record = &records[node.index()];
     let operation = || record.reconciled.as_ref().map(ReconcileResult::operation).unwrap_or_default();
     let reason = || record.reason.clone();
+    let blocked_by =
+        |by: NodeId, reason: String| NodeState::Blocked { by: Arc::from(graph.name(by)), reason };
     let blocked = |by: NodeId, until: &str| {
         let because = &records[by.index()].reason;
-        let reason = if because.is_empty() { until.to_owned() } else { format!("{until}: {because}") };
-        NodeState::Blocked { by: Arc::from(graph.name(by)), reason }
+        blocked_by(by, if because.is_empty() { until.to_owned() } else { format!("{until}: {because}") })
     };
     match fate {
         Fate::Pending => NodeState::Waiting { reason: "its turn".to_owned() },
@@ -66,13 +67,13 @@ pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Gra
         Fate::Deleting => NodeState::Deleting { reason: reason() },
         Fate::Blocked { by, because } => match because {
             Obstacle::NotReady => blocked(by, "to be ready"),
-            Obstacle::Failed => blocked(by, "to succeed"),
+            Obstacle::Failed => blocked_by(by, "to succeed".to_owned()),
             Obstacle::Held => blocked(by, "to be let go"),
             Obstacle::Waiting => blocked(by, "to start"),
         },
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
-            RemovalObstacle::DeleteFailed => blocked(by, "to be gone, which failed"),
+            RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
         },
     }
 }

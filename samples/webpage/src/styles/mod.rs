@@ -14,8 +14,8 @@ pub type Declare = fn() -> Result<OperatorBuilder, Error>;
 
 /// The styles by their names; the first is the one to begin with.
 pub const STYLES: [(&str, Declare); 3] = [
-    ("managed", || Ok(operator().register(managed::WebPageReconciler)?)),
-    ("standalone", || Ok(operator().register(standalone::controller()?)?)),
+    ("managed", || operator().register(managed::WebPageReconciler)),
+    ("standalone", || operator().register(standalone::controller()?)),
     ("low-level", || operator().register(low_level::controller())),
 ];
 

@@ -136,7 +136,8 @@ async fn a_node_waits_for_its_source_and_is_woken_once_it_is_synced() {
     let active = Arc::new(Mutex::new(vec!["one"]));
     let all = workflow([world.node("route", &active), Fake::named("other", &Log::default()).node()]);
     assert_eq!(world.run(&all, "one").await, [WAITS, "other: created"]);
-    assert_eq!((world.source.running(), world.woken.take().len()), (1, 0));
+    world.source.wake("one");
+    assert_eq!((world.source.running(), world.woken.take().len()), (1, 0), "its first list wakes nobody");
     world.source.synced.send_replace(true);
     sleep(ROUND_TRIP).await;
     assert_eq!(world.woken.take(), ["one"]);

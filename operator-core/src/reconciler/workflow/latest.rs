@@ -1,0 +1,96 @@
+//! What became of the nodes of a controller's workflow last, primary by primary.
+
+use std::{collections::BTreeMap, mem::discriminant, sync::Arc};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use super::{NodeState, WorkflowResult};
+use crate::resource::ObjectKey;
+
+/// What a node came to in the last run, and since when it has been so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeStatus {
+    /// The node's name.
+    pub name: Arc<str>,
+    /// What it came to, with the reason of the last run.
+    pub state: NodeState,
+    /// When it came to this; a new reason for the same state, or another operation on a node that is ready, doesn't count.
+    pub since: Timestamp,
+}
+
+/// The last results of all primaries of one controller; each goes with its primary.
+#[derive(Debug, Default)]
+pub(crate) struct LatestResults(Mutex<BTreeMap<ObjectKey, Vec<NodeStatus>>>);
+
+impl LatestResults {
+    /// Takes a result. `exists` is asked whether the primary is still there: nobody would take back what is noted later.
+    pub(crate) fn note(
+        &self,
+        primary: &ObjectKey,
+        result: &WorkflowResult,
+        now: Timestamp,
+        exists: impl FnOnce() -> bool,
+    ) {
+        let mut all = self.0.lock();
+        if !exists() {
+            return;
+        }
+        let before = all.remove(primary).unwrap_or_default();
+        let latest = result.nodes().iter().enumerate().map(|(position, node)| {
+            // Results are in the order of the declarations, so a node's place stays the same.
+            let same = before
+                .get(position)
+                .filter(|before| discriminant(&before.state) == discriminant(&node.state));
+            let since = same.map_or(now, |same| same.since);
+            NodeStatus { name: Arc::clone(&node.name), state: node.state.clone(), since }
+        });
+        all.insert(primary.clone(), latest.collect());
+    }
+
+    /// A primary is gone.
+    pub(crate) fn forget(&self, primary: &ObjectKey) {
+        self.0.lock().remove(primary);
+    }
+
+    /// The nodes of a primary, in the order of their declarations.
+    pub(crate) fn of(&self, primary: &ObjectKey) -> Vec<NodeStatus> {
+        self.0.lock().get(primary).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reconciler::workflow::{NodeResult, Operation};
+
+    fn result(state: NodeState) -> WorkflowResult {
+        WorkflowResult::new(vec![NodeResult {
+            name: Arc::from("web"),
+            state,
+            reconciled: None,
+            conditions: BTreeMap::new(),
+            error: None,
+        }])
+    }
+
+    #[test]
+    fn a_state_keeps_its_time_and_goes_with_its_primary() {
+        let (latest, key) = (LatestResults::default(), ObjectKey::namespaced("shop", "one"));
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let note = |state: NodeState, second: i64| {
+            latest.note(&key, &result(state), at(second), || true);
+            latest.of(&key)[0].since
+        };
+        let waiting = |reason: &str| NodeState::Waiting { reason: reason.to_owned() };
+        assert_eq!(note(waiting("a"), 1), at(1));
+        assert_eq!(note(waiting("b"), 2), at(1), "another reason, but still waiting");
+        assert_eq!(latest.of(&key)[0].state, waiting("b"));
+        assert_eq!(note(NodeState::Ready(Operation::Created), 3), at(3));
+        assert_eq!(note(NodeState::Ready(Operation::Matched), 4), at(3));
+        latest.forget(&key);
+        assert!(latest.of(&key).is_empty());
+        latest.note(&key, &result(waiting("a")), at(5), || false);
+        assert!(latest.of(&key).is_empty(), "a run that outlives its primary leaves nothing");
+    }
+}
