@@ -1,4 +1,4 @@
-//! The load bench: our operator, kube-rs's own controller and a bare client do the same work on the same kube-apiserver,
+//! The load bench: our operator in two styles, kube-rs's own controller and a bare client do the same work on the same kube-apiserver,
 //! one after the other, each in a process of its own. The bare client makes the same requests and nothing else, and only
 //! takes part in the first two phases.
 //!
@@ -11,6 +11,7 @@
 
 mod bare;
 mod kube_rs;
+mod managed;
 mod measure;
 mod ours;
 mod phases;
@@ -63,6 +64,7 @@ async fn be(subject: &str, namespace: &str) -> Result<()> {
     config.auth_info.impersonate_groups = Some(vec!["system:masters".to_owned()]);
     match subject {
         "ours" => ours::run(config, namespace).await,
+        "managed" => managed::run(config, namespace).await,
         "kube-rs" => kube_rs::run(config, namespace).await,
         "bare" => bare::run(config, namespace).await,
         other => bail!("there is no operator called {other}"),
@@ -79,7 +81,7 @@ async fn compare(arguments: &Arguments) -> Result<()> {
         arguments.updates
     );
     // The order is turned around and back again, so that none of them always meets the warmer server.
-    for name in ["ours", "kube-rs", "bare", "bare", "kube-rs", "ours"] {
+    for name in ["ours", "managed", "kube-rs", "bare", "bare", "kube-rs", "managed", "ours"] {
         let subject = Subject::new(&cluster, name).await?;
         phases::run(subject, arguments.objects, arguments.updates).await?;
     }

@@ -17,18 +17,25 @@ pub(crate) const CHILDREN: usize = 3;
 
 /// The children of `primary`.
 pub(crate) fn children(primary: &TestResource, owner: &OwnerReference) -> Vec<ConfigMap> {
-    let child = |index| ConfigMap {
+    let metadata = || ObjectMeta {
+        namespace: primary.namespace(),
+        owner_references: Some(vec![owner.clone()]),
+        ..ObjectMeta::default()
+    };
+    (0..CHILDREN).map(|index| child(primary, index, metadata())).collect()
+}
+
+/// One child of `primary`, with this metadata besides.
+pub(crate) fn child(primary: &TestResource, index: usize, metadata: ObjectMeta) -> ConfigMap {
+    ConfigMap {
         metadata: ObjectMeta {
             name: Some(format!("{}-{index}", primary.name_any())),
-            namespace: primary.namespace(),
             labels: Some([("app".to_owned(), "load".to_owned())].into()),
-            owner_references: Some(vec![owner.clone()]),
-            ..ObjectMeta::default()
+            ..metadata
         },
         data: Some([("value".to_owned(), primary.spec.value.clone())].into()),
         ..ConfigMap::default()
-    };
-    (0..CHILDREN).map(child).collect()
+    }
 }
 
 /// The status of a finished object: the value that its spec asks for.

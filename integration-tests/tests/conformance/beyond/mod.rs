@@ -1,5 +1,6 @@
 //! What the Java Operator SDK has no test for.
 
+mod cleaner_keeps_finalizer;
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
 mod external_sources;
