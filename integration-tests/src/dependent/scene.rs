@@ -55,7 +55,7 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
         self.until_values([]).await
     }
 
-    /// The life of a primary with [`Counted`] config maps: more, fewer, other ones, none.
+    /// The life of a primary with counted config maps: more, fewer, other ones, none.
     ///
     /// # Errors
     /// When it takes another course.
