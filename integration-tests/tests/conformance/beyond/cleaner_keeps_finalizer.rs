@@ -1,6 +1,6 @@
 //! A workflow has cleaned up completely, and the user's own clean-up wants the primary kept: it stays until that agrees, too.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, eventually, test_resource};
@@ -37,7 +37,7 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
     let maps = scene.api::<ConfigMap>();
     let script = Script::idle().cleanup({
         let maps = maps.clone();
-        move |number, primary, context| {
+        move |number, primary: Arc<TestResource>, context| {
             let maps = maps.clone();
             Box::pin(async move {
                 let result = context.workflow().cleanup_result();

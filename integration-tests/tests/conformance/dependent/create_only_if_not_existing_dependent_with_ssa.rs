@@ -13,6 +13,8 @@ use kube::{
 use operator_core::{ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent};
 use parking_lot::Mutex;
 
+use crate::collected;
+
 test_resource!("create-only-if-not-existing.conformance.operator-core.io", namespaced);
 
 /// Runs `dependent` where there is an object of its name, and says what the error was.
@@ -50,7 +52,7 @@ async fn refused(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_object_is_not_taken_over() -> Result<()> {
-    let scene = Scene::<TestResource>::new("create-only-if-not-existing").await?;
+    let scene = collected::scene::<TestResource>("create-only-if-not-existing").await?;
     for (name, ssa) in [("applied", true), ("posted", false)] {
         let theirs = map_of(&named(name, &scene), "a", "theirs");
         scene
@@ -72,7 +74,7 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_taken_over_on_request() -> Result<()> {
-    let scene = Scene::<TestResource>::new("adopt-existing").await?;
+    let scene = collected::scene::<TestResource>("adopt-existing").await?;
     let theirs = map_of(&named("one", &scene), "a", "theirs");
     scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
     let workflow = workflow_of_one(wanted_map("a").adopt_existing(true))?;

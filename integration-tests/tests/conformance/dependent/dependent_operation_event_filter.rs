@@ -1,13 +1,15 @@
 //! What a dependent creates and updates causes no further run.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
+
+use crate::collected;
 
 test_resource!("dependent-operation-event-filter.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dependent_s_own_writes_cause_no_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-operation-filter").await?;
+    let scene = collected::scene::<TestResource>("dependent-operation-filter").await?;
     for (name, ssa) in [("applied", true), ("replaced", false)] {
         let workflow = workflow_of_one(wanted_map("a").use_ssa(ssa))?;
         let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;

@@ -2,13 +2,15 @@
 //! error, and all go.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, map_of, meta_of, test_resource, wanted, wish};
+use integration_tests::{Script, map_of, meta_of, test_resource, wanted, wish};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use operator_core::{
     dependent::KubernetesDependent,
     reconciler::BoxError,
     workflow::{Node, Workflow},
 };
+
+use crate::collected;
 
 test_resource!("dependent-cross-ref.conformance.operator-core.io", namespaced);
 
@@ -25,7 +27,7 @@ fn secret(primary: &TestResource) -> Secret {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dependents_that_read_each_other_are_all_created_without_an_error() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-cross-ref").await?;
+    let scene = collected::scene::<TestResource>("dependent-cross-ref").await?;
     let script = Script::idle();
     let map = KubernetesDependent::new(wish(|primary: &TestResource, context| {
         let secret = context.secondary::<Secret>().ok_or("the secret is there before the config map")?;

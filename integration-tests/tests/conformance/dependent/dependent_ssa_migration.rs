@@ -4,6 +4,8 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 
+use crate::collected;
+
 test_resource!("dependent-ssa-migration.conformance.operator-core.io", namespaced);
 
 /// Runs an operator that writes `value`, and says under which managers and operations the config map is written then.
@@ -38,7 +40,7 @@ async fn written_by(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_ways_with_one_manager() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-ssa-migration").await?;
+    let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
     assert_eq!(written_by(&scene, false, "ours", "first").await?, ["ours Update"]);
     let both = written_by(&scene, true, "ours", "second").await?;
     assert!(both.contains(&"ours Apply".to_owned()), "{both:?}");
@@ -49,7 +51,7 @@ async fn both_ways_with_one_manager() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_ways_with_another_manager_than_before() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-ssa-migration").await?;
+    let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
     written_by(&scene, false, "legacy", "first").await?;
     let applied = written_by(&scene, true, "ours", "second").await?;
     assert_eq!(applied.iter().filter(|entry| entry.ends_with("Apply")).collect::<Vec<_>>(), ["ours Apply"]);

@@ -2,16 +2,18 @@
 //! has the operator delete it before. Neither needs a finalizer.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::workflow::{Node, Workflow};
+
+use crate::collected;
 
 test_resource!("dependent-garbage-collection.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_goes_with_its_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-garbage-collection").await?;
+    let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;
     let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
     scene.create("one", "first").await?;
@@ -28,7 +30,7 @@ async fn it_goes_with_its_primary() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_goes_when_its_precondition_is_not_met_any_more() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-garbage-collection").await?;
+    let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
     let node = Node::new(wanted_map("a")).reconcile_when(|one: &TestResource, _| one.spec.value != "off");
     let workflow = Workflow::builder().node(node).build()?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;

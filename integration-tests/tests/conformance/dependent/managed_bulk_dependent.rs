@@ -1,14 +1,16 @@
 //! A bulk dependent in a managed workflow: more, fewer and other config maps follow from the spec, and go with their primary.
 
 use anyhow::Result;
-use integration_tests::{Counted, Scene, Script, test_resource, workflow_of_one};
+use integration_tests::{Counted, Script, test_resource, workflow_of_one};
 use operator_core::dependent::BulkKubernetesDependent;
+
+use crate::collected;
 
 test_resource!("managed-bulk-dependent.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {
-    let scene = Scene::<TestResource>::new("managed-bulk-dependent").await?;
+    let scene = collected::scene::<TestResource>("managed-bulk-dependent").await?;
     let script = Script::idle();
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
     let rights = workflow.access();

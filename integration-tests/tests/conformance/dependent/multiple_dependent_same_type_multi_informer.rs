@@ -1,15 +1,17 @@
 //! Two dependents of one type, each of which watches by an informer of its own.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of};
+use integration_tests::{Script, test_resource, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent};
+
+use crate::collected;
 
 test_resource!("multiple-dependent-multi-informer.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {
-    let scene = Scene::<TestResource>::new("multi-informer").await?;
+    let scene = collected::scene::<TestResource>("multi-informer").await?;
     let dependents =
         ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
     let workflow = workflow_of(dependents)?;

@@ -1,14 +1,16 @@
 //! Two managed dependents of one type: they share an informer, and are garbage collected.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of};
+use integration_tests::{Script, test_resource, wanted_map, workflow_of};
 use operator_core::dependent::IntoDependent;
+
+use crate::collected;
 
 test_resource!("multiple-managed-same-type.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_config_maps_come_change_and_go_with_their_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("managed-same-type").await?;
+    let scene = collected::scene::<TestResource>("managed-same-type").await?;
     let script = Script::idle();
     let workflow = workflow_of(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
     let operator = scene.start(scene.managed(&script, &workflow)).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, map_of, said, test_resource};
+use integration_tests::{Script, map_of, said, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, api::PostParams};
 use operator_core::{
@@ -12,11 +12,13 @@ use operator_core::{
     workflow::{Node, Workflow},
 };
 
+use crate::collected;
+
 test_resource!("read-only-bulk-dependent.conformance.operator-core.io", namespaced);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_status_says_when_others_have_made_enough() -> Result<()> {
-    let scene = Scene::<TestResource>::new("read-only-bulk-dependent").await?;
+    let scene = collected::scene::<TestResource>("read-only-bulk-dependent").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
             let ready = context.workflow().result().is_some_and(|result| result.all_ready());

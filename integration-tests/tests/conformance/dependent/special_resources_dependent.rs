@@ -1,8 +1,10 @@
 //! A ServiceAccount, which has no spec, as a dependent.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Script, eventually, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ServiceAccount;
+
+use crate::collected;
 
 test_resource!("special-resources.conformance.operator-core.io", namespaced);
 
@@ -14,7 +16,7 @@ fn account(primary: &TestResource) -> ServiceAccount {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_account_comes_changes_and_goes() -> Result<()> {
-    let scene = Scene::<TestResource>::new("special-resources").await?;
+    let scene = collected::scene::<TestResource>("special-resources").await?;
     for (name, ssa, create, update) in [
         (
             "applied",
