@@ -129,14 +129,18 @@ async fn survives_the_loss(plural: &'static str, name: &str, rule: Value) -> Res
     scene.until_values([("one-a", "first")]).await?;
 
     scene.revoke(name).await?;
-    // The server ends no open watch for it; the next list is refused, once the server has learned of it.
-    eventually("the list to be refused", async || {
-        relist.cut();
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        Ok((!operator.unhealthy_sources().await.is_empty()).then_some(()))
-    })
-    .await?;
-    is_forbidden(&operator, plural, &scene.namespace).await?;
+    // The server ends no open watch for it, and its lists are refused only once it has learned of it: each watch that is
+    // still opened is cut again.
+    let cutting = async {
+        loop {
+            relist.watching().await?;
+            relist.cut();
+        }
+    };
+    tokio::select! {
+        refused = is_forbidden(&operator, plural, &scene.namespace) => refused?,
+        failed = cutting => return failed,
+    }
     scene.grant(name, &user, &rule).await?;
     scene.create("two", "second").await?;
     scene.until_values([("one-a", "first"), ("two-a", "second")]).await?;
