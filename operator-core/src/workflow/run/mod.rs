@@ -12,7 +12,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
@@ -159,12 +159,17 @@ impl<P: KubeObject> Run<'_, P> {
 
     fn tell(&self, node: NodeId, state: &NodeState) {
         let shared = self.context.shared();
+        // By itself, the reason doesn't say which node has to come first.
+        let reason = match state {
+            NodeState::Blocked { by, reason } => Cow::Owned(format!("{by} {reason}")),
+            other => Cow::Borrowed(other.reason()),
+        };
         let observation = Observation::NodeState {
             controller: &shared.controller,
             key: self.context.primary_key(),
             node: self.workflow.graph.name(node),
             state: state.as_str(),
-            reason: state.reason(),
+            reason: &reason,
         };
         shared.writer.observers.observe(&observation);
         tracing::debug!(node = self.workflow.graph.name(node), %state, "node");
