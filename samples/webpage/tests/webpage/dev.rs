@@ -40,8 +40,8 @@ async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
     let _turn = ONE_AT_A_TIME.lock().await;
     let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/broken.yaml");
     let output = webpage(&["dev", "--once", "--apply", broken]).output().await?;
-    let stdout = String::from_utf8(output.stdout)?;
-    assert_eq!(output.status.code(), Some(4), "{stdout}");
+    let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    assert_eq!(output.status.code(), Some(4), "{stdout}\n{stderr}");
     assert!(stdout.contains("WebPage default/broken  error: the html contains the word"), "{stdout}");
     Ok(())
 }
