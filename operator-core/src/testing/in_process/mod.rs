@@ -13,10 +13,13 @@
 //! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash map is
 //!   in them.
 
+mod controllers;
+mod definitions;
 mod discovery;
 mod failure;
 mod fields;
 mod kinds;
+mod namespaces;
 mod read;
 mod request;
 mod selector;
@@ -24,6 +27,8 @@ mod service;
 mod state;
 mod store;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod watch;
 mod write;
 

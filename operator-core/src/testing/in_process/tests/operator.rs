@@ -1,0 +1,1 @@
+//! A whole operator on the server, in paused time.
