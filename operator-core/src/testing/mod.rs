@@ -16,6 +16,7 @@ mod control_plane;
 mod crds;
 mod error;
 mod in_process;
+mod looks;
 mod operator;
 mod request_log;
 
