@@ -14,6 +14,7 @@
 //!   in them.
 
 mod audit;
+mod collector;
 mod controllers;
 mod definitions;
 mod discovery;
@@ -31,6 +32,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod workloads;
 mod write;
 
 use std::{
@@ -42,6 +44,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::AuditEvent;
+pub use controllers::Controllers;
 pub use service::InProcessServer;
 use state::State;
 

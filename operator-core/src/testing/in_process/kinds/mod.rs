@@ -151,6 +151,12 @@ impl Kinds {
         }
     }
 
+    /// A kind by `apiVersion` and `kind`, as owner references name it.
+    pub(super) fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.iter().find(|known| known.group == group && known.version == version && known.kind == kind)
+    }
+
     /// Some version of the resource: all share what is stored.
     pub(super) fn of_resource(&self, resource: &Resource) -> Option<&Arc<Kind>> {
         let mut versions =

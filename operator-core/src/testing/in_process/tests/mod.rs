@@ -1,5 +1,6 @@
 //! The server as a client sees it.
 
+mod controllers;
 mod custom;
 mod deletion;
 mod objects;

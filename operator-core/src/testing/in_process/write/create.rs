@@ -99,7 +99,7 @@ impl State {
         object["apiVersion"] = kind.stored_api_version().into();
         let resource = kind.resource();
         let stored = self.store.put(&resource, path, object);
-        self.changed.insert((resource, path.clone()));
+        self.changed.look_at(resource, path.clone());
         if kind.version == kind.storage_version {
             return stored;
         }
