@@ -11,7 +11,7 @@ use crate::testing::in_process::{
     failure::{Cause, Failure},
     fields::{self, Endpoint},
     kinds::Kind,
-    namespaces::{complete_namespace, namespaces},
+    namespaces::namespaces,
     read::show,
     request::Request,
     state::{Reply, State},
@@ -125,7 +125,7 @@ impl State {
     fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, KIND) => complete_definition(object),
-            ("", "Namespace") => complete_namespace(object),
+            ("", "Service") => self.allocate(object)?,
             _ => {}
         }
         Ok(())

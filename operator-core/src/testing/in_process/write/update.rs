@@ -109,6 +109,9 @@ impl State {
             }
             return Ok(Arc::new(object));
         }
+        if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
+            self.allocate(&mut object)?;
+        }
         if fields::is_same(live, &object) {
             return Ok(Arc::clone(live));
         }
