@@ -146,7 +146,8 @@ impl Schema {
     fn with_read_metadata(&self, mut object: Value) -> Result<Value, Refusal> {
         if let Some(metadata) = object.get_mut("metadata") {
             let meta = Go::Struct(OBJECT_META.to_owned());
-            *metadata = canonical(&meta, metadata.take(), ".metadata").map_err(|message| self.unreadable(&message))?;
+            *metadata = canonical(&meta, metadata.take(), ".metadata")
+                .map_err(|message| self.unreadable(&message))?;
         }
         Ok(object)
     }
@@ -164,6 +165,14 @@ impl Schema {
     /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
     pub(super) fn starts_generation(&self) -> bool {
         prepare::starts_generation(self)
+    }
+
+    /// A new object once it has its uid: some kinds select by it.
+    pub(super) fn identified(&self, mut object: Value) -> Value {
+        if let Origin::Builtin { .. } = self.0.origin {
+            defaults::identified(&self.0.kind.kind, &mut object);
+        }
+        object
     }
 
     fn types(&self) -> (&Types, TypeId) {
@@ -293,7 +302,9 @@ pub(super) fn apply(
     }
     let new = managers.apply(&context, &before, &applied, write.manager, force).map_err(Refusal::Conflict)?;
     let new = match &schema.0.origin {
-        Origin::Builtin { .. } => schema.read(new).map_err(|refusal| inconvertible(&applied, kind, refusal))?,
+        Origin::Builtin { .. } => {
+            schema.read(new).map_err(|refusal| inconvertible(&applied, kind, refusal))?
+        }
         // What was applied has only fields of the schema, and its nulls are left for validation.
         Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
     };
@@ -307,7 +318,8 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
     let Refusal::BadRequest(message) = refusal else { return refusal };
     let what = format!("{}, Kind={}", kind.api_version(), kind.kind);
-    let reason = message.split_once(&format!("handled as a {}: ", kind.kind)).map_or("", |(_, reason)| reason);
+    let reason =
+        message.split_once(&format!("handled as a {}: ", kind.kind)).map_or("", |(_, reason)| reason);
     Refusal::Internal(format!(
         "failed to convert new object ({}; {what}) to proper version: unable to convert unstructured object to {what}: {reason}",
         name(applied)

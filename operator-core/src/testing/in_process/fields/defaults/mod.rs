@@ -50,13 +50,23 @@ pub(super) fn create(kind: &str, object: &mut Value) {
         "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
         "ServiceAccount" => return others::service_account(object),
         "Service" => return network::families(object),
+        "DaemonSet" => return workloads::template_generation(None, object),
         _ => return,
     };
     object["status"] = json!({ "phase": phase });
     match kind {
         "Pod" => object["status"]["qosClass"] = json!(pods::quality(object)),
         "Namespace" => others::namespace_finalizer(object),
+        "PersistentVolumeClaim" => others::protected(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolume" => others::protected(object, "kubernetes.io/pv-protection"),
         _ => {}
+    }
+}
+
+/// Fills in what depends on the identity of a new object.
+pub(super) fn identified(kind: &str, object: &mut Value) {
+    if let ("Job", Some(job)) = (kind, object.as_object_mut()) {
+        workloads::job_selector(job);
     }
 }
 
@@ -65,6 +75,7 @@ pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     match kind {
         "Service" => network::allocated(live, object),
         "ServiceAccount" => others::service_account(object),
+        "DaemonSet" => workloads::template_generation(Some(live), object),
         _ => {}
     }
 }

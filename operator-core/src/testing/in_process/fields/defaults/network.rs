@@ -11,7 +11,11 @@ pub(super) fn service(service: &mut Object) {
         "None" => {
             spec.remove("sessionAffinityConfig");
         }
-        "ClientIP" if spec.get("sessionAffinityConfig").is_none_or(|config| at(at(config, "clientIP"), "timeoutSeconds").is_null()) => {
+        "ClientIP"
+            if spec
+                .get("sessionAffinityConfig")
+                .is_none_or(|config| at(at(config, "clientIP"), "timeoutSeconds").is_null()) =>
+        {
             spec.insert("sessionAffinityConfig".to_owned(), json!({"clientIP": {"timeoutSeconds": 10800}}));
         }
         _ => {}
@@ -19,7 +23,9 @@ pub(super) fn service(service: &mut Object) {
     missing(spec, "type", "ClusterIP");
     for port in each(spec, "ports") {
         missing(port, "protocol", "TCP");
-        if port.get("targetPort").is_none_or(|target| matches!(target.as_str(), Some("")) || target == &json!(0) || target.is_null()) {
+        if port.get("targetPort").is_none_or(|target| {
+            matches!(target.as_str(), Some("")) || target == &json!(0) || target.is_null()
+        }) {
             port.insert("targetPort".to_owned(), port.get("port").cloned().unwrap_or_default());
         }
     }
@@ -47,7 +53,8 @@ pub(super) fn families(service: &mut Value) {
     if text(spec, "type") == "ExternalName" {
         return;
     }
-    let selects = spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
+    let selects =
+        spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
     let (policy, families) = match text(spec, "clusterIP") {
         "None" if !selects => ("RequireDualStack", json!(["IPv4", "IPv6"])),
         _ => ("SingleStack", json!(["IPv4"])),
@@ -59,7 +66,10 @@ pub(super) fn families(service: &mut Value) {
 
 /// `clusterIP` is the first of `clusterIPs`.
 fn singular(spec: &mut Object) {
-    let one = spec.get("clusterIP").filter(|address| address.as_str().is_some_and(|text| !text.is_empty())).cloned();
+    let one = spec
+        .get("clusterIP")
+        .filter(|address| address.as_str().is_some_and(|text| !text.is_empty()))
+        .cloned();
     if let Some(address) = one {
         missing(spec, "clusterIPs", json!([address]));
     }
@@ -111,7 +121,8 @@ fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
     let ports = at(old, "ports").as_array().cloned().unwrap_or_default();
     let used: Vec<_> = ports.iter().map(|port| at(port, "nodePort").clone()).collect();
     if !needs(is) {
-        let kept: Vec<_> = each(spec, "ports").map(|port| port.get("nodePort").cloned().unwrap_or_default()).collect();
+        let kept: Vec<_> =
+            each(spec, "ports").map(|port| port.get("nodePort").cloned().unwrap_or_default()).collect();
         if kept == used {
             each(spec, "ports").for_each(|port| {
                 port.remove("nodePort");
@@ -123,7 +134,9 @@ fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
     for port in each(spec, "ports") {
         let name = text(port, "name");
         let same = ports.iter().find(|old| at(old, "name").as_str().unwrap_or("") == name);
-        if let Some(number) = same.map(|old| at(old, "nodePort")).filter(|number| !number.is_null() && !taken.contains(number)) {
+        if let Some(number) =
+            same.map(|old| at(old, "nodePort")).filter(|number| !number.is_null() && !taken.contains(number))
+        {
             missing(port, "nodePort", number.clone());
         }
     }
@@ -142,7 +155,9 @@ pub(super) fn policy(policy: &mut Object) {
             each(rule, "ports").for_each(|port| missing(port, "protocol", "TCP"));
         }
     }
-    let filled = |spec: &Object, field: &str| spec.get(field).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    let filled = |spec: &Object, field: &str| {
+        spec.get(field).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+    };
     if !filled(spec, "policyTypes") {
         let types = if filled(spec, "egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
         spec.insert("policyTypes".to_owned(), types);

@@ -44,7 +44,8 @@ pub(super) fn quality(pod: &Value) -> &'static str {
     let (mut any, mut guaranteed) = (false, true);
     for container in &all {
         for resource in ["cpu", "memory"] {
-            let (request, limit) = (amount(container, "requests", resource), amount(container, "limits", resource));
+            let (request, limit) =
+                (amount(container, "requests", resource), amount(container, "limits", resource));
             any |= request.is_some() || limit.is_some();
             guaranteed &= limit.is_some() && request == limit;
         }
@@ -147,7 +148,11 @@ fn is_latest(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or(image);
     let readable = !image.is_empty()
         && image.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-/:@".contains(letter))
-        && !image.split_once([':', '@']).map_or(image, |(name, _)| name).chars().any(|letter| letter.is_ascii_uppercase());
+        && !image
+            .split_once([':', '@'])
+            .map_or(image, |(name, _)| name)
+            .chars()
+            .any(|letter| letter.is_ascii_uppercase());
     readable && !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
 }
 

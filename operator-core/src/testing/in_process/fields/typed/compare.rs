@@ -139,7 +139,8 @@ impl Walk<'_> {
         match (left, right) {
             ([] | [_], [] | [_]) => self.compare(of, left.first().copied(), right.first().copied()),
             ([_, _, ..], [_, _, ..]) => {
-                let same = left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right));
+                let same = left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| equal(left, right));
                 if !same {
                     self.found.modified.insert(&self.path);
                 }
