@@ -16,6 +16,7 @@ mod control_plane;
 mod crds;
 mod error;
 mod in_process;
+mod looks;
 mod operator;
 mod request_log;
 
@@ -23,5 +24,6 @@ pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
+pub use in_process::{Controllers, InProcessServer};
 pub use operator::{Settled, TestOperator};
 pub use request_log::{ObjectRequest, RequestLog};

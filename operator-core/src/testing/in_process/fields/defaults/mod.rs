@@ -6,6 +6,7 @@
 //! | [`create`] | a new object: its first status |
 //! | [`update`] | an update: what was allocated before, and may be left out |
 
+mod definition;
 mod network;
 mod others;
 mod pods;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn fill(kind: &str, object: &mut Value) {
     let Some(object) = object.as_object_mut() else { return };
     match kind {
+        "CustomResourceDefinition" => definition::fill(object),
         "Secret" => others::secret(object),
         "Namespace" => others::namespace(object),
         "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
