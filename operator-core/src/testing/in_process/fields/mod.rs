@@ -159,6 +159,14 @@ impl Schema {
         prepare::starts_generation(self)
     }
 
+    /// A new object once it has its uid: some kinds select by it.
+    pub(super) fn identified(&self, mut object: Value) -> Value {
+        if let Origin::Builtin { .. } = self.0.origin {
+            defaults::identified(&self.0.kind.kind, &mut object);
+        }
+        object
+    }
+
     fn types(&self) -> (&Types, TypeId) {
         match &self.0.origin {
             Origin::Builtin { root, .. } => (&RECORDED.types, *root),

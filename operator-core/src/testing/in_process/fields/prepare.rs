@@ -191,11 +191,18 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
             | "Job"
             | "CronJob"
             | "Ingress"
+            | "IngressClass"
             | "NetworkPolicy"
             | "PodDisruptionBudget"
             | "CustomResourceDefinition"
             | "Pod" => differs("spec"),
-            "EndpointSlice" => differs("endpoints") || differs("ports") || differs("addressType"),
+            "EndpointSlice" => {
+                let labels = |object: &Value| at(at(object, "metadata"), "labels").clone();
+                differs("endpoints")
+                    || differs("ports")
+                    || differs("addressType")
+                    || labels(old) != labels(new)
+            }
             _ => false,
         },
     }

@@ -4,11 +4,11 @@ use super::*;
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
-fn role(rules: Value) -> Value {
+fn role(rules: &Value) -> Value {
     json!({ "metadata": { "name": "r" }, "rules": rules })
 }
 
-fn binding(kind: &str, subject: Value) -> Value {
+fn binding(kind: &str, subject: &Value) -> Value {
     json!({
         "metadata": { "name": "r" },
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": "r" },
@@ -70,11 +70,11 @@ async fn a_role_gives_what_it_says_where_it_is_bound() {
     ]);
     let bob = as_user(&scene, "system:serviceaccount:default:bob");
     let account = json!({ "kind": "ServiceAccount", "name": "bob", "namespace": "default" });
-    scene.post(&format!("{RBAC}/namespaces/default/rolebindings"), binding("Role", account)).await;
+    scene.post(&format!("{RBAC}/namespaces/default/rolebindings"), binding("Role", &account)).await;
     let missing = said(bob.get(&format!("{MAPS}/t")).await);
     assert!(missing.ends_with(": RBAC: role.rbac.authorization.k8s.io \"r\" not found"), "{missing}");
 
-    assert_eq!(scene.post(&format!("{RBAC}/namespaces/default/roles"), role(rules)).await.0, 201);
+    assert_eq!(scene.post(&format!("{RBAC}/namespaces/default/roles"), role(&rules)).await.0, 201);
     assert_eq!(bob.post(MAPS, json!({ "metadata": { "name": "t" } })).await.0, 201);
     assert_eq!(bob.get(&format!("{MAPS}/t")).await.0, 200);
     assert_eq!(bob.get(MAPS).await.0, 403, "listing is another right");
@@ -103,10 +103,10 @@ async fn a_role_gives_what_it_says_where_it_is_bound() {
 async fn a_cluster_role_can_be_bound_for_a_group_everywhere() {
     let scene = Scene::new();
     let rules = json!([{ "apiGroups": [""], "resources": ["*"], "verbs": ["list"] }]);
-    scene.post(&format!("{RBAC}/clusterroles"), role(rules)).await;
+    scene.post(&format!("{RBAC}/clusterroles"), role(&rules)).await;
     let everybody =
         json!({ "kind": "Group", "name": "system:authenticated", "apiGroup": "rbac.authorization.k8s.io" });
-    scene.post(&format!("{RBAC}/clusterrolebindings"), binding("ClusterRole", everybody)).await;
+    scene.post(&format!("{RBAC}/clusterrolebindings"), binding("ClusterRole", &everybody)).await;
     let bob = as_user(&scene, "bob");
     assert_eq!(bob.get("/api/v1/configmaps").await.0, 200);
     assert_eq!(bob.get("/apis/apps/v1/deployments").await.0, 403);

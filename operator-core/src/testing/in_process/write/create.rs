@@ -80,9 +80,12 @@ impl State {
         }
         object["metadata"]["uid"] = self.counters.uid().into();
         object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
-        if kind.behaviour.counts_generation {
+        let schema = kind.schema()?;
+        let mut object = schema.identified(object);
+        if schema.starts_generation() {
             object["metadata"]["generation"] = 1.into();
         }
+        let object = schema.settled(object);
         if target.options.dry_run {
             return Ok(Arc::new(object));
         }

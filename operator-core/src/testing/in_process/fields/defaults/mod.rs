@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn fill(kind: &str, object: &mut Value) {
     let Some(object) = object.as_object_mut() else { return };
     match kind {
+        "CustomResourceDefinition" => definition::fill(object),
         "Secret" => others::secret(object),
         "Namespace" => others::namespace(object),
         "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
@@ -40,7 +41,6 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
         "Job" => workloads::job(object),
         "CronJob" => workloads::cron_job(object),
         "PodTemplate" => pods::template(object),
-        "CustomResourceDefinition" => definition::fill(object),
         _ => {}
     }
 }
@@ -52,13 +52,23 @@ pub(super) fn create(kind: &str, object: &mut Value) {
         "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
         "ServiceAccount" => return others::service_account(object),
         "Service" => return network::families(object),
+        "DaemonSet" => return workloads::template_generation(None, object),
         _ => return,
     };
     object["status"] = json!({ "phase": phase });
     match kind {
         "Pod" => object["status"]["qosClass"] = json!(pods::quality(object)),
         "Namespace" => others::namespace_finalizer(object),
+        "PersistentVolumeClaim" => others::protected(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolume" => others::protected(object, "kubernetes.io/pv-protection"),
         _ => {}
+    }
+}
+
+/// Fills in what depends on the identity of a new object.
+pub(super) fn identified(kind: &str, object: &mut Value) {
+    if let ("Job", Some(job)) = (kind, object.as_object_mut()) {
+        workloads::job_selector(job);
     }
 }
 
@@ -67,6 +77,7 @@ pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     match kind {
         "Service" => network::allocated(live, object),
         "ServiceAccount" => others::service_account(object),
+        "DaemonSet" => workloads::template_generation(Some(live), object),
         _ => {}
     }
 }

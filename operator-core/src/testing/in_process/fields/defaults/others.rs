@@ -52,6 +52,15 @@ pub(super) fn namespace_finalizer(namespace: &mut Value) {
     }
 }
 
+/// A volume is not deleted while it is used.
+pub(super) fn protected(object: &mut Value, finalizer: &str) {
+    let finalizers = &mut object["metadata"]["finalizers"];
+    let list = finalizers.as_array().cloned().unwrap_or_default();
+    if !list.contains(&json!(finalizer)) {
+        *finalizers = list.into_iter().chain([json!(finalizer)]).collect();
+    }
+}
+
 /// A reference to a Secret is its name.
 pub(super) fn service_account(account: &mut Value) {
     for secret in account.get_mut("secrets").and_then(Value::as_array_mut).into_iter().flatten() {

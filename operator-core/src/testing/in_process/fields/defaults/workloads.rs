@@ -1,8 +1,8 @@
 //! The kinds that make Pods.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Object, each, made, missing, part, pods, text};
+use super::{super::recorded::at, Object, each, made, missing, part, pods, text};
 
 pub(super) fn deployment(deployment: &mut Object) {
     let Some(spec) = made(deployment, "spec") else { return };
@@ -49,7 +49,30 @@ pub(super) fn stateful_set(set: &mut Object) {
     }
 }
 
+/// The annotation in which a DaemonSet counts the changes of its template.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// Counts the changes of a DaemonSet's template.
+pub(super) fn template_generation(live: Option<&Value>, set: &mut Value) {
+    let count = |set: &Value| {
+        let text = at(at(at(set, "metadata"), "annotations"), TEMPLATE_GENERATION).as_str().unwrap_or("0");
+        text.parse::<u64>().unwrap_or(0)
+    };
+    let template = |set: &Value| at(at(set, "spec"), "template").clone();
+    let generation = match live {
+        None => 1,
+        Some(live) => count(live) + u64::from(template(live) != template(set)),
+    };
+    if !set["metadata"]["annotations"].is_object() {
+        set["metadata"]["annotations"] = json!({});
+    }
+    set["metadata"]["annotations"][TEMPLATE_GENERATION] = json!(generation.to_string());
+}
+
 pub(super) fn daemon_set(set: &mut Object) {
+    if let Some(annotations) = made(set, "metadata").and_then(|metadata| made(metadata, "annotations")) {
+        missing(annotations, TEMPLATE_GENERATION, "0");
+    }
     let Some(spec) = made(set, "spec") else { return };
     pods::template(spec);
     missing(spec, "revisionHistoryLimit", 10);
@@ -76,6 +99,38 @@ pub(super) fn job(job: &mut Object) {
     let labels = spec["template"]["metadata"]["labels"].clone();
     if let (true, Some(metadata)) = (labels.is_object(), part(job, "metadata")) {
         missing(metadata, "labels", labels);
+    }
+}
+
+/// The Pods of a Job are found by its uid, unless the Job says how.
+pub(super) fn job_selector(job: &mut Object) {
+    let metadata = job.get("metadata").cloned().unwrap_or_default();
+    let Some(spec) = part(job, "spec") else { return };
+    if spec.get("manualSelector") == Some(&json!(true)) {
+        return;
+    }
+    let (name, uid) = (at(&metadata, "name"), at(&metadata, "uid"));
+    let before = spec["template"]["metadata"]["labels"].clone();
+    let labels = made(spec, "template")
+        .and_then(|template| made(template, "metadata"))
+        .and_then(|metadata| made(metadata, "labels"));
+    if let Some(labels) = labels {
+        for label in ["job-name", "batch.kubernetes.io/job-name"] {
+            missing(labels, label, name.clone());
+        }
+        for label in ["controller-uid", "batch.kubernetes.io/controller-uid"] {
+            missing(labels, label, uid.clone());
+        }
+    }
+    if let Some(labels) = made(spec, "selector").and_then(|selector| made(selector, "matchLabels")) {
+        missing(labels, "batch.kubernetes.io/controller-uid", uid.clone());
+    }
+    // A Job without labels has those of its template: the very same, as they are now.
+    let after = spec["template"]["metadata"]["labels"].clone();
+    if at(&metadata, "labels") == &before
+        && let Some(metadata) = part(job, "metadata")
+    {
+        metadata.insert("labels".to_owned(), after);
     }
 }
 
