@@ -116,12 +116,6 @@ impl Schema {
 
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
     pub(super) fn read(&self, object: Value) -> Result<Value, Refusal> {
-        let unreadable = |message: String| {
-            let GroupVersionKind { version, kind, .. } = &self.0.kind;
-            Refusal::BadRequest(format!(
-                "{kind} in version {version:?} cannot be handled as a {kind}: {message}"
-            ))
-        };
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
                 let spec = object.get("spec").cloned();
@@ -158,11 +152,6 @@ impl Schema {
     /// Whether a write from `old` to `new` is one that counts up `metadata.generation`.
     pub(super) fn changes_generation(&self, old: &Value, new: &Value) -> bool {
         prepare::changes_generation(self, old, new)
-    }
-
-    /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
-    pub(super) fn starts_generation(&self) -> bool {
-        prepare::starts_generation(self)
     }
 
     /// A new object once it has its uid: some kinds select by it.

@@ -72,7 +72,7 @@ const ROWS: &[Row] = &[
     Row("coordination.k8s.io", "v1", "leases", "lease", "Lease", "", PUT_CREATES),
     Row("events.k8s.io", "v1", "events", "event", "Event", "ev", PUT_CREATES),
     Row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition", "crd,crds", CLUSTER | STATUS | GENERATION),
-    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER),
+    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER | SHOWS_DELETED),
     Row("scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", "pc", CLUSTER | GENERATION),
     Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", GENERATION),
 ];

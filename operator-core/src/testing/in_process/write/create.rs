@@ -83,8 +83,9 @@ impl State {
         if kind.behaviour.counts_generation {
             object["metadata"]["generation"] = 1.into();
         }
+        object = kind.schema()?.identified(object);
         if target.options.dry_run {
-            return Ok(Arc::new(object));
+            return Ok(Arc::new(kind.schema()?.settled(object)));
         }
         Ok(self.put(kind, path, object))
     }
@@ -96,6 +97,9 @@ impl State {
         path: &Path,
         mut object: Value,
     ) -> Arc<Value> {
+        if let Ok(schema) = kind.schema() {
+            object = schema.settled(object);
+        }
         object["apiVersion"] = kind.stored_api_version().into();
         let resource = kind.resource();
         let stored = self.store.put(&resource, path, object);

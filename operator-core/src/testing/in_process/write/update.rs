@@ -113,7 +113,7 @@ impl State {
             return Ok(Arc::clone(live));
         }
         if target.options.dry_run {
-            return Ok(Arc::new(object));
+            return Ok(Arc::new(kind.schema()?.settled(object)));
         }
         Ok(self.put(kind, target.path, object))
     }
