@@ -122,7 +122,7 @@ async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
             records.extend(outcome.record);
         }
         eprintln!(
-            "{}: {compared} answers and {events} events compared, {unmodelled} stories end in a value that is not checked, \
+            "{}: {compared} answers and {events} events compared, {unmodelled} values not modelled, \
              {different} differ; {codes:?} in {:.1?}",
             kind.name,
             started.elapsed()
