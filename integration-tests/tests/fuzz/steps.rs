@@ -216,7 +216,8 @@ impl Step {
         let free = json!({"metadata": {"finalizers": null}}).to_string().into_bytes();
         let mut end = [
             Request::patch(&path).header("content-type", "application/merge-patch+json").body(free)?,
-            Request::delete(&path).body(Vec::new())?,
+            // Without this Jobs wait for their Pods to be orphaned.
+            Request::delete(format!("{path}?propagationPolicy=Background")).body(Vec::new())?,
         ];
         // A deletion that waits for finalizers is another one than a deletion that doesn't.
         if name.bytes().map(usize::from).sum::<usize>().is_multiple_of(2) {

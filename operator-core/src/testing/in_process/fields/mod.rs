@@ -154,6 +154,11 @@ impl Schema {
         prepare::changes_generation(self, old, new)
     }
 
+    /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
+    pub(super) fn starts_generation(&self) -> bool {
+        prepare::starts_generation(self)
+    }
+
     /// A new object once it has its uid: some kinds select by it.
     pub(super) fn identified(&self, mut object: Value) -> Value {
         if let Origin::Builtin { .. } = self.0.origin {

@@ -138,6 +138,30 @@ pub(super) fn knows_empty(kind: &str) -> bool {
     kind == "NetworkPolicy"
 }
 
+/// Whether the kind counts its generations.
+pub(super) fn starts_generation(schema: &Schema) -> bool {
+    match schema.0.origin {
+        Origin::Custom(_) => true,
+        Origin::Builtin { .. } => matches!(
+            schema.0.kind.kind.as_str(),
+            "Deployment"
+                | "StatefulSet"
+                | "DaemonSet"
+                | "ReplicaSet"
+                | "Job"
+                | "CronJob"
+                | "Ingress"
+                | "IngressClass"
+                | "NetworkPolicy"
+                | "PodDisruptionBudget"
+                | "CustomResourceDefinition"
+                | "EndpointSlice"
+                | "Pod"
+                | "PriorityClass"
+        ),
+    }
+}
+
 /// Whether a write counts up the generation.
 pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> bool {
     let differs = |field: &str| at(old, field) != at(new, field);
