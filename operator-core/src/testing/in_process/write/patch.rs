@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Options, Target, endpoint, json_patch, meta, metadata, yaml};
 use crate::testing::in_process::{
     failure::Failure,
-    fields::{self, Endpoint},
+    fields::{self, Endpoint, Refusal},
     kinds::Kind,
     read::show,
     request::Request,
