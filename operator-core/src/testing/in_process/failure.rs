@@ -141,7 +141,10 @@ impl Failure {
     pub(super) fn of_patch(self) -> Self {
         match self {
             Self::Status(status) if status.code == 400 => {
-                let message = format!("Invalid value: {}", status.message);
+                // The kind is not said again.
+                let kindless = status.message.split_once("cannot be handled as a ");
+                let reason = kindless.and_then(|(_, rest)| rest.split_once(": ")).map(|(_, reason)| reason);
+                let message = format!("Invalid value: {}", reason.unwrap_or(&status.message));
                 let causes = [("FieldValueInvalid".to_owned(), "patch".to_owned(), message)];
                 let details = json!({ "causes": causes_of(&causes) });
                 Self::unprocessable("", "", &causes, details)

@@ -81,12 +81,11 @@ impl State {
         let kind = target.kind;
         check_version(target, live, &object)?;
         let mut causes = metadata::keep(live, &mut object);
-        let meta_causes = validate::metadata(kind, &object, false);
+        causes.extend(validate::metadata(kind, &object, false));
         // Kubernetes' own kinds are checked twice, once in general and once each.
         if !kind.is_custom() {
             causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
         }
-        causes.extend(meta_causes);
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
