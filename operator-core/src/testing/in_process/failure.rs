@@ -71,6 +71,12 @@ impl Failure {
             .with(json!({}))
     }
 
+    /// 405 of something that custom objects don't have.
+    pub(super) fn unsupported(kind: &Kind, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.qualified());
+        Self::new(405, "MethodNotAllowed", message).with(details(kind, ""))
+    }
+
     /// 404 of an object.
     pub(super) fn not_found(kind: &Kind, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified()))
@@ -107,6 +113,14 @@ impl Failure {
     /// 422 of an object.
     pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::unprocessable(&kind.qualified_kind(), name, causes, named_by_kind(kind, name, causes))
+    }
+
+    /// 422 of an object that says it is of another kind.
+    pub(super) fn invalid_as(kind: &Kind, other: &str, name: &str, causes: &[Cause]) -> Self {
+        let mut details = named_by_kind(kind, name, causes);
+        details["kind"] = other.into();
+        let other = if kind.group.is_empty() { other.to_owned() } else { format!("{other}.{}", kind.group) };
+        Self::unprocessable(&other, name, causes, details)
     }
 
     /// 422 of an object whose type is given by its resource, as one check of the real server does it.

@@ -79,7 +79,7 @@ impl State {
                 &objects[..limit]
             }
             None => {
-                if kind.is_custom() {
+                if kind.is_custom() && request.representation == Representation::Whole {
                     metadata["continue"] = "".into();
                 }
                 &objects

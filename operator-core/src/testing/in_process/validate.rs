@@ -23,8 +23,8 @@ pub(super) fn metadata(kind: &Kind, object: &Value, is_new: bool) -> Vec<Cause> 
         causes.extend(wrong_key(&key.to_lowercase()).map(|why| invalid("annotations", key, &why)));
     }
     causes.extend(wrong_owners(&metadata["ownerReferences"]));
-    // An update of a custom object is not checked for this.
-    if is_new || !kind.is_custom() {
+    // Those of a custom object are not checked for this.
+    if !kind.is_custom() {
         for (at, finalizer) in metadata["finalizers"].as_array().into_iter().flatten().enumerate() {
             let finalizer = finalizer.as_str().unwrap_or_default();
             let why = wrong_key(finalizer).or_else(|| wrong_finalizer(finalizer));
@@ -163,6 +163,7 @@ fn wrong_name(kind: &Kind, name: &str) -> Option<String> {
             let escapes = matches!(name, "." | "..") || name.contains(['/', '%']);
             escapes.then(|| "must be a valid path segment name".to_owned())
         }
+        ("", "Namespace") if name.contains('.') => Some("must not contain dots".to_owned()),
         ("", "Namespace" | "Service") => {
             if is_label(name) {
                 longest(63, "characters")

@@ -57,6 +57,11 @@ impl Kind {
         Resource { group: self.group.clone(), plural: self.plural.clone() }
     }
 
+    /// Whether its objects are namespaces.
+    pub(super) fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.plural == "namespaces"
+    }
+
     /// Whether a definition has added it.
     pub(super) fn is_custom(&self) -> bool {
         self.behaviour.custom
@@ -153,7 +158,7 @@ impl Kinds {
         let key = (target.group.clone(), target.version.clone(), target.plural.clone());
         match self.0.get(&key) {
             Some(kind) => Ok(Arc::clone(kind)),
-            None if self.has_group(&target.group) => Err(Failure::no_resource()),
+            None if self.has_builtin_group(&target.group) => Err(Failure::no_resource()),
             None => Err(Failure::Page),
         }
     }

@@ -121,7 +121,8 @@ impl State {
             if !self.is_held(kind, live) && kind.group != GROUP {
                 metadata["deletionGracePeriodSeconds"] = 0.into();
             }
-            if let Some(generation) = metadata["generation"].as_i64().filter(|generation| *generation > 0) {
+            let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+            if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
                 metadata["generation"] = (generation + 1).into();
             }
             if self.is_held(kind, live) {

@@ -116,6 +116,9 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
         return Err(Failure::bad_request(message));
     }
     let differs = |given: &str, wanted: &str| !given.is_empty() && given != wanted;
+    if kind.is_custom() && api_version == kind.api_version() {
+        is_of_kind(kind, &body)?;
+    }
     if differs(&name, &kind.kind) || differs(&api_version, &kind.api_version()) {
         return Err(other_kind(kind, &api_version, &name));
     }
@@ -124,14 +127,30 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     Ok(body)
 }
 
+/// Checks that a custom object is of the kind of the request's path.
+fn is_of_kind(kind: &Kind, object: &Value) -> Result<(), Failure> {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, name) = (text("apiVersion"), text("kind"));
+    let wrong = |field: &str, given: &str, wanted: &str| {
+        let message = format!("Invalid value: {given:?}: must be {wanted}");
+        let causes = [("FieldValueInvalid".to_owned(), field.to_owned(), message)];
+        Err(Failure::invalid_as(kind, name, meta(object, "name"), &causes))
+    };
+    if name != kind.kind {
+        return wrong("kind", name, &kind.kind);
+    }
+    if api_version != kind.api_version() {
+        return wrong("apiVersion", api_version, &kind.api_version());
+    }
+    Ok(())
+}
+
 /// 400: the body is an object of another kind.
 fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
     let message = if kind.is_custom() {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         format!(
-            "the API version in the data ({group}/{version}, Kind={name}) does not match the expected API version ({}, Kind={})",
-            kind.api_version(),
-            kind.kind
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            kind.api_version()
         )
     } else {
         let (version, wanted) = (api_version.rsplit('/').next().unwrap_or_default(), &kind.kind);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, endpoint, json_patch, meta, metadata, yaml};
+use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, yaml};
 use crate::testing::in_process::{
     failure::Failure,
-    fields::{self, Endpoint, Refusal},
+    fields::{self, Endpoint},
     kinds::Kind,
     read::show,
     request::Request,
@@ -52,6 +52,9 @@ impl State {
         let mut object = change(&live, &request.body)?;
         let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
         metadata::check_name(&object, path.name())?;
+        if kind.is_custom() {
+            is_of_kind(kind, &object)?;
+        }
         if object["kind"] != live["kind"] || object["apiVersion"] != live["apiVersion"] {
             let message = "Invalid value: the patch changes the type of the object".to_owned();
             let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), message);
@@ -82,9 +85,14 @@ impl State {
         let refused = |refusal| target.refused(refusal);
         match live {
             Ok(live) => {
+                let version = meta(&applied, "resourceVersion").to_owned();
                 let mut object = fields::apply(&write, Some(&live), applied, force).map_err(refused)?;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
+                // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
+                if !version.is_empty() {
+                    object["metadata"]["resourceVersion"] = version.into();
+                }
                 let object = self.finish_update(&target, &live, object)?;
                 show(request, kind, &object).map(Reply::ok)
             }

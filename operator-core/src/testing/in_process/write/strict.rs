@@ -24,11 +24,9 @@ pub(super) fn check(target: &Target<'_>, body: &Value) -> Result<(), Failure> {
     }
     let unknown: Vec<String> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
     let error = format!("strict decoding error: {}", unknown.join(", "));
-    Err(Failure::bad_request(if kind.is_custom() {
-        error
-    } else {
-        format!("{} in version {:?} cannot be handled as a {}: {error}", kind.kind, kind.version, kind.kind)
-    }))
+    let message =
+        format!("{} in version {:?} cannot be handled as a {}: {error}", kind.kind, kind.version, kind.kind);
+    Err(Failure::bad_request(message))
 }
 
 /// The paths of what is in `body` and not in `read`.
