@@ -64,8 +64,8 @@ fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, St
         (Go::IntOrString, value @ Value::String(_)) => Ok(value),
         (Go::Number | Go::IntOrString, value @ Value::Number(_)) => Ok(normal(value)),
         (Go::Bytes, Value::String(text)) => bytes(text, path),
-        (Go::Time, Value::String(text)) => time(&text, path, false),
-        (Go::MicroTime, Value::String(text)) => time(&text, path, true),
+        (Go::Time, Value::String(text)) => time(&text, false),
+        (Go::MicroTime, Value::String(text)) => time(&text, true),
         (Go::Quantity, Value::Number(number)) => quantity::normal(&number.to_string()).map(Value::String),
         (Go::Quantity, Value::String(text)) => quantity::normal(&text).map(Value::String),
         (go, value) => {
@@ -169,17 +169,25 @@ fn bytes(text: String, path: &str) -> Result<Value, String> {
     }
 }
 
-fn time(text: &str, path: &str, micros: bool) -> Result<Value, String> {
+fn time(text: &str, micros: bool) -> Result<Value, String> {
     static PARSER: DateTimeParser = DateTimeParser::new();
     let form = if micros { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-    let digits = text.split_once('.').map(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let time: Timestamp = PARSER
-        .parse_timestamp(text)
-        .ok()
-        // A time with microseconds has all six digits.
-        .filter(|_| !micros || digits == Some(6))
-        .ok_or_else(|| format!("parsing time {text:?} as {form:?} in {}", path.trim_start_matches('.')))?;
-    Ok(Value::String(if micros { in_micros(time) } else { in_seconds(time) }))
+    let fail = |rest: &str, part: &str| {
+        Err(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {part:?}"))
+    };
+    let Ok(time) = PARSER.parse_timestamp(text) else { return fail(text, "2006") };
+    let time: Timestamp = time;
+    if !micros {
+        return Ok(Value::String(in_seconds(time)));
+    }
+    // A time with microseconds has all six digits.
+    let fraction = text.get("2006-01-02T15:04:05".len()..).unwrap_or_default();
+    let digits = fraction.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+    match (fraction.starts_with('.'), digits) {
+        (true, 6) => Ok(Value::String(in_micros(time))),
+        (true, 7..) => fail(fraction.get(7..).unwrap_or_default(), "Z07:00"),
+        _ => fail(fraction, ".000000"),
+    }
 }
 
 /// A time as Kubernetes writes it.
