@@ -39,6 +39,11 @@ impl Answer {
         }
         if let Some(details) = body.get_mut("details").and_then(Value::as_object_mut) {
             details.remove("uid");
+            // The real server iterates over managers in no order.
+            let causes = details.get_mut("causes").and_then(Value::as_array_mut);
+            if let Some(causes) = causes {
+                causes.sort_by_key(Value::to_string);
+            }
         }
         if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
             for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -55,7 +60,7 @@ impl Answer {
         body
     }
 
-    /// What is different, one line for each place; empty if nothing is. Of errors only the code counts.
+    /// What is different, one line for each place; empty if nothing is.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         if self.code != other.code {
             let message = |answer: &Self| {
@@ -64,9 +69,7 @@ impl Answer {
             return vec![format!("real: {}\n    model: {}", message(self), message(other))];
         }
         let mut lines = Vec::new();
-        if self.is_success() {
-            differ(&self.comparable(), &other.comparable(), "", &mut lines);
-        }
+        differ(&self.comparable(), &other.comparable(), "", &mut lines);
         lines
     }
 }

@@ -429,7 +429,7 @@ fn autoscaler() -> Value {
             "maxReplicas": {"?": [3, 4]},
             "metrics?": {"?": [
                 [],
-                [{"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": {"?": ["1000m", "100Mi"]}}}}],
+                [{"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": {"?": ["1Gi", "100Mi"]}}}}],
             ]},
             "behavior?": {
                 "scaleUp?": {"stabilizationWindowSeconds?": 5, "selectPolicy?": "Min"},
