@@ -13,6 +13,8 @@
 //! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash map is
 //!   in them.
 
+mod access;
+mod addresses;
 mod audit;
 mod collector;
 mod controllers;

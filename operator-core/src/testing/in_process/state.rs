@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
+    access,
     controllers::{Changes, Controllers},
     failure::Failure,
     kinds::{Kind, Kinds},
@@ -58,6 +59,8 @@ pub(super) struct State {
 pub(super) struct Counters {
     uids: u64,
     names: u64,
+    pub(super) addresses: u32,
+    pub(super) ports: u32,
 }
 
 impl Counters {
@@ -103,6 +106,7 @@ impl State {
     /// Answers one request.
     pub(super) fn answer(&mut self, request: &Request, now: Timestamp) -> Result<Reply, Failure> {
         self.now = now;
+        self.authorize(request)?;
         match &request.route {
             Route::Objects(target) => {
                 let reply = self.answer_objects(request, target);
@@ -119,6 +123,9 @@ impl State {
     }
 
     fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+        if target.group == access::REVIEWS {
+            return self.review(request, target);
+        }
         let kind = self.kinds.find(target)?;
         if target.namespace.is_some() && !kind.namespaced {
             return Err(Failure::no_resource());

@@ -43,8 +43,6 @@ pub(super) struct Kind {
 /// How the server treats the objects of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behaviour {
-    /// Objects start with generation 1.
-    pub(super) counts_generation: bool,
     /// A PUT of an object that doesn't exist creates it.
     pub(super) put_creates: bool,
     /// The answer to a deletion is the object.
