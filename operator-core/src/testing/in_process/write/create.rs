@@ -50,8 +50,6 @@ impl State {
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
         metadata::clear_for_creation(&mut object);
-        let schema = target.kind.schema()?;
-        let object = schema.read(object).map_err(|refusal| target.refused(refusal))?;
         let object = fields::change(&target.fields(self.now)?, None, object);
         self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
     }

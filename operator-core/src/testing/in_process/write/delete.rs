@@ -110,6 +110,8 @@ impl State {
         } else if wanted.is_empty() && !self.is_held(kind, live) && !is_graceful(kind, live, options.grace)? {
             if !options.dry_run {
                 self.remove(kind, path);
+                // What is shown of it has the version of its end.
+                object["metadata"]["resourceVersion"] = self.store.version().to_string().into();
             }
             return Ok((false, Arc::new(object)));
         }

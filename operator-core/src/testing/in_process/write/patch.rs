@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Options, Target, endpoint, json_patch, meta, metadata, yaml};
 use crate::testing::in_process::{
     failure::Failure,
-    fields::{self, Endpoint},
+    fields::{self, Endpoint, Refusal},
     kinds::Kind,
     read::show,
     request::Request,
@@ -56,6 +56,7 @@ impl State {
         // A patch that removes the name, or a whole metadata, meant those that the path has.
         metadata::check_name(&object, path.name())?;
         metadata::place(&mut object, path.namespace())?;
+        let object = kind.schema()?.read(object).map_err(|refusal| unreadable(kind, refusal))?;
         let object = self.update_object(&target, &live, object)?;
         show(request, kind, &object).map(Reply::ok)
     }
@@ -103,6 +104,19 @@ impl State {
             }
         }
     }
+}
+
+/// A patch whose outcome can't be read is invalid; a body would be a bad request.
+fn unreadable(kind: &Kind, refusal: Refusal) -> Failure {
+    let Refusal::BadRequest(message) = refusal else { return Failure::of_fields(refusal, kind, "") };
+    let reason = message.split_once(&format!("handled as a {}: ", kind.kind));
+    let reason = reason.map_or(message.as_str(), |(_, reason)| reason);
+    let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), format!("Invalid value: {reason}"));
+    Failure::of_fields(
+        Refusal::Invalid(format!(" \"\" is invalid: patch: {}", cause.2), vec![cause]),
+        kind,
+        "",
+    )
 }
 
 /// An applied object must say what it is.

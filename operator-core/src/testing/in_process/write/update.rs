@@ -65,7 +65,6 @@ impl State {
         object: Value,
     ) -> Result<Arc<Value>, Failure> {
         check_version(target, live, &object)?;
-        let object = target.kind.schema()?.read(object).map_err(|refusal| target.refused(refusal))?;
         let object = fields::change(&target.fields(self.now)?, Some(live), object);
         self.finish_update(target, live, object.map_err(|refusal| target.refused(refusal))?)
     }
