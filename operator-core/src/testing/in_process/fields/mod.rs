@@ -329,9 +329,10 @@ fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> Str
         errors => format!("errors:\n  {}", errors.join("\n  ")),
     };
     format!(
-        "failed to create typed patch object ({}; {}, Kind={}): {errors}",
+        "failed to create typed patch object ({}; {}/{}, Kind={}): {errors}",
         name(applied),
-        kind.api_version(),
+        kind.group,
+        kind.version,
         kind.kind
     )
 }
