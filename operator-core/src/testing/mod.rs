@@ -17,6 +17,7 @@ mod crds;
 mod error;
 mod in_process;
 mod operator;
+mod proxy;
 mod request_log;
 
 pub use cluster::{Profile, TestCluster};
@@ -24,4 +25,5 @@ pub use context::offline_context;
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
 pub use operator::{Settled, TestOperator};
+pub use proxy::Proxy;
 pub use request_log::{ObjectRequest, RequestLog};
