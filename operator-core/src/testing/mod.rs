@@ -19,6 +19,7 @@ mod error;
 mod in_process;
 mod looks;
 mod operator;
+mod proxy;
 mod request_log;
 
 pub use cluster::{Profile, TestCluster};
@@ -27,6 +28,7 @@ pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, P
 pub use error::Error;
 pub use in_process::{Controllers, InProcessServer};
 pub use operator::{Settled, TestOperator};
+pub use proxy::Proxy;
 pub use request_log::{ObjectRequest, RequestLog};
 
 /// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.
