@@ -20,6 +20,7 @@
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
 
+mod around;
 mod budget;
 mod deadline;
 mod error;
@@ -46,6 +47,7 @@ use tower::{
 
 use crate::environment::Clock;
 
+pub use around::{Answer, Inner};
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
@@ -147,6 +149,6 @@ fn transport(
         let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
             response.map(BodyExt::boxed_unsync)
         });
-        hooks.iter().fold(fence.wrap(BoxService::new(boxed)), |transport, hook| hook.0(transport))
+        hooks.iter().fold(fence.wrap(BoxService::new(boxed)), |transport, hook| hook.wrap(transport))
     })))
 }

@@ -15,6 +15,7 @@ mod context;
 mod control_plane;
 mod crds;
 mod error;
+pub mod faults;
 mod in_process;
 mod operator;
 mod request_log;
