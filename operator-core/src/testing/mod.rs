@@ -19,6 +19,7 @@ pub mod faults;
 mod in_process;
 mod operator;
 mod request_log;
+pub mod simulation;
 
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
