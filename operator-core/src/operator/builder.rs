@@ -193,6 +193,13 @@ impl OperatorBuilder {
         self.config.as_ref()
     }
 
+    /// Without what only a process of its own can have: a listener.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_listener(mut self) -> Self {
+        self.http_address = None;
+        self
+    }
+
     /// Finishes the declaration.
     ///
     /// # Errors

@@ -46,7 +46,7 @@ use crate::{
 pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
 pub use run::Exit;
-pub use settle::{SettleError, Settling};
+pub use settle::{Footprint, SettleError, Settling};
 
 use builder::MakeEnvironment;
 use http::{HttpConfig, HttpListener, HttpServer};
