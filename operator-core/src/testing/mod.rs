@@ -25,5 +25,6 @@ pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
+pub use in_process::InProcessServer;
 pub use operator::{Settled, TestOperator};
 pub use request_log::{ObjectRequest, RequestLog};

@@ -13,4 +13,60 @@
 //! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash map is
 //!   in them.
 
+mod discovery;
+mod failure;
 mod fields;
+mod kinds;
+mod read;
+mod request;
+mod selector;
+mod service;
+mod state;
+mod store;
+mod stream;
+mod watch;
+mod write;
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+    task::Waker,
+};
+
+use parking_lot::Mutex;
+
+pub use service::InProcessServer;
+use state::State;
+
+/// What all clones of a server share.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Who waits for the next event, in the order in which the watches were opened.
+    watchers: Mutex<BTreeMap<u64, Waker>>,
+    opened: AtomicU64,
+}
+
+impl Shared {
+    fn new(state: State) -> Self {
+        Self { state: Mutex::new(state), watchers: Mutex::default(), opened: AtomicU64::new(0) }
+    }
+
+    fn next_watcher(&self) -> u64 {
+        self.opened.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn register(&self, watcher: u64, waker: &Waker) {
+        self.watchers.lock().insert(watcher, waker.clone());
+    }
+
+    fn unregister(&self, watcher: u64) {
+        self.watchers.lock().remove(&watcher);
+    }
+
+    /// Wakes everybody who waits, after a change.
+    fn wake(&self) {
+        let waiting = std::mem::take(&mut *self.watchers.lock());
+        waiting.into_values().for_each(Waker::wake);
+    }
+}
