@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use futures::future::BoxFuture;
 
 use super::{
-    Access, EventSink, EventSource, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
-    Wiring, references::References, relation::Relation,
+    Access, EventSink, EventSource, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources,
+    WatchScope, Wiring, references::References, relation::Relation,
 };
 use crate::{
     cache::{self, Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},

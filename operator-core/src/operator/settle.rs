@@ -104,7 +104,9 @@ impl Operator {
         for controller in &running.controllers {
             footprint.primaries += controller.snapshot().await.keys;
             let strays = controller.strays().into_iter();
-            footprint.strays.extend(strays.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
+            footprint
+                .strays
+                .extend(strays.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
         footprint
     }

@@ -112,7 +112,10 @@ pub(super) async fn recorded(
     let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
     if record.activity() > MOST_CALLS as u64 {
         if record.activity() == MOST_CALLS as u64 + 1 {
-            record.violated(Oracle::BoundedLoad, format!("more than {MOST_CALLS} calls, the last of them {target}"));
+            record.violated(
+                Oracle::BoundedLoad,
+                format!("more than {MOST_CALLS} calls, the last of them {target}"),
+            );
             record.called(Call { at: record.now(), by, target, code: None });
         }
         return pending().await;
@@ -159,7 +162,7 @@ impl fmt::Debug for Life {
 
 /// The time of day, which follows virtual time from the same morning in every schedule.
 #[derive(Debug)]
-struct VirtualClock(Arc<Record>);
+pub(super) struct VirtualClock(pub(super) Arc<Record>);
 
 /// 2026-01-01T00:00:00Z, in seconds.
 const MORNING: Duration = Duration::from_secs(1_767_225_600);

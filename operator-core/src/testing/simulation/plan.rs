@@ -39,11 +39,7 @@ impl FaultPlan {
     /// Much of all that a cluster does on its worst days: one request in ten and one event in twelve meets a fault, up to
     /// eight of them in all, the process crashes up to twice, and watches lag.
     pub fn storm() -> Self {
-        Self::none()
-            .requests(10)
-            .events(12)
-            .crashes(25, 2)
-            .watch_lag(Duration::from_millis(200))
+        Self::none().requests(10).events(12).crashes(25, 2).watch_lag(Duration::from_millis(200))
     }
 
     /// One request in so many is refused, lost, answered by an error, or hangs; 0 for none.
@@ -81,6 +77,12 @@ impl FaultPlan {
     /// just after it, and nothing else goes wrong.
     pub fn crash_at_every_write(mut self) -> Self {
         self.every_write = true;
+        self
+    }
+
+    /// The same without rules: those have been added already.
+    pub(super) fn without_rules(mut self) -> Self {
+        self.rules.clear();
         self
     }
 

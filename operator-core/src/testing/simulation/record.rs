@@ -42,7 +42,9 @@ impl Call {
 
     /// Whether the object began to exist by it. An apply that creates is answered with 201, as a create is.
     pub(super) fn created(&self) -> bool {
-        self.code == Some(201) && matches!(self.target.verb, Verb::Create | Verb::Apply) && self.target.subresource.is_none()
+        self.code == Some(201)
+            && matches!(self.target.verb, Verb::Create | Verb::Apply)
+            && self.target.subresource.is_none()
     }
 
     pub(super) fn deleted(&self) -> bool {
@@ -108,6 +110,11 @@ impl Record {
     /// Virtual time since the schedule's start.
     pub(super) fn now(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    /// The same for when the schedule's runtime has ended.
+    pub(super) fn now_at_end(&self) -> Duration {
+        self.calls.lock().last().map(|call| call.at).unwrap_or_default()
     }
 
     pub(super) fn tell(&self, what: impl fmt::Display) {

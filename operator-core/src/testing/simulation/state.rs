@@ -69,7 +69,9 @@ impl State {
         for name in names {
             match (self.0.get(name), calm.0.get(name)) {
                 (Some(_), None) => differences.push(format!("{name} exists, and not in the calm run")),
-                (None, Some(_)) => differences.push(format!("{name} doesn't exist, and does in the calm run")),
+                (None, Some(_)) => {
+                    differences.push(format!("{name} doesn't exist, and does in the calm run"))
+                }
                 (Some(here), Some(there)) => compare(name, here, there, &mut differences),
                 (None, None) => {}
             }
@@ -122,7 +124,8 @@ fn compare(path: &str, here: &Value, there: &Value, differences: &mut Vec<String
             let keys: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
             for key in keys {
                 let path = format!("{path} .{key}");
-                let (left, right) = (left.get(key).unwrap_or(&Value::Null), right.get(key).unwrap_or(&Value::Null));
+                let (left, right) =
+                    (left.get(key).unwrap_or(&Value::Null), right.get(key).unwrap_or(&Value::Null));
                 compare(&path, left, right, differences);
             }
         }
@@ -185,6 +188,9 @@ mod tests {
                 "configmaps/shop/a .data .b[1] is 2, and 3 in the calm run",
             ]
         );
-        assert_eq!(State::default().differences(&right), ["configmaps/shop/a doesn't exist, and does in the calm run"]);
+        assert_eq!(
+            State::default().differences(&right),
+            ["configmaps/shop/a doesn't exist, and does in the calm run"]
+        );
     }
 }

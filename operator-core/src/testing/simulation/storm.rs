@@ -11,7 +11,7 @@ use std::{
 use http::request::Parts;
 use parking_lot::RwLock;
 
-use super::{Choices, CrashPoint, FaultPlan, record::Record};
+use super::{Choices, FaultPlan, plan::CrashPoint, record::Record};
 use crate::testing::faults::{Cut, Director, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
 
 /// Decides by a tape what happens to each request and event.
@@ -210,7 +210,8 @@ impl Director for Storm {
             _ => (&WRITE_FAULTS, write_fault),
         };
         let lane = format!("request {} {}", target.verb.as_str(), target.resource);
-        if let Some(kind) = self.rare(&lane, plan.request_one_in, names.len(), &self.faults, plan.most_faults) {
+        if let Some(kind) = self.rare(&lane, plan.request_one_in, names.len(), &self.faults, plan.most_faults)
+        {
             let fault = fault(kind);
             self.record.fault(names[kind], format_args!("{target}: {fault}"));
             faults.push(fault);

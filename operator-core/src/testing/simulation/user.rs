@@ -120,7 +120,12 @@ impl User {
     /// All objects of the type in the namespace `default`.
     pub async fn list<K: KubeObject<DynamicType: Default>>(&self) -> Vec<K> {
         let found = self.api::<K>(None).list(&ListParams::default()).await;
-        found.unwrap_or_else(|error| panic!("user can't list: {error}")).items.into_iter().map(typed).collect()
+        found
+            .unwrap_or_else(|error| panic!("user can't list: {error}"))
+            .items
+            .into_iter()
+            .map(typed)
+            .collect()
     }
 
     /// Waits until the object is gone, its finalizers included.
