@@ -15,7 +15,7 @@ use super::{
     CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
     canary::{Canaries, Listener},
     oracles,
-    record::{Call, Record},
+    record::Record,
     world::{Setting, World},
 };
 
@@ -195,10 +195,4 @@ fn silently<T>(what: impl FnOnce() -> T) -> T {
     let result = what();
     SILENT.with_borrow_mut(|silent| *silent = false);
     result
-}
-
-/// The calls of a trace, for messages.
-#[cfg(test)]
-pub(super) fn printed(calls: &[Call]) -> String {
-    calls.iter().map(|call| format!("{call}\n")).collect()
 }
