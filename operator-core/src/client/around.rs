@@ -74,7 +74,7 @@ impl TransportHook {
     /// The transport that this hook makes of `transport`.
     #[must_use]
     pub fn wrap(&self, transport: Transport) -> Transport {
-        (self.0)(transport)
+        (self.wrap)(transport)
     }
 }
 

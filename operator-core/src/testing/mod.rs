@@ -17,6 +17,7 @@ mod crds;
 mod error;
 pub mod faults;
 mod in_process;
+mod looks;
 mod operator;
 mod request_log;
 pub mod simulation;

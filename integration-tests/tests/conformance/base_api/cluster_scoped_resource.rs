@@ -63,9 +63,15 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
 
     scene.delete(name).await?;
     scene.until_gone(name).await?;
-    eventually("the garbage collector", async || Ok(held().await?.is_none().then_some(()))).await?;
+    let collected = async || Ok(held().await?.is_none().then_some(()));
+    eventually("the garbage collector", collected).await?;
+    // The collector can be quicker than the operator's watch of its primaries. A run that doesn't know yet that its primary
+    // is gone restores the map, for the collector to take it again; no second run can.
     let deleted = operator.settled().await?;
-    assert_eq!(deleted.runs_of(&key), 0);
-    assert_eq!(deleted.written(), [""; 0]);
+    assert!(deleted.runs_of(&key) <= 1, "{deleted:?}");
+    eventually("the garbage collector, once more", collected).await?;
+    let quiet = operator.settled().await?;
+    assert_eq!(quiet.runs_of(&key), 0);
+    assert_eq!(quiet.written(), [""; 0]);
     Ok(())
 }

@@ -175,7 +175,8 @@ impl ControlPlane {
         let ours = self.ours()?;
         ours.supervisor.start_part(part).await?;
         let client = self.client()?;
-        ready::within(ours.timeout, &ours.supervisor, "the API server is", ready::api_server(&client)).await
+        ready::within(ours.timeout, &ours.supervisor, "the API server is", || ready::api_server(&client))
+            .await
     }
 
     /// Freezes a part (SIGSTOP): connections stay open and nothing is answered, as when a machine hangs.

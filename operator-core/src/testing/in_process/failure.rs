@@ -191,6 +191,7 @@ impl Failure {
                 Self::new(422, "Invalid", message).with(named_by_kind(kind, name, &causes))
             }
             Refusal::BadRequest(message) => Self::bad_request(message),
+            Refusal::Internal(message) => Self::internal(message),
             Refusal::NotModelled(feature) => Self::not_modelled(feature),
         }
     }

@@ -13,10 +13,14 @@
 //! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash map is
 //!   in them.
 
+mod audit;
+mod controllers;
+mod definitions;
 mod discovery;
 mod failure;
 mod fields;
 mod kinds;
+mod namespaces;
 mod read;
 mod request;
 mod selector;
@@ -24,6 +28,8 @@ mod service;
 mod state;
 mod store;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod watch;
 mod write;
 
@@ -35,6 +41,7 @@ use std::{
 
 use parking_lot::Mutex;
 
+use super::AuditEvent;
 pub use service::InProcessServer;
 use state::State;
 
@@ -45,11 +52,17 @@ struct Shared {
     /// Who waits for the next event, in the order in which the watches were opened.
     watchers: Mutex<BTreeMap<u64, Waker>>,
     opened: AtomicU64,
+    audit: Mutex<Vec<AuditEvent>>,
 }
 
 impl Shared {
     fn new(state: State) -> Self {
-        Self { state: Mutex::new(state), watchers: Mutex::default(), opened: AtomicU64::new(0) }
+        Self {
+            state: Mutex::new(state),
+            watchers: Mutex::default(),
+            opened: AtomicU64::new(0),
+            audit: Mutex::default(),
+        }
     }
 
     fn next_watcher(&self) -> u64 {
@@ -62,6 +75,11 @@ impl Shared {
 
     fn unregister(&self, watcher: u64) {
         self.watchers.lock().remove(&watcher);
+    }
+
+    /// Notes a call that was answered.
+    fn note(&self, event: AuditEvent) {
+        self.audit.lock().push(event);
     }
 
     /// Wakes everybody who waits, after a change.

@@ -164,7 +164,7 @@ pub(super) fn list_option(field: &str, reason: &str, message: &str) -> Failure {
 
 /// What is stored, as the version of `kind` has it. Fields that this version doesn't know are not in it.
 pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
-    if kind.version == kind.storage_version {
+    if !kind.rereads {
         return Arc::clone(stored);
     }
     let mut object = Value::clone(stored);

@@ -60,7 +60,9 @@ pub(super) struct Request {
     /// Without parameters, in lower case; empty when there is none.
     pub(super) content_type: String,
     pub(super) user: User,
-    user_agent: String,
+    pub(super) user_agent: String,
+    /// Path and query as they came.
+    pub(super) uri: String,
     pub(super) body: Vec<u8>,
 }
 
@@ -90,6 +92,7 @@ impl Request {
                 groups: groups.filter_map(|group| group.to_str().ok()).map(str::to_owned).collect(),
             },
             user_agent: text(header::USER_AGENT).to_owned(),
+            uri: uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             body,
         }
     }

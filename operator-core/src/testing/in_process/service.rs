@@ -15,7 +15,8 @@ use serde_json::Value;
 use tower::{BoxError, Service, util::BoxService};
 
 use super::{
-    Shared,
+    Shared, audit,
+    failure::Failure,
     request::{Request, User},
     state::{Reply, State},
     stream::WatchStream,
@@ -23,6 +24,7 @@ use super::{
 use crate::{
     client::{ResponseBody, Transport, TransportHook},
     environment::{SystemClock, WallClock},
+    testing::AuditEvent,
 };
 
 /// An API server inside the process: no network, no other process, no thread. Clones are the same server.
@@ -74,7 +76,7 @@ impl InProcessServer {
     #[must_use]
     pub fn hook(&self) -> TransportHook {
         let server = self.clone();
-        TransportHook::new(move |_network| server.transport())
+        TransportHook::server(move || server.transport())
     }
 
     /// A configuration for clients that get [`hook`](Self::hook). Its host leads nowhere.
@@ -100,6 +102,13 @@ impl InProcessServer {
         Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
     }
 
+    /// The calls that were answered so far, oldest first, as [`ControlPlane::audit`](crate::testing::ControlPlane::audit)
+    /// tells them: a watch has two entries, one when it starts and one when it ends.
+    #[must_use]
+    pub fn audit(&self) -> Vec<AuditEvent> {
+        self.shared.audit.lock().clone()
+    }
+
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
     /// answered with 410.
     pub fn compact(&self) {
@@ -109,6 +118,31 @@ impl InProcessServer {
 
     /// Answers a request whose body has arrived.
     fn answer(&self, request: &Request) -> Response<ResponseBody> {
+        let mut event = audit::event(request);
+        let reply = self.reply(request);
+        event.code = match &reply {
+            Ok(Reply::Json(code, _)) => code.as_u16(),
+            Ok(Reply::Text(_) | Reply::Watch(_)) => 200,
+            Err(failure) => failure.code().as_u16(),
+        };
+        let is_watch = matches!(reply, Ok(Reply::Watch(_)));
+        let stage = if is_watch { "ResponseStarted" } else { "ResponseComplete" };
+        self.shared.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
+        match reply {
+            Ok(Reply::Json(code, body)) => json(code, &body),
+            Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
+            Ok(Reply::Watch(watch)) => {
+                let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);
+                response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
+            }
+            Err(failure) => match failure.body() {
+                Some(body) => json(failure.code(), &body),
+                None => plain(failure.code(), "404 page not found\n"),
+            },
+        }
+    }
+
+    fn reply(&self, request: &Request) -> Result<Reply, Failure> {
         let now = self.wall_clock.now();
         let mut state = self.shared.state.lock();
         let before = state.store.version();
@@ -118,18 +152,7 @@ impl InProcessServer {
         if changed {
             self.shared.wake();
         }
-        match reply {
-            Ok(Reply::Json(code, body)) => json(code, &body),
-            Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
-            Ok(Reply::Watch(watch)) => {
-                let lines = WatchStream::new(Arc::clone(&self.shared), *watch);
-                response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
-            }
-            Err(failure) => match failure.body() {
-                Some(body) => json(failure.code(), &body),
-                None => plain(failure.code(), "404 page not found\n"),
-            },
-        }
+        reply
     }
 }
 

@@ -3,7 +3,7 @@
 //! # Guarantees
 //! - An answer depends on nothing but the state, the request and the time that is given with it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use super::{
     failure::Failure,
     kinds::{Kind, Kinds},
     request::{Representation, Request, Route, Target},
-    store::{Path, Store},
+    store::{Path, Resource, Store},
     watch::WatchStart,
 };
 
@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The time of the request that is being answered.
     pub(super) now: Timestamp,
+    /// What has changed and was not looked at by the server's own controllers yet.
+    pub(super) changed: BTreeSet<(Resource, Path)>,
 }
 
 /// What the server counts where a real one rolls dice.
@@ -77,14 +79,26 @@ impl Counters {
 impl State {
     /// A server as it is right after its start.
     pub(super) fn new(now: Timestamp) -> Self {
-        Self { store: Store::default(), kinds: Kinds::builtin(), counters: Counters::default(), now }
+        let mut state = Self {
+            store: Store::default(),
+            kinds: Kinds::builtin(),
+            counters: Counters::default(),
+            now,
+            changed: BTreeSet::new(),
+        };
+        state.make_first_namespaces();
+        state
     }
 
     /// Answers one request.
     pub(super) fn answer(&mut self, request: &Request, now: Timestamp) -> Result<Reply, Failure> {
         self.now = now;
         match &request.route {
-            Route::Objects(target) => self.answer_objects(request, target),
+            Route::Objects(target) => {
+                let reply = self.answer_objects(request, target);
+                self.settle();
+                reply
+            }
             Route::Unknown => Err(Failure::Page),
             route => match (request.method.as_str(), request.representation) {
                 ("GET", Representation::Whole) => self.discover(route),

@@ -21,6 +21,7 @@ use tokio::time::{Sleep, sleep};
 use tower::BoxError;
 
 use super::{Shared, failure::Failure, watch::WatchStart};
+use crate::testing::AuditEvent;
 
 /// How often a watch says how far it has come, if it may: as often as the real server.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -34,11 +35,13 @@ pub(super) struct WatchStream {
     timeout: Pin<Box<Sleep>>,
     bookmark: Option<Pin<Box<Sleep>>>,
     is_over: bool,
+    /// For the audit log, when the watch ends.
+    audit: AuditEvent,
 }
 
 impl WatchStream {
     /// Starts a watch. Must be called inside a tokio runtime's context.
-    pub(super) fn new(shared: Arc<Shared>, mut watch: WatchStart) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, mut watch: WatchStart, audit: AuditEvent) -> Self {
         let lines = watch.lines.drain(..).map(|line| bytes(&line)).collect();
         Self {
             id: shared.next_watcher(),
@@ -46,6 +49,7 @@ impl WatchStream {
             timeout: Box::pin(sleep(Duration::from_secs(watch.timeout))),
             bookmark: watch.bookmarks.then(|| Box::pin(sleep(BOOKMARKS))),
             is_over: false,
+            audit,
             shared,
             watch,
         }
@@ -109,6 +113,7 @@ impl Stream for WatchStream {
 impl Drop for WatchStream {
     fn drop(&mut self) {
         self.shared.unregister(self.id);
+        self.shared.note(std::mem::take(&mut self.audit));
     }
 }
 

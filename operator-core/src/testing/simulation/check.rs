@@ -94,7 +94,7 @@ where
     F: Fn(Sim) -> A + Sync,
     A: Future<Output = ()>,
 {
-    let calm = run(&test, Choices::replayed(Tape::calm()), None);
+    let calm = in_thread(|| run(&test, Choices::replayed(Tape::calm()), None));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
@@ -113,8 +113,10 @@ where
     F: Fn(Sim) -> A + Sync,
     A: Future<Output = ()>,
 {
-    let calm = Arc::new(run(&test, Choices::replayed(Tape::calm()), None).run);
-    run(&test, Choices::seeded(seed), Some(calm)).trace()
+    in_thread(|| {
+        let calm = Arc::new(run(&test, Choices::replayed(Tape::calm()), None).run);
+        run(&test, Choices::seeded(seed), Some(calm)).trace()
+    })
 }
 
 /// Where a schedule's choices come from.
@@ -158,7 +160,7 @@ where
     A: Future<Output = ()>,
 {
     let (next, report) = (AtomicU64::new(0), Mutex::new(Report::default()));
-    let failed: Mutex<Option<(usize, Failed)>> = Mutex::new(None);
+    let failed: Mutex<Option<(usize, Outcome)>> = Mutex::new(None);
     let work = || {
         let mut own = Report::default();
         loop {
@@ -172,7 +174,7 @@ where
             if !outcome.violations.is_empty() {
                 let mut failed = failed.lock();
                 if failed.as_ref().is_none_or(|(first, _)| job < *first) {
-                    *failed = Some((job, Failed(outcome)));
+                    *failed = Some((job, outcome));
                 }
             }
         }
@@ -180,11 +182,8 @@ where
     };
     // Threads of their own, also for one: the caller may be inside a runtime.
     thread::scope(|scope| (0..settings.threads.min(jobs.len()).max(1)).for_each(|_| drop(scope.spawn(work))));
-    (report.into_inner(), failed.into_inner().map(|(job, Failed(outcome))| (job, outcome)))
+    (report.into_inner(), failed.into_inner())
 }
-
-/// An outcome on its way to another thread.
-struct Failed(Outcome);
 
 /// Makes a failing schedule small, and looks whether it repeats itself.
 fn explain<F, A>(name: &str, job: &Job, outcome: Outcome, calm: &Arc<CalmRun>, test: &F) -> Failure

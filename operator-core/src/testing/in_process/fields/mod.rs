@@ -16,8 +16,6 @@
 //! - All versions of a custom kind that manage fields of one object have the same schema.
 //! - Values of Kubernetes' own kinds are not validated beyond their types.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the server that uses this comes next"))]
-
 mod canonical;
 mod defaults;
 mod definition;

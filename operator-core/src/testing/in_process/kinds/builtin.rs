@@ -34,6 +34,8 @@ pub(super) fn all() -> impl Iterator<Item = Kind> {
                 shows_deleted: has(SHOWS_DELETED),
                 custom: false,
             },
+            rereads: false,
+            definition: 0,
             schema: std::sync::OnceLock::new(),
         }
     })

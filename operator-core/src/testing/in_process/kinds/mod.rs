@@ -33,6 +33,10 @@ pub(super) struct Kind {
     /// The fields, beside name and namespace, by which objects can be selected.
     pub(super) selectable: Vec<String>,
     pub(super) behaviour: Behaviour,
+    /// Whether stored objects may have another form, so that they are brought into this one when they are read.
+    pub(super) rereads: bool,
+    /// The generation of the definition that has added it.
+    pub(super) definition: i64,
     pub(super) schema: OnceLock<Option<Schema>>,
 }
 
@@ -147,12 +151,6 @@ impl Kinds {
         }
     }
 
-    /// A kind by `apiVersion` and `kind`, as owner references name it.
-    pub(super) fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.iter().find(|known| known.group == group && known.version == version && known.kind == kind)
-    }
-
     /// Some version of the resource: all share what is stored.
     pub(super) fn of_resource(&self, resource: &Resource) -> Option<&Arc<Kind>> {
         let mut versions =
@@ -165,6 +163,11 @@ impl Kinds {
     /// Whether a group has any kind.
     pub(super) fn has_group(&self, group: &str) -> bool {
         self.iter().any(|kind| kind.group == group)
+    }
+
+    /// Whether a group is one of Kubernetes' own.
+    pub(super) fn has_builtin_group(&self, group: &str) -> bool {
+        self.iter().any(|kind| kind.group == group && !kind.is_custom())
     }
 
     /// Whether a kind is still served, and in the same form.

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Options, Target, body, is_deleting, meta, metadata};
 use crate::testing::in_process::{
-    failure::Failure,
+    definitions::{GROUP, KIND, complete_definition},
+    failure::{Cause, Failure},
     fields::{self, Endpoint},
     kinds::Kind,
+    namespaces::{complete_namespace, namespaces},
     read::show,
     request::Request,
     state::{Reply, State},
-    store::{Path, Resource},
+    store::Path,
 };
 
 impl State {
@@ -49,8 +51,7 @@ impl State {
     ) -> Result<Arc<Value>, Failure> {
         metadata::clear_for_creation(&mut object);
         let schema = target.kind.schema()?;
-        let mut object = schema.read(object).map_err(|refusal| target.refused(refusal))?;
-        self.admit(target.kind, &mut object)?;
+        let object = schema.read(object).map_err(|refusal| target.refused(refusal))?;
         let object = fields::change(&target.fields(self.now)?, None, object);
         self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
     }
@@ -68,14 +69,15 @@ impl State {
         if let Some(namespace) = path.namespace() {
             object["metadata"]["namespace"] = namespace.into();
         }
-        let causes = metadata::wrong(kind, &object);
+        self.complete(kind, &mut object)?;
+        let mut causes = metadata::wrong(kind, &object);
+        causes.extend(self.wrong(kind, &object)?);
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
         if self.store.get(&kind.resource(), path).is_some() {
             return Err(Failure::exists(kind, path.name()));
         }
-        self.allocate(kind, &mut object)?;
         object["metadata"]["uid"] = self.counters.uid().into();
         object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
         if kind.behaviour.counts_generation {
@@ -88,9 +90,16 @@ impl State {
     }
 
     /// Stores an object in the version of the storage; the answer is in that of `kind`.
-    pub(super) fn put(&mut self, kind: &Kind, path: &Path, mut object: Value) -> Arc<Value> {
+    pub(in crate::testing::in_process) fn put(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        mut object: Value,
+    ) -> Arc<Value> {
         object["apiVersion"] = kind.stored_api_version().into();
-        let stored = self.store.put(&kind.resource(), path, object);
+        let resource = kind.resource();
+        let stored = self.store.put(&resource, path, object);
+        self.changed.insert((resource, path.clone()));
         if kind.version == kind.storage_version {
             return stored;
         }
@@ -102,9 +111,8 @@ impl State {
     /// Whether a namespace takes new objects.
     fn admit_into_namespace(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
         let Some(namespace) = path.namespace() else { return Ok(()) };
-        let namespaces = Resource { group: String::new(), plural: "namespaces".to_owned() };
-        match self.store.get(&namespaces, &Path::new(None, namespace)) {
-            None => Err(match self.kinds.of_resource(&namespaces) {
+        match self.store.get(&namespaces(), &Path::new(None, namespace)) {
+            None => Err(match self.kinds.of_resource(&namespaces()) {
                 Some(kind) => Failure::not_found(kind, namespace),
                 None => Failure::no_resource(),
             }),
@@ -113,16 +121,21 @@ impl State {
         }
     }
 
-    /// What the server sets in a new object before anybody's fields are counted.
-    fn admit(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
-        if kind.is_custom() && kind.status {
-            object.as_object_mut().map(|fields: &mut Map<String, Value>| fields.remove("status"));
+    /// What the server sets in a new object, and what belongs to nobody.
+    fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, KIND) => complete_definition(object),
+            ("", "Namespace") => complete_namespace(object),
+            _ => {}
         }
         Ok(())
     }
 
-    /// What the server sets in a new object that belongs to nobody.
-    fn allocate(&mut self, _kind: &Kind, _object: &mut Value) -> Result<(), Failure> {
-        Ok(())
+    /// What is wrong with an object of a kind that the server itself uses.
+    pub(super) fn wrong(&self, kind: &Kind, object: &Value) -> Result<Vec<Cause>, Failure> {
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, KIND) => self.wrong_definition(object),
+            _ => Ok(Vec::new()),
+        }
     }
 }

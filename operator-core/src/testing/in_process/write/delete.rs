@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Options, finalizers, is_deleting, meta, metadata, yaml};
 use crate::testing::in_process::{
+    definitions::{GROUP, KIND, mark_definition},
     failure::Failure,
     kinds::Kind,
     read::{collection, in_version, selector, show},
@@ -15,18 +16,19 @@ use crate::testing::in_process::{
 };
 
 /// What becomes of the objects that an object owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Propagation {
     Background,
     Foreground,
     Orphan,
+    #[default]
     /// As the object's finalizers say, or else as its kind has it.
     Default,
 }
 
 /// The options of a deletion.
-#[derive(Clone, Debug)]
-struct DeleteOptions {
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeleteOptions {
     dry_run: bool,
     propagation: Propagation,
     uid: Option<String>,
@@ -79,7 +81,7 @@ impl State {
     }
 
     /// Deletes an object or marks it; the answer says which, and shows its last state.
-    fn delete_object(
+    pub(super) fn delete_object(
         &mut self,
         kind: &Kind,
         path: &Path,
@@ -102,7 +104,9 @@ impl State {
                 }
             };
         }
-        if wanted.is_empty() && !self.is_held(kind, live) && !is_graceful(kind, live, options.grace)? {
+        if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
+            mark_definition(&mut object, self.now);
+        } else if wanted.is_empty() && !self.is_held(kind, live) && !is_graceful(kind, live, options.grace)? {
             if !options.dry_run {
                 self.remove(kind, path);
             }
@@ -111,7 +115,7 @@ impl State {
         if !is_deleting(live) {
             let metadata = &mut object["metadata"];
             metadata["deletionTimestamp"] = metadata::time(self.now).into();
-            if !self.is_held(kind, live) {
+            if !self.is_held(kind, live) && kind.group != GROUP {
                 metadata["deletionGracePeriodSeconds"] = 0.into();
             }
             if let Some(generation) = metadata["generation"].as_i64().filter(|generation| *generation > 0) {
@@ -128,8 +132,10 @@ impl State {
     }
 
     /// Removes an object from the store.
-    pub(super) fn remove(&mut self, kind: &Kind, path: &Path) {
-        self.store.remove(&kind.resource(), path);
+    pub(in crate::testing::in_process) fn remove(&mut self, kind: &Kind, path: &Path) {
+        let resource = kind.resource();
+        self.store.remove(&resource, path);
+        self.changed.insert((resource, path.clone()));
     }
 }
 

@@ -10,7 +10,8 @@
 mod create;
 mod delete;
 mod json_patch;
-mod metadata;
+pub(super) mod metadata;
+mod own;
 mod patch;
 mod update;
 

@@ -87,6 +87,10 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
+        let causes = self.wrong(kind, &object)?;
+        if !causes.is_empty() {
+            return Err(Failure::invalid(kind, target.name(), &causes));
+        }
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
         match live["metadata"]["generation"].as_i64() {
             Some(generation) => {

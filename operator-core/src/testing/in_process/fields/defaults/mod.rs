@@ -1,11 +1,17 @@
 //! What Kubernetes fills into its own kinds.
 
+mod definition;
+
 use serde_json::{Map, Value, json};
 
 /// Fills in what a request may leave out.
 pub(super) fn fill(kind: &str, object: &mut Value) {
-    #[expect(clippy::single_match, reason = "more kinds follow")]
     match kind {
+        "CustomResourceDefinition" => {
+            if let Some(object) = object.as_object_mut() {
+                definition::fill(object);
+            }
+        }
         "Secret" => secret(object),
         _ => {}
     }
