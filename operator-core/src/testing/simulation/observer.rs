@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::{Oracle, life::Life, record::Record};
 use crate::{
     metrics::{Labels, Metric, Metrics},
-    observe::{Observation, Observer},
+    observe::{Observation, Observer, RunEnd},
     resource::ObjectKey,
 };
 
@@ -81,7 +81,11 @@ impl Observer for Exclusive {
                     );
                 }
             }
-            Observation::RunFinished { controller, key, .. } => {
+            Observation::RunFinished { controller, key, end, .. } => {
+                if let RunEnd::Failed { error, panicked: true } = end {
+                    self.record
+                        .violated(Oracle::Alive, format!("{controller}: the run of {key} panics: {error}"));
+                }
                 let key = ((*controller).to_owned(), (*key).clone());
                 match state.running.get_mut(&key) {
                     Some(runs) if *runs > 1 => *runs -= 1,

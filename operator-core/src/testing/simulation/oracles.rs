@@ -26,7 +26,7 @@ pub enum Oracle {
     BoundedLoad,
     /// O7: no secret stands in a log, an Event, a status or a metric.
     NoSecret,
-    /// O8: the operator lives, and no task of it has panicked.
+    /// O8: the operator lives, and neither a task nor a run of it has panicked.
     Alive,
     /// What the test itself says.
     Test,
@@ -77,10 +77,9 @@ pub(super) fn same_state(when: &str, here: &State, calm: &State) -> Option<Viola
     (!differences.is_empty()).then(|| Violation { oracle: Oracle::SameState, message: message() })
 }
 
-/// O2: the writes since `from`.
-pub(super) fn quiet(calls: &[Call], from: Duration) -> Option<Violation> {
-    let writes =
-        calls.iter().filter(|call| call.at >= from && call.by_operator() && call.target.verb.is_write());
+/// O2: the writes among these calls, which were made when all was done.
+pub(super) fn quiet(calls: &[Call]) -> Option<Violation> {
+    let writes = calls.iter().filter(|call| call.by_operator() && call.target.verb.is_write());
     let writes: Vec<String> = writes.map(|call| call.to_string().trim().to_owned()).collect();
     let message = || format!("{} writes when all was done: {}", writes.len(), some(&writes));
     (!writes.is_empty()).then(|| Violation { oracle: Oracle::Quiet, message: message() })

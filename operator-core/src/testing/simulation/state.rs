@@ -49,17 +49,29 @@ impl State {
             .filter(|call| !NOT_STATE.contains(&call.target.resource.as_str()))
             .map(|call| (call.target.collection_path(), call.target.resource.clone()))
             .collect();
-        let mut state = Self::default();
+        let mut objects = Vec::new();
         for (path, resource) in collections {
             let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError)?;
             let mut list: Value = client.request(request).await?;
-            for mut object in list["items"].as_array_mut().map(std::mem::take).unwrap_or_default() {
-                normalise(&mut object);
+            for object in list["items"].as_array_mut().map(std::mem::take).unwrap_or_default() {
                 let part = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
-                state.0.insert(format!("{resource}/{}/{}", part("namespace"), part("name")), object);
+                objects.push((format!("{resource}/{}/{}", part("namespace"), part("name")), object));
             }
         }
-        Ok(state)
+        Ok(Self::of(objects))
+    }
+
+    fn of(objects: Vec<(String, Value)>) -> Self {
+        // Managed fields name the items of lists by their keys, and owners are named by their uids there.
+        let uids: Vec<(String, String)> = objects
+            .iter()
+            .filter_map(|(name, object)| Some((object["metadata"]["uid"].as_str()?.to_owned(), name.clone())))
+            .collect();
+        let normalised = objects.into_iter().map(|(name, mut object)| {
+            normalise(&mut object, &uids);
+            (name, object)
+        });
+        Self(normalised.collect())
     }
 
     /// What differs from `calm`, in words.
@@ -93,7 +105,7 @@ impl State {
     }
 }
 
-fn normalise(value: &mut Value) {
+fn normalise(value: &mut Value, uids: &[(String, String)]) {
     match value {
         Value::Object(fields) => {
             if let Some(Value::String(prefix)) = fields.get("generateName").cloned() {
@@ -103,12 +115,25 @@ fn normalise(value: &mut Value) {
             if fields.contains_key("deletionTimestamp") {
                 fields.insert("deletionTimestamp".to_owned(), Value::String("set".to_owned()));
             }
-            fields.values_mut().for_each(normalise);
+            rename_keys(fields, uids);
+            fields.values_mut().for_each(|value| normalise(value, uids));
             sort_managers(fields);
         }
-        Value::Array(items) => items.iter_mut().for_each(normalise),
+        Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, uids)),
         _ => {}
     }
+}
+
+/// `k:{"uid":"…"}` names an owner by its uid: by its name instead, if it exists.
+fn rename_keys(fields: &mut Map<String, Value>, uids: &[(String, String)]) {
+    if !fields.keys().any(|key| key.starts_with("k:") && key.contains("\"uid\"")) {
+        return;
+    }
+    let renamed = std::mem::take(fields).into_iter().map(|(mut key, value)| {
+        uids.iter().for_each(|(uid, name)| key = key.replace(uid, name));
+        (key, value)
+    });
+    *fields = renamed.collect();
 }
 
 /// Their order is that of their times.
@@ -153,9 +178,20 @@ mod tests {
 
     use super::*;
 
-    fn state(mut object: Value) -> State {
-        normalise(&mut object);
-        State([("configmaps/shop/a".to_owned(), object)].into())
+    fn state(object: Value) -> State {
+        State::of(vec![("configmaps/shop/a".to_owned(), object)])
+    }
+
+    #[test]
+    fn owners_in_managed_fields_go_by_their_names() {
+        let state = |uid: &str| {
+            let owner = json!({ "metadata": { "uid": uid } });
+            let key = format!(r#"k:{{"uid":"{uid}"}}"#);
+            let child = json!({ "metadata": { "managedFields": [{ "fieldsV1": { key: {} } }] } });
+            State::of(vec![("shelves/shop/s".to_owned(), owner), ("configmaps/shop/a".to_owned(), child)])
+        };
+        assert_eq!(state("1-2").differences(&state("3-4")), [""; 0]);
+        assert!(state("1-2").0["configmaps/shop/a"].to_string().contains("shelves/shop/s"));
     }
 
     #[test]

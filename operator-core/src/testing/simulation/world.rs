@@ -39,6 +39,9 @@ pub(super) type Factory = Rc<dyn Fn() -> Result<OperatorBuilder, Error>>;
 /// How long an operator may take to become quiet when nothing goes wrong any more.
 const QUIET_WITHIN: Duration = Duration::from_secs(15 * 60);
 
+/// How long bad luck goes on after the users' last action, at the most.
+const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
+
 /// A timer that is due within this is waited for.
 const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
 
@@ -285,6 +288,8 @@ impl World {
                 Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
             }
         }
+        // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
+        drop(self.quiet(UNDER_BAD_LUCK).await);
         self.faults.off();
         self.record.tell("from here on nothing goes wrong");
         if let Err(busy) = self.quiet(QUIET_WITHIN).await {
