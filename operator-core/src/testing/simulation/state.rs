@@ -124,16 +124,20 @@ fn normalise(value: &mut Value, uids: &[(String, String)]) {
     }
 }
 
-/// `k:{"uid":"…"}` names an owner by its uid: by its name instead, if it exists.
+/// `k:{"uid":"…"}` names an owner by its uid: by its name instead, while it exists.
 fn rename_keys(fields: &mut Map<String, Value>, uids: &[(String, String)]) {
     if !fields.keys().any(|key| key.starts_with("k:") && key.contains("\"uid\"")) {
         return;
     }
-    let renamed = std::mem::take(fields).into_iter().map(|(mut key, value)| {
-        uids.iter().for_each(|(uid, name)| key = key.replace(uid, name));
-        (key, value)
-    });
-    *fields = renamed.collect();
+    let rename = |key: String| {
+        let mut parts: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+        let uid = parts.get("uid")?.as_str()?;
+        let name = uids.iter().find(|(known, _)| known == uid).map_or("gone", |(_, name)| name);
+        parts["uid"] = Value::String(name.to_owned());
+        Some(format!("k:{parts}"))
+    };
+    let renamed = std::mem::take(fields).into_iter();
+    *fields = renamed.map(|(key, value)| (rename(key.clone()).unwrap_or(key), value)).collect();
 }
 
 /// Their order is that of their times.
