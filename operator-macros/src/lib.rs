@@ -13,6 +13,7 @@
 //! - All mistakes of one item are reported at once, each at its place, with what to write instead.
 //! - An item with mistakes still gets its implementation, so that nobody complains about its absence as well.
 
+mod cluster_test;
 mod controller_configuration;
 mod entries;
 mod errors;
@@ -52,4 +53,13 @@ pub fn kubernetes_dependent(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn sim_test(attribute: TokenStream, item: TokenStream) -> TokenStream {
     sim_test::expand(attribute.into(), item.into()).into()
+}
+
+#[expect(
+    missing_docs,
+    reason = "documented where it is re-exported, so that its examples can use the library"
+)]
+#[proc_macro_attribute]
+pub fn cluster_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    cluster_test::expand(arguments.into(), item.into()).into()
 }

@@ -207,7 +207,7 @@ impl State {
                 selectable: selectable
                     .map(|field| text(field, "/jsonPath").trim_start_matches('.').to_owned())
                     .collect(),
-                behaviour: Behaviour { counts_generation: true, custom: true, ..Behaviour::default() },
+                behaviour: Behaviour { custom: true, ..Behaviour::default() },
                 // What was stored by an earlier form of the definition is read by this one.
                 rereads: generation > 1 || name != storage,
                 version: name,

@@ -34,7 +34,8 @@ impl Failure {
         Self::Status(Box::new(Status { code, reason, message: message.into(), details: None, resume: None }))
     }
 
-    fn with(mut self, details: Value) -> Self {
+    /// The same with details.
+    pub(super) fn with(mut self, details: Value) -> Self {
         if let Self::Status(status) = &mut self {
             status.details = Some(details);
         }

@@ -13,7 +13,10 @@
 //! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash map is
 //!   in them.
 
+mod access;
+mod addresses;
 mod audit;
+mod collector;
 mod controllers;
 mod definitions;
 mod discovery;
@@ -31,6 +34,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod workloads;
 mod write;
 
 use std::{
@@ -42,6 +46,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::AuditEvent;
+pub use controllers::Controllers;
 pub use service::InProcessServer;
 use state::State;
 

@@ -14,15 +14,6 @@ pub(super) fn namespaces() -> Resource {
     Resource { group: String::new(), plural: "namespaces".to_owned() }
 }
 
-/// What the server sets in a new namespace.
-pub(super) fn complete_namespace(namespace: &mut Value) {
-    let finalizers = &mut namespace["spec"]["finalizers"];
-    if finalizers.is_null() {
-        *finalizers = json!(["kubernetes"]);
-    }
-    namespace["status"] = json!({ "phase": "Active" });
-}
-
 impl State {
     /// Makes the namespaces that every cluster has.
     pub(super) fn make_first_namespaces(&mut self) {

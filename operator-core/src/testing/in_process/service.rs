@@ -16,6 +16,7 @@ use tower::{BoxError, Service, util::BoxService};
 
 use super::{
     Shared, audit,
+    controllers::Controllers,
     failure::Failure,
     request::{Request, User},
     state::{Reply, State},
@@ -62,7 +63,13 @@ impl InProcessServer {
     /// A new, empty server, with another clock for the times in its objects.
     #[must_use]
     pub fn with_wall_clock(wall_clock: Arc<dyn WallClock>) -> Self {
-        let state = State::new(wall_clock.now());
+        Self::with_controllers(wall_clock, Controllers::default())
+    }
+
+    /// A new, empty server, with another clock, whose controllers work as `controllers` says.
+    #[must_use]
+    pub fn with_controllers(wall_clock: Arc<dyn WallClock>, controllers: Controllers) -> Self {
+        let state = State::new(wall_clock.now(), controllers);
         Self { shared: Arc::new(Shared::new(state)), wall_clock, user: User::default() }
     }
 
@@ -100,6 +107,24 @@ impl InProcessServer {
     pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
         Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
+    }
+
+    /// Lets the controllers look at one change, where they work [`Controllers::Stepwise`]; the answer is whether there was
+    /// one.
+    #[allow(clippy::must_use_candidate)]
+    pub fn step(&self) -> bool {
+        let now = self.wall_clock.now();
+        let stepped = {
+            let mut state = self.shared.state.lock();
+            state.now = now;
+            let stepped = state.controllers == Controllers::Stepwise && state.step();
+            state.settle();
+            stepped
+        };
+        if stepped {
+            self.shared.wake();
+        }
+        stepped
     }
 
     /// The calls that were answered so far, oldest first, as [`ControlPlane::audit`](crate::testing::ControlPlane::audit)

@@ -3,17 +3,19 @@
 //! # Guarantees
 //! - An answer depends on nothing but the state, the request and the time that is given with it.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
+    access,
+    controllers::{Changes, Controllers},
     failure::Failure,
     kinds::{Kind, Kinds},
     request::{Representation, Request, Route, Target},
-    store::{Path, Resource, Store},
+    store::{Path, Store},
     watch::WatchStart,
 };
 
@@ -43,8 +45,13 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The time of the request that is being answered.
     pub(super) now: Timestamp,
-    /// What has changed and was not looked at by the server's own controllers yet.
-    pub(super) changed: BTreeSet<(Resource, Path)>,
+    /// What has changed since the last look of the server's own controllers.
+    pub(super) changed: Changes,
+    /// What the other controllers have still to look at.
+    pub(super) waiting: Changes,
+    pub(super) controllers: Controllers,
+    /// The pod template of each Deployment, by uid, and how many it has had.
+    pub(super) rollouts: BTreeMap<String, (String, u64)>,
 }
 
 /// What the server counts where a real one rolls dice.
@@ -52,6 +59,8 @@ pub(super) struct State {
 pub(super) struct Counters {
     uids: u64,
     names: u64,
+    pub(super) addresses: u32,
+    pub(super) ports: u32,
 }
 
 impl Counters {
@@ -78,21 +87,26 @@ impl Counters {
 
 impl State {
     /// A server as it is right after its start.
-    pub(super) fn new(now: Timestamp) -> Self {
+    pub(super) fn new(now: Timestamp, controllers: Controllers) -> Self {
         let mut state = Self {
             store: Store::default(),
             kinds: Kinds::builtin(),
             counters: Counters::default(),
             now,
-            changed: BTreeSet::new(),
+            changed: Changes::default(),
+            waiting: Changes::default(),
+            controllers,
+            rollouts: BTreeMap::new(),
         };
         state.make_first_namespaces();
+        state.settle();
         state
     }
 
     /// Answers one request.
     pub(super) fn answer(&mut self, request: &Request, now: Timestamp) -> Result<Reply, Failure> {
         self.now = now;
+        self.authorize(request)?;
         match &request.route {
             Route::Objects(target) => {
                 let reply = self.answer_objects(request, target);
@@ -109,6 +123,9 @@ impl State {
     }
 
     fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+        if target.group == access::REVIEWS {
+            return self.review(request, target);
+        }
         let kind = self.kinds.find(target)?;
         if target.namespace.is_some() && !kind.namespaced {
             return Err(Failure::no_resource());

@@ -13,31 +13,41 @@ use super::{
 
 /// A value as Go reads and writes it; the error says what doesn't fit.
 pub(super) fn canonical(go: &Go, value: Value, path: &str) -> Result<Value, String> {
+    read(go, value, path, false)
+}
+
+/// A value as Go has it in memory, where an empty list is not the same as none.
+pub(super) fn in_memory(go: &Go, value: Value) -> Result<Value, String> {
+    read(go, value, "", true)
+}
+
+fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, String> {
     match (go, value) {
         (Go::Pointer(_), Value::Null) => Ok(Value::Null),
-        (Go::Pointer(to), value) => canonical(to, value, path),
+        (Go::Pointer(to), value) => read(to, value, path, with_empty),
         (Go::Struct(name), value @ (Value::Null | Value::Object(_))) => {
             let mut fields = match value {
                 Value::Object(fields) => fields,
                 _ => Map::new(),
             };
-            let mut read = Map::new();
+            let mut fields_read = Map::new();
             for (field, described) in RECORDED.fields(name).into_iter().flatten() {
                 let value = fields.remove(field);
-                let value = canonical(&described.go, value.unwrap_or_default(), &format!("{path}.{field}"))?;
-                if is_written(described, &value) {
-                    read.insert(field.clone(), value);
+                let path = format!("{path}.{field}");
+                let value = read(&described.go, value.unwrap_or_default(), &path, with_empty)?;
+                if is_written(described, &value) || with_empty && (value.is_array() || value.is_object()) {
+                    fields_read.insert(field.clone(), value);
                 }
             }
-            Ok(Value::Object(read))
+            Ok(Value::Object(fields_read))
         }
         (Go::List(item), Value::Array(items)) => {
-            let items = items.into_iter().map(|value| canonical(item, value, path));
+            let items = items.into_iter().map(|value| read(item, value, path, with_empty));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (Go::Map(of), Value::Object(entries)) => {
             let entries = entries.into_iter().map(|(key, value)| {
-                let value = canonical(of, value, path)?;
+                let value = read(of, value, path, with_empty)?;
                 Ok::<_, String>((key, value))
             });
             Ok(Value::Object(entries.collect::<Result<_, _>>()?))
@@ -102,8 +112,29 @@ pub(super) fn stored(go: &Go, value: &mut Value) {
         (Go::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
         (Go::Map(_), Value::Object(map)) if map.is_empty() => *value = Value::Null,
         (Go::List(item), Value::Array(items)) => items.iter_mut().for_each(|value| stored(item, value)),
+        // In a map there is no place for nothing.
+        (Go::Map(of), Value::Object(map)) if **of == Go::Bytes => {
+            map.values_mut().filter(|value| value.is_null()).for_each(|value| *value = Value::from(""));
+        }
         (Go::Map(of), Value::Object(map)) => map.values_mut().for_each(|value| stored(of, value)),
         _ => {}
+    }
+}
+
+/// Whether two values are equal, where 1.0 is 1.
+pub(super) fn equal(one: &Value, two: &Value) -> bool {
+    match (one, two) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
+        }
+        (left, right) => left == right,
     }
 }
 
@@ -140,9 +171,14 @@ fn bytes(text: String, path: &str) -> Result<Value, String> {
 
 fn time(text: &str, path: &str, micros: bool) -> Result<Value, String> {
     static PARSER: DateTimeParser = DateTimeParser::new();
+    let form = if micros { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
+    let digits = text.split_once('.').map(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let time: Timestamp = PARSER
         .parse_timestamp(text)
-        .map_err(|_| format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\" in {path}"))?;
+        .ok()
+        // A time with microseconds has all six digits.
+        .filter(|_| !micros || digits == Some(6))
+        .ok_or_else(|| format!("parsing time {text:?} as {form:?} in {}", path.trim_start_matches('.')))?;
     Ok(Value::String(if micros { in_micros(time) } else { in_seconds(time) }))
 }
 

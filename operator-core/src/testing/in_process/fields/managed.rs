@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    canonical::in_seconds,
+    canonical::{equal, in_seconds},
     schema::{TypeId, Types},
     set::Set,
     typed::{
@@ -270,7 +270,7 @@ impl Managers {
         self.give_up(&change, Some(&manager), force)?;
         if let Some(owned) = self.0.get_mut(&manager) {
             owned.fields = owned.fields.difference(&stripped());
-            if *live != new {
+            if !equal(live, &new) {
                 owned.time = Some(in_seconds(context.time));
             }
         }

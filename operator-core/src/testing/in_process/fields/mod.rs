@@ -116,33 +116,55 @@ impl Schema {
 
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
     pub(super) fn read(&self, object: Value) -> Result<Value, Refusal> {
-        let unreadable = |message: String| {
-            let GroupVersionKind { version, kind, .. } = &self.0.kind;
-            Refusal::BadRequest(format!(
-                "{kind} in version {version:?} cannot be handled as a {kind}: {message}"
-            ))
-        };
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
-                let mut object = canonical(go, object, "").map_err(unreadable)?;
+                let spec = object.get("spec").cloned();
+                let mut object = canonical(go, object, "").map_err(|message| self.unreadable(&message))?;
+                if let (true, Some(spec)) = (prepare::knows_empty(&self.0.kind.kind), spec) {
+                    let spec = canonical::in_memory(go, json!({ "spec": spec })).unwrap_or_default();
+                    object["spec"] = at(&spec, "spec").clone();
+                }
                 defaults::fill(&self.0.kind.kind, &mut object);
                 Ok(object)
             }
             Origin::Custom(definition) => {
-                let meta = Go::Struct(OBJECT_META.to_owned());
-                let mut object = canonical::normal(object);
-                if let Some(metadata) = object.get_mut("metadata") {
-                    *metadata = canonical(&meta, metadata.take(), ".metadata").map_err(unreadable)?;
-                }
-                definition.coerce(&mut object);
+                let mut object = self.with_read_metadata(object)?;
+                definition.coerce(&mut object).map_err(|message| self.unreadable(&message))?;
                 Ok(object)
             }
         }
     }
 
+    fn with_read_metadata(&self, mut object: Value) -> Result<Value, Refusal> {
+        if let Some(metadata) = object.get_mut("metadata") {
+            let meta = Go::Struct(OBJECT_META.to_owned());
+            *metadata = canonical(&meta, metadata.take(), ".metadata")
+                .map_err(|message| self.unreadable(&message))?;
+        }
+        Ok(object)
+    }
+
+    fn unreadable(&self, message: &str) -> Refusal {
+        let GroupVersionKind { version, kind, .. } = &self.0.kind;
+        Refusal::BadRequest(format!("{kind} in version {version:?} cannot be handled as a {kind}: {message}"))
+    }
+
     /// Whether a write from `old` to `new` is one that counts up `metadata.generation`.
     pub(super) fn changes_generation(&self, old: &Value, new: &Value) -> bool {
         prepare::changes_generation(self, old, new)
+    }
+
+    /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
+    pub(super) fn starts_generation(&self) -> bool {
+        prepare::starts_generation(self)
+    }
+
+    /// A new object once it has its uid: some kinds select by it.
+    pub(super) fn identified(&self, mut object: Value) -> Value {
+        if let Origin::Builtin { .. } = self.0.origin {
+            defaults::identified(&self.0.kind.kind, &mut object);
+        }
+        object
     }
 
     fn types(&self) -> (&Types, TypeId) {
@@ -163,10 +185,39 @@ impl Schema {
         empty
     }
 
-    /// What the storage makes of an object.
+    /// What managed fields see of an object.
+    fn visible(&self, object: &Value) -> Value {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } if prepare::knows_empty(&self.0.kind.kind) => {
+                canonical(go, object.clone(), "").unwrap_or_else(|_| object.clone())
+            }
+            _ => object.clone(),
+        }
+    }
+
+    /// What is read back after a write. Before that, an object still has what only a comparison with the live one sees,
+    /// as the difference between 1.0 and 1: to a custom kind's generation they are not the same.
+    pub(super) fn settled(&self, object: Value) -> Value {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } => {
+                let mut object = self.visible(&object);
+                canonical::stored(go, &mut object);
+                object
+            }
+            Origin::Custom(definition) => {
+                let mut settled = canonical::normal(object.clone());
+                definition.coerce(&mut settled).map_or(object, |()| settled)
+            }
+        }
+    }
+
+    /// What the storage of most kinds makes of an object before it looks whether anything changes.
     fn stored(&self, mut object: Value) -> Value {
-        if let Origin::Builtin { go, .. } = &self.0.origin {
-            canonical::stored(go, &mut object);
+        match &self.0.origin {
+            Origin::Builtin { go, .. } if !prepare::knows_empty(&self.0.kind.kind) => {
+                canonical::stored(go, &mut object);
+            }
+            _ => {}
         }
         object
     }
@@ -217,7 +268,6 @@ pub(super) fn apply(
     let schema = write.schema;
     let kind = &schema.0.kind;
     let api_version = kind.api_version();
-    let applied = canonical::normal(applied);
     if at(&applied, "apiVersion") != &json!(api_version) || at(&applied, "kind") != &json!(kind.kind) {
         let text = |field| at(&applied, field).as_str().unwrap_or("").to_owned();
         let given = format!("{}, Kind={}", text("apiVersion"), text("kind"));
@@ -243,22 +293,45 @@ pub(super) fn apply(
         return Err(Refusal::Internal(untypable(&applied, kind, &errors)));
     }
     let new = managers.apply(&context, &before, &applied, write.manager, force).map_err(Refusal::Conflict)?;
-    write.finish(live, schema.read(new)?, &managers)
+    let new = match &schema.0.origin {
+        Origin::Builtin { .. } => {
+            schema.read(new).map_err(|refusal| inconvertible(&applied, kind, refusal))?
+        }
+        // What was applied has only fields of the schema, and its nulls are left for validation.
+        Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
+    };
+    write.finish(live, new, &managers)
 }
 
 /// Where kubectl keeps what it applied without the server's help.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// What fits the schema and yet can't be read is found only after the merge.
+fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
+    let Refusal::BadRequest(message) = refusal else { return refusal };
+    let what = format!("{}, Kind={}", kind.api_version(), kind.kind);
+    let reason =
+        message.split_once(&format!("handled as a {}: ", kind.kind)).map_or("", |(_, reason)| reason);
+    Refusal::Internal(format!(
+        "failed to convert new object ({}; {what}) to proper version: unable to convert unstructured object to {what}: {reason}",
+        name(applied)
+    ))
+}
+
+/// Namespace and name, as the API server names an object that it fails on.
+fn name(object: &Value) -> String {
+    let text = |field| at(at(object, "metadata"), field).as_str().unwrap_or("");
+    format!("{}/{}", text("namespace"), text("name"))
+}
+
 fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> String {
-    let text = |field| at(at(applied, "metadata"), field).as_str().unwrap_or("").to_owned();
     let errors = match errors {
         [error] => error.clone(),
         errors => format!("errors:\n  {}", errors.join("\n  ")),
     };
     format!(
-        "failed to create typed patch object ({}/{}; {}, Kind={}): {errors}",
-        text("namespace"),
-        text("name"),
+        "failed to create typed patch object ({}; {}, Kind={}): {errors}",
+        name(applied),
         kind.api_version(),
         kind.kind
     )
@@ -283,7 +356,7 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     if live.is_none() || !managers.is_empty() {
         let api_version = schema.0.kind.api_version();
         let reset = prepare::reset(schema, write.endpoint);
-        managers.update(&write.context(&api_version, &reset), &before, &new, write.manager);
+        managers.update(&write.context(&api_version, &reset), &before, &schema.visible(&new), write.manager);
     }
     write.finish(live, new, &managers)
 }
@@ -300,5 +373,5 @@ pub(super) fn is_same(live: &Value, new: &Value) -> bool {
         }
         object
     };
-    live == new || timeless(live) == timeless(new)
+    live == new || canonical::equal(&timeless(live), &timeless(new))
 }

@@ -95,16 +95,16 @@ fn create(schema: &Schema, new: &mut Value) {
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"] {
         put(new, "metadata", field, None);
     }
-    if !has_status(schema) {
-        return;
-    }
     match &schema.0.origin {
+        Origin::Custom(_) if !has_status(schema) => {}
         Origin::Custom(_) => {
             new.as_object_mut().map(|new| new.remove("status"));
         }
         Origin::Builtin { go, .. } => {
-            let empty = canonical(go, Value::Object(Map::new()), "").unwrap_or_default();
-            copy(&empty, new, "status");
+            if has_status(schema) {
+                let empty = canonical(go, Value::Object(Map::new()), "").unwrap_or_default();
+                copy(&empty, new, "status");
+            }
             defaults::create(&schema.0.kind.kind, new);
         }
     }
@@ -130,6 +130,35 @@ fn keep(live: &Value, new: &mut Value) {
         if at(at(new, "metadata"), field).is_null() {
             put(new, "metadata", field, old.get(field).cloned());
         }
+    }
+}
+
+/// Whether a kind's generation tells an empty list from none.
+pub(super) fn knows_empty(kind: &str) -> bool {
+    kind == "NetworkPolicy"
+}
+
+/// Whether the kind counts its generations.
+pub(super) fn starts_generation(schema: &Schema) -> bool {
+    match schema.0.origin {
+        Origin::Custom(_) => true,
+        Origin::Builtin { .. } => matches!(
+            schema.0.kind.kind.as_str(),
+            "Deployment"
+                | "StatefulSet"
+                | "DaemonSet"
+                | "ReplicaSet"
+                | "Job"
+                | "CronJob"
+                | "Ingress"
+                | "IngressClass"
+                | "NetworkPolicy"
+                | "PodDisruptionBudget"
+                | "CustomResourceDefinition"
+                | "EndpointSlice"
+                | "Pod"
+                | "PriorityClass"
+        ),
     }
 }
 
@@ -162,12 +191,18 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
             | "Job"
             | "CronJob"
             | "Ingress"
+            | "IngressClass"
             | "NetworkPolicy"
             | "PodDisruptionBudget"
-            | "HorizontalPodAutoscaler"
             | "CustomResourceDefinition"
             | "Pod" => differs("spec"),
-            "EndpointSlice" => differs("endpoints") || differs("ports") || differs("addressType"),
+            "EndpointSlice" => {
+                let labels = |object: &Value| at(at(object, "metadata"), "labels").clone();
+                differs("endpoints")
+                    || differs("ports")
+                    || differs("addressType")
+                    || labels(old) != labels(new)
+            }
             _ => false,
         },
     }

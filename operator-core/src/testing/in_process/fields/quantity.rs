@@ -24,6 +24,18 @@ const DECIMAL: [(&str, i32); 10] =
 
 /// The form that the API server writes; the error is its message.
 pub(super) fn normal(text: &str) -> Result<String, String> {
+    parse(text).map(|(family, nanos)| write(family, nanos))
+}
+
+/// The same, in thousandths: what is smaller is rounded up.
+pub(super) fn in_thousandths(text: &str) -> Result<String, String> {
+    const MILLI: i128 = 1_000_000;
+    let (family, nanos) = parse(text)?;
+    let rest = nanos % MILLI;
+    Ok(write(family, if rest == 0 { nanos } else { nanos - rest + rest.signum() * MILLI }))
+}
+
+fn parse(text: &str) -> Result<(Family, i128), String> {
     const FORM: &str =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
     let error = || FORM.to_owned();
@@ -34,8 +46,7 @@ pub(super) fn normal(text: &str) -> Result<String, String> {
         })
         .map_or(text.len(), |(index, _)| index);
     let (number, suffix) = text.split_at(end);
-    let (family, nanos) = read(number, suffix).ok_or_else(error)?;
-    Ok(write(family, nanos))
+    read(number, suffix).ok_or_else(error)
 }
 
 fn read(number: &str, suffix: &str) -> Option<(Family, i128)> {

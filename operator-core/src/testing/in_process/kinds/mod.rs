@@ -43,8 +43,6 @@ pub(super) struct Kind {
 /// How the server treats the objects of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behaviour {
-    /// Objects start with generation 1.
-    pub(super) counts_generation: bool,
     /// A PUT of an object that doesn't exist creates it.
     pub(super) put_creates: bool,
     /// The answer to a deletion is the object.
@@ -149,6 +147,12 @@ impl Kinds {
             None if self.has_group(&target.group) => Err(Failure::no_resource()),
             None => Err(Failure::Page),
         }
+    }
+
+    /// A kind by `apiVersion` and `kind`, as owner references name it.
+    pub(super) fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.iter().find(|known| known.group == group && known.version == version && known.kind == kind)
     }
 
     /// Some version of the resource: all share what is stored.

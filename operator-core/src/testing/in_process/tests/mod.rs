@@ -1,5 +1,7 @@
 //! The server as a client sees it.
 
+mod access;
+mod controllers;
 mod custom;
 mod deletion;
 mod objects;

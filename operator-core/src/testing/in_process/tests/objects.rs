@@ -198,3 +198,23 @@ impl Scene {
         self.patch(&format!("{path}?fieldManager={manager}"), APPLY, body).await
     }
 }
+
+#[tokio::test]
+async fn services_get_addresses_and_keep_them() {
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+    let scene = Scene::new();
+    let service = |name: &str, kind: &str| json!({ "metadata": { "name": name }, "spec": { "type": kind, "ports": [{ "port": 80 }] } });
+    let (code, one) = scene.post(SERVICES, service("one", "ClusterIP")).await;
+    assert_eq!(
+        (code, &one["spec"]["clusterIP"], &one["spec"]["clusterIPs"]),
+        (201, &"10.96.0.1".into(), &json!(["10.96.0.1"]))
+    );
+    let (_, two) = scene.post(SERVICES, service("two", "NodePort")).await;
+    assert_eq!(
+        (&two["spec"]["clusterIP"], &two["spec"]["ports"][0]["nodePort"]),
+        (&"10.96.0.2".into(), &30_000.into())
+    );
+    let (code, again) = scene.put(&format!("{SERVICES}/one"), service("one", "ClusterIP")).await;
+    assert_eq!((code, &again["spec"]["clusterIP"]), (200, &"10.96.0.1".into()));
+    assert_eq!(again["metadata"]["resourceVersion"], one["metadata"]["resourceVersion"]);
+}

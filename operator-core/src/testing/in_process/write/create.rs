@@ -11,7 +11,7 @@ use crate::testing::in_process::{
     failure::{Cause, Failure},
     fields::{self, Endpoint},
     kinds::Kind,
-    namespaces::{complete_namespace, namespaces},
+    namespaces::namespaces,
     read::show,
     request::Request,
     state::{Reply, State},
@@ -80,9 +80,12 @@ impl State {
         }
         object["metadata"]["uid"] = self.counters.uid().into();
         object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
-        if kind.behaviour.counts_generation {
+        let schema = kind.schema()?;
+        let mut object = schema.identified(object);
+        if schema.starts_generation() {
             object["metadata"]["generation"] = 1.into();
         }
+        let object = schema.settled(object);
         if target.options.dry_run {
             return Ok(Arc::new(object));
         }
@@ -99,7 +102,7 @@ impl State {
         object["apiVersion"] = kind.stored_api_version().into();
         let resource = kind.resource();
         let stored = self.store.put(&resource, path, object);
-        self.changed.insert((resource, path.clone()));
+        self.changed.look_at(resource, path.clone());
         if kind.version == kind.storage_version {
             return stored;
         }
@@ -125,7 +128,7 @@ impl State {
     fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, KIND) => complete_definition(object),
-            ("", "Namespace") => complete_namespace(object),
+            ("", "Service") => self.allocate(object)?,
             _ => {}
         }
         Ok(())

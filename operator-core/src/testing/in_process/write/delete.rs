@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Options, finalizers, is_deleting, meta, metadata, yaml};
 use crate::testing::in_process::{
+    controllers::Change,
     definitions::{GROUP, KIND, mark_definition},
     failure::Failure,
     kinds::Kind,
@@ -134,8 +135,10 @@ impl State {
     /// Removes an object from the store.
     pub(in crate::testing::in_process) fn remove(&mut self, kind: &Kind, path: &Path) {
         let resource = kind.resource();
-        self.store.remove(&resource, path);
-        self.changed.insert((resource, path.clone()));
+        if let Some(gone) = self.store.remove(&resource, path) {
+            self.rollouts.remove(meta(&gone, "uid"));
+            self.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
+        }
     }
 }
 

@@ -181,7 +181,7 @@ fn meta<'o>(object: &'o Value, field: &str) -> &'o str {
 }
 
 /// The finalizers of an object.
-fn finalizers(object: &Value) -> Vec<&str> {
+pub(super) fn finalizers(object: &Value) -> Vec<&str> {
     let list = object["metadata"].get("finalizers").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).collect()
 }

@@ -44,13 +44,6 @@ impl State {
             self.delete_object(kind, path, &live, &DeleteOptions::default()).ok();
         }
     }
-
-    /// Lets the controllers do what the last request has given them to do.
-    pub(in crate::testing::in_process) fn settle(&mut self) {
-        while let Some((resource, path)) = self.changed.pop_first() {
-            self.react(&resource, &path);
-        }
-    }
 }
 
 fn own<'w>(kind: &'w Arc<Kind>, path: &'w Path, endpoint: Endpoint, manager: &str) -> Target<'w> {

@@ -92,10 +92,11 @@ impl State {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+        let schema = kind.schema()?;
         match live["metadata"]["generation"].as_i64() {
             Some(generation) => {
-                let counts = target.endpoint == Endpoint::Main && kind.behaviour.counts_generation;
-                let changed = counts && kind.schema()?.changes_generation(live, &object);
+                let counts = target.endpoint == Endpoint::Main && schema.starts_generation();
+                let changed = counts && schema.changes_generation(live, &object);
                 object["metadata"]["generation"] = (generation + i64::from(changed)).into();
             }
             None => {
@@ -109,9 +110,13 @@ impl State {
             }
             return Ok(Arc::new(object));
         }
+        if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
+            self.allocate(&mut object)?;
+        }
         if fields::is_same(live, &object) {
             return Ok(Arc::clone(live));
         }
+        let object = schema.settled(object);
         if target.options.dry_run {
             return Ok(Arc::new(object));
         }

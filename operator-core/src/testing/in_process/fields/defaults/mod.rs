@@ -1,66 +1,115 @@
-//! What Kubernetes fills into its own kinds.
+//! What Kubernetes fills into its own kinds, ported by hand: the recorded types don't say it.
+//!
+//! | when | what |
+//! |---|---|
+//! | [`fill`] | a body is read: everything that depends on the body alone |
+//! | [`create`] | a new object: its first status |
+//! | [`update`] | an update: what was allocated before, and may be left out |
 
 mod definition;
+mod network;
+mod others;
+mod pods;
+mod workloads;
 
 use serde_json::{Map, Value, json};
 
 /// Fills in what a request may leave out.
 pub(super) fn fill(kind: &str, object: &mut Value) {
+    let Some(object) = object.as_object_mut() else { return };
     match kind {
-        "CustomResourceDefinition" => {
-            if let Some(object) = object.as_object_mut() {
-                definition::fill(object);
-            }
+        "CustomResourceDefinition" => definition::fill(object),
+        "Secret" => others::secret(object),
+        "Namespace" => others::namespace(object),
+        "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
+        "PersistentVolumeClaim" => others::volume_claim(object),
+        "HorizontalPodAutoscaler" => others::autoscaler(object),
+        "PriorityClass" => missing(object, "preemptionPolicy", "PreemptLowerPriority"),
+        "StorageClass" => {
+            missing(object, "reclaimPolicy", "Delete");
+            missing(object, "volumeBindingMode", "Immediate");
         }
-        "Secret" => secret(object),
+        "Service" => network::service(object),
+        "Ingress" | "IngressClass" => network::ingress_class(object),
+        "NetworkPolicy" => network::policy(object),
+        "EndpointSlice" => network::endpoint_slice(object),
+        "Pod" => pods::pod(object),
+        "Deployment" => workloads::deployment(object),
+        "StatefulSet" => workloads::stateful_set(object),
+        "DaemonSet" => workloads::daemon_set(object),
+        "ReplicaSet" => workloads::replica_set(object),
+        "Job" => workloads::job(object),
+        "CronJob" => workloads::cron_job(object),
+        "PodTemplate" => pods::template(object),
         _ => {}
     }
 }
 
-/// Fills in the first status of a kind.
+/// Fills in the first status of a kind, and what only a new object gets.
 pub(super) fn create(kind: &str, object: &mut Value) {
     let phase = match kind {
         "Namespace" => "Active",
         "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
+        "ServiceAccount" => return others::service_account(object),
+        "Service" => return network::families(object),
+        "DaemonSet" => return workloads::template_generation(None, object),
         _ => return,
     };
     object["status"] = json!({ "phase": phase });
+    match kind {
+        "Pod" => object["status"]["qosClass"] = json!(pods::quality(object)),
+        "Namespace" => others::namespace_finalizer(object),
+        "PersistentVolumeClaim" => others::protected(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolume" => others::protected(object, "kubernetes.io/pv-protection"),
+        _ => {}
+    }
+}
+
+/// Fills in what depends on the identity of a new object.
+pub(super) fn identified(kind: &str, object: &mut Value) {
+    if let ("Job", Some(job)) = (kind, object.as_object_mut()) {
+        workloads::job_selector(job);
+    }
 }
 
 /// Carries over what an update may leave out.
-pub(super) fn update(_kind: &str, _live: &Value, _object: &mut Value) {}
+pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
+    match kind {
+        "Service" => network::allocated(live, object),
+        "ServiceAccount" => others::service_account(object),
+        "DaemonSet" => workloads::template_generation(Some(live), object),
+        _ => {}
+    }
+}
+
+type Object = Map<String, Value>;
 
 /// Sets a field that is not there.
-fn missing(object: &mut Map<String, Value>, field: &str, value: Value) {
+fn missing(object: &mut Object, field: &str, value: impl Into<Value>) {
     let place = object.entry(field).or_insert(Value::Null);
     if place.is_null() {
-        *place = value;
+        *place = value.into();
     }
 }
 
-/// `stringData` is only a way to write `data`.
-fn secret(object: &mut Value) {
-    let Some(secret) = object.as_object_mut() else { return };
-    missing(secret, "type", json!("Opaque"));
-    let Some(Value::Object(texts)) = secret.remove("stringData") else { return };
-    missing(secret, "data", json!({}));
-    if let Some(data) = secret.get_mut("data").and_then(Value::as_object_mut) {
-        for (key, text) in texts {
-            data.insert(key, json!(base64(text.as_str().unwrap_or_default().as_bytes())));
-        }
-    }
+/// A part of an object, if it is there.
+fn part<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+    object.get_mut(field).and_then(Value::as_object_mut)
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let group = at(0) << 16 | at(1) << 8 | at(2);
-        for index in 0..4 {
-            let digit = (group >> (18 - 6 * index)) & 63;
-            text.push(if index > chunk.len() { '=' } else { char::from(ALPHABET[digit as usize]) });
-        }
-    }
-    text
+/// A part of an object, made if it isn't there.
+fn made<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+    missing(object, field, json!({}));
+    part(object, field)
+}
+
+/// The items of a list of objects.
+fn each<'a>(object: &'a mut Object, field: &str) -> impl Iterator<Item = &'a mut Object> + use<'a> {
+    let items = object.get_mut(field).and_then(Value::as_array_mut);
+    items.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// A text, empty where it is absent.
+fn text<'a>(object: &'a Object, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or("")
 }

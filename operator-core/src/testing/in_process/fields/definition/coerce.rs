@@ -64,6 +64,33 @@ fn coerce_metadata(metadata: &mut Value) {
     }
 }
 
+/// Looks for embedded objects whose kind is no text; one that is absent is left to validation.
+pub(super) fn check_embedded(value: &Value, schema: &Value, path: &str) -> Result<(), String> {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let is_type = name == "apiVersion" || name == "kind";
+                if is_type && !value.is_string() && flag(schema, "x-kubernetes-embedded-resource") {
+                    return Err(format!("{path}: Invalid value: {value}: must be a string"));
+                }
+                if let Some(schema) = field(Some(schema), name) {
+                    check_embedded(value, schema, &path)?;
+                }
+            }
+            Ok(())
+        }
+        Value::Array(items) => match schema.get("items") {
+            Some(of) => items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| check_embedded(item, of, &format!("{path}[{index}]"))),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
 fn is_dropped_null(value: &Value, schema: Option<&Value>) -> bool {
     value.is_null()
         && schema.is_some_and(|schema| !flag(schema, "nullable") && schema.get("default").is_none())

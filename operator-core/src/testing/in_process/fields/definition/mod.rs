@@ -31,11 +31,20 @@ impl Definition {
         Ok(Self { has_status, types, root, schema: super::canonical::normal(schema.clone()) })
     }
 
-    /// Drops what the schema doesn't know, and fills in its defaults.
-    pub(super) fn coerce(&self, object: &mut Value) {
+    /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none of
+    /// the fields that every object has.
+    pub(super) fn coerce(&self, object: &mut Value) -> Result<(), String> {
         coerce::prune_root(object, &self.schema);
         coerce::drop_nulls(object, &self.schema);
+        coerce::check_embedded(object, &self.schema, "")?;
         coerce::fill(object, &self.schema);
+        Ok(())
+    }
+
+    /// An object with its defaults.
+    pub(super) fn filled(&self, mut object: Value) -> Value {
+        coerce::fill(&mut object, &self.schema);
+        object
     }
 
     /// What the schema doesn't allow, as (reason, field, message).

@@ -260,11 +260,26 @@ fn fields(schema: &Value, object: &Map<String, Value>, path: &str, causes: &mut 
             causes.push(("FieldValueRequired".to_owned(), child(name), "Required value".to_owned()));
         }
     }
+    embedded(schema, object, path, causes);
     let others = schema.get("additionalProperties").filter(|others| others.is_object());
     for (name, value) in object {
         let property = schema.get("properties").and_then(|properties| properties.get(name));
         if let Some(property) = property.or(others) {
             walk(property, value, &child(name), causes);
+        }
+    }
+}
+
+/// An embedded object has a kind.
+fn embedded(schema: &Value, object: &Map<String, Value>, path: &str, causes: &mut Vec<Cause>) {
+    if !flag(schema, "x-kubernetes-embedded-resource") {
+        return;
+    }
+    for name in ["apiVersion", "kind"] {
+        let text = object.get(name).and_then(Value::as_str).unwrap_or("");
+        if text.is_empty() {
+            let message = "Required value".to_owned();
+            causes.push(("FieldValueRequired".to_owned(), format!("{path}.{name}"), message));
         }
     }
 }

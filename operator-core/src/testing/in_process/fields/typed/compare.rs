@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     super::{
+        canonical::equal,
         schema::{Fields, List, Relation, Shape, TypeId, Types},
         set::{Element, Set},
     },
@@ -97,7 +98,7 @@ impl Walk<'_> {
         match (one, two) {
             (None, _) => self.found.added.insert(&self.path),
             (_, None) => self.found.removed.insert(&self.path),
-            (Some(one), Some(two)) if one != two => self.found.modified.insert(&self.path),
+            (Some(one), Some(two)) if !equal(one, two) => self.found.modified.insert(&self.path),
             _ => {}
         }
     }
@@ -138,7 +139,9 @@ impl Walk<'_> {
         match (left, right) {
             ([] | [_], [] | [_]) => self.compare(of, left.first().copied(), right.first().copied()),
             ([_, _, ..], [_, _, ..]) => {
-                if left != right {
+                let same = left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| equal(left, right));
+                if !same {
                     self.found.modified.insert(&self.path);
                 }
             }
