@@ -3,6 +3,8 @@
 //! Optimised, `cargo test --profile simulation -p webpage --test simulation` runs several times as many schedules;
 //! `SIM_SCHEDULES` says how many.
 
+mod planted;
+
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::api::ObjectMeta;
 use operator_core::{
@@ -12,7 +14,7 @@ use operator_core::{
 use serde_json::json;
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
 
-fn page(name: &str, html: &str) -> WebPage {
+pub(crate) fn page(name: &str, html: &str) -> WebPage {
     WebPage {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
         spec: WebPageSpec { html: html.to_owned(), exposed: false },
