@@ -119,6 +119,10 @@ pub struct DevArgs {
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Use the API server inside this process: it needs no Go and starts at once, but doesn't do all that a real one does.
+    /// Without this, it is used only where a real one can't be built
+    #[arg(long)]
+    pub in_process: bool,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub style: Option<String>,
@@ -149,5 +153,15 @@ mod tests {
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert!(duration("soon").is_err());
         assert!(duration("-3s").is_err());
+    }
+
+    #[cfg(feature = "testing")]
+    proptest::proptest! {
+        #[test]
+        fn any_duration_is_understood_or_refused(text in "-?[0-9]{0,12}(ms|s|m|h|d)?[0-9]{0,12}(ms|s)?|.{0,8}") {
+            if let Ok(duration) = duration(&text) {
+                proptest::prop_assert!(!text.starts_with('-') || duration.is_zero(), "{text}: {duration:?}");
+            }
+        }
     }
 }

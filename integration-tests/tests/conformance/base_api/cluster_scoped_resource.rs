@@ -5,14 +5,16 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope};
+use operator_core::{
+    Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::cluster_test,
+};
 use serde_json::json;
 
 use crate::collected;
 
 test_resource!("cluster-scoped-resource.conformance.operator-core.io");
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
     // The garbage collector is waited for.
     let scene =
