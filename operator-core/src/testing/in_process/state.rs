@@ -113,6 +113,9 @@ impl State {
                 self.settle();
                 reply
             }
+            Route::Unknown if MISSING_PATHS.iter().any(|path| request.uri.starts_with(path)) => {
+                Err(Failure::not_modelled(format_args!("the path {}", request.uri)))
+            }
             Route::Unknown => Err(Failure::Page),
             route => match (request.method.as_str(), request.representation) {
                 ("GET", Representation::Whole) => self.discover(route),
@@ -177,6 +180,9 @@ impl State {
         }
     }
 }
+
+/// Paths of the real server that lead to no objects, and nowhere here.
+const MISSING_PATHS: [&str; 6] = ["/openapi", "/metrics", "/logs", "/debug", "/.well-known", "/openid"];
 
 /// 406.
 fn not_acceptable() -> Failure {

@@ -158,6 +158,10 @@ impl Kinds {
         let key = (target.group.clone(), target.version.clone(), target.plural.clone());
         match self.0.get(&key) {
             Some(kind) => Ok(Arc::clone(kind)),
+            None if builtin::is_missing(&target.group, &target.plural) => {
+                let what = qualified(&target.plural, &target.group);
+                Err(Failure::not_modelled(format_args!("{what} in version {}", target.version)))
+            }
             None if self.has_builtin_group(&target.group) => Err(Failure::no_resource()),
             None => Err(Failure::Page),
         }
@@ -181,6 +185,11 @@ impl Kinds {
     /// Whether a group has any kind.
     pub(super) fn has_group(&self, group: &str) -> bool {
         self.iter().any(|kind| kind.group == group)
+    }
+
+    /// Whether the real server has a group of which this one has nothing.
+    pub(super) fn is_missing_group(group: &str) -> bool {
+        builtin::MISSING_GROUPS.contains(&group)
     }
 
     /// Whether a group is one of Kubernetes' own.

@@ -98,6 +98,11 @@ async fn a_definition_takes_its_objects_with_it() {
     assert_eq!(ending["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
     assert_eq!(ending["metadata"]["deletionGracePeriodSeconds"], Value::Null);
     assert_eq!(scene.get(&format!("{PAGES}/a")).await.0, 404);
+    assert_eq!(
+        said(scene.post(PAGES, page("late", "1")).await),
+        "403 Forbidden pages.ex.com \"late\" is forbidden: create not allowed while custom resource definition is \
+         terminating"
+    );
     let (_, kept) = scene.get(&format!("{PAGES}/kept")).await;
     assert!(kept["metadata"]["deletionTimestamp"].is_string());
     scene.patch(&format!("{PAGES}/kept"), MERGE, json!({ "metadata": { "finalizers": null } })).await;

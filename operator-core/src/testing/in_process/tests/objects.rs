@@ -184,6 +184,15 @@ async fn generated_names_differ() {
 async fn what_is_not_modelled_says_so() {
     let scene = Scene::new();
     scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await;
+    for path in [
+        "/api/v1/events",
+        "/apis/node.k8s.io/v1/runtimeclasses",
+        "/apis/node.k8s.io/v1",
+        "/openapi/v3",
+        "/api/v1/nodes/a/proxy",
+    ] {
+        assert_eq!(scene.get(path).await.0, 501, "{path}");
+    }
     let strategic = "application/strategic-merge-patch+json";
     let refusal = said(scene.patch(&format!("{MAPS}/a"), strategic, json!({ "data": {} })).await);
     assert_eq!(

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Options, Target, body, is_deleting, meta, metadata, strict};
 use crate::testing::in_process::{
-    definitions::{GROUP, KIND, complete_definition},
+    definitions::{GROUP, KIND, complete_definition, definitions},
     failure::{Cause, Failure},
     fields::{self, Endpoint},
     kinds::Kind,
@@ -63,6 +63,7 @@ impl State {
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
         let (kind, path) = (target.kind, target.path);
+        self.admit_of_definition(kind, path)?;
         self.admit_into_namespace(kind, path)?;
         metadata::clear_for_creation(&mut object);
         object["metadata"]["name"] = path.name().into();
@@ -109,6 +110,16 @@ impl State {
         let mut shown = Value::clone(&stored);
         shown["apiVersion"] = kind.api_version().into();
         Arc::new(shown)
+    }
+
+    /// Whether a definition still takes new objects.
+    fn admit_of_definition(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
+        if kind.is_custom() && definition.is_some_and(|definition| is_deleting(definition)) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Failure::forbidden(kind, path.name(), why));
+        }
+        Ok(())
     }
 
     /// Whether a namespace takes new objects.
