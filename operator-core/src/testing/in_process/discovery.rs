@@ -86,7 +86,11 @@ impl State {
 
 /// The entries of a kind: itself and its subresources.
 fn resource(kind: &Kind) -> Vec<Value> {
-    let verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    let verbs = if kind.is_custom() {
+        ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+    } else {
+        ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+    };
     let mut itself = json!({
         "name": kind.plural,
         "singularName": kind.singular,

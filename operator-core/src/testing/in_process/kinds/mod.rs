@@ -57,6 +57,11 @@ impl Kind {
         Resource { group: self.group.clone(), plural: self.plural.clone() }
     }
 
+    /// Whether its objects are namespaces.
+    pub(super) fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.plural == "namespaces"
+    }
+
     /// Whether a definition has added it.
     pub(super) fn is_custom(&self) -> bool {
         self.behaviour.custom
@@ -70,6 +75,15 @@ impl Kind {
     /// `group/version` of the version in which objects are stored.
     pub(super) fn stored_api_version(&self) -> String {
         api_version(&self.group, &self.storage_version)
+    }
+
+    /// What Go calls the package of the type.
+    pub(super) fn go_package(&self) -> &str {
+        match self.group.split('.').next() {
+            _ if self.is_custom() => "unstructured",
+            Some(group) if !group.is_empty() => group,
+            _ => "core",
+        }
     }
 
     /// `plural.group`, as messages call the resource.
@@ -144,7 +158,7 @@ impl Kinds {
         let key = (target.group.clone(), target.version.clone(), target.plural.clone());
         match self.0.get(&key) {
             Some(kind) => Ok(Arc::clone(kind)),
-            None if self.has_group(&target.group) => Err(Failure::no_resource()),
+            None if self.has_builtin_group(&target.group) => Err(Failure::no_resource()),
             None => Err(Failure::Page),
         }
     }

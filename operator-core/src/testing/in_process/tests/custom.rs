@@ -63,6 +63,11 @@ async fn spec_and_status_have_an_endpoint_each() {
         "422 Invalid Page.ex.com \"b\" is invalid: spec.a: Required value"
     );
     let applied = json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "b" }, "status": { "s": "1" } });
+    let locked = json!({
+        "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "a", "resourceVersion": "1" }, "status": { "s": "1" },
+    });
+    let outdated = scene.patch(&format!("{status}?fieldManager=m"), APPLY, locked).await;
+    assert_eq!((outdated.0, &outdated.1["reason"]), (409, &"Conflict".into()));
     let gone = scene.patch(&format!("{PAGES}/b/status?fieldManager=m"), APPLY, applied).await;
     assert_eq!(said(gone), "404 NotFound pages.ex.com \"b\" not found");
 }
