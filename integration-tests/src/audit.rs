@@ -90,7 +90,7 @@ impl Audit {
         Api::<ConfigMap>::default_namespaced(self.client.clone()).get_opt(&marker).await?;
         let what = format!("{marker} in the audit log");
         let new = eventually(&what, async || {
-            let mut log = self.cluster.control_plane().audit()?;
+            let mut log = self.cluster.audit()?;
             let end = log.iter().rposition(|event| event.name == marker);
             Ok(end.map(|end| {
                 log.truncate(end + 1);
@@ -163,7 +163,7 @@ impl<K: TestObject> Scene<K> {
     pub async fn audited(&self) -> Result<(OperatorBuilder, Audit)> {
         static OPERATORS: AtomicUsize = AtomicUsize::new(0);
         let agent = format!("operator-{}-{}", OPERATORS.fetch_add(1, Ordering::Relaxed), self.namespace);
-        let mut config = self.cluster.control_plane().config();
+        let mut config = self.cluster.config();
         config.headers.push((USER_AGENT, agent.parse()?));
         Ok((self.operator().config(config), Audit::of_agent(&self.cluster, agent).await?))
     }

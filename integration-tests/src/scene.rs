@@ -148,7 +148,7 @@ impl<K: TestObject> Scene<K> {
 
     /// An operator without controllers yet, for this cluster.
     pub fn operator(&self) -> OperatorBuilder {
-        Operator::builder().config(self.cluster.control_plane().config())
+        self.cluster.connect(Operator::builder())
     }
 
     /// Starts an operator with one controller.

@@ -25,6 +25,10 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
     }

@@ -1,4 +1,4 @@
-//! Derive macros of `operator-core`, which re-exports and documents them. Use them from there: what they generate names
+//! Macros of `operator-core`, which re-exports and documents them. Use them from there: what they generate names
 //! `operator_core`, and nothing else.
 //!
 //! A macro generates what can be written by hand in a screenful, and nothing that can't.
@@ -13,6 +13,7 @@
 //! - All mistakes of one item are reported at once, each at its place, with what to write instead.
 //! - An item with mistakes still gets its implementation, so that nobody complains about its absence as well.
 
+mod cluster_test;
 mod controller_configuration;
 mod entries;
 mod errors;
@@ -42,4 +43,13 @@ pub fn controller_configuration(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(KubernetesDependent, attributes(dependent))]
 pub fn kubernetes_dependent(item: TokenStream) -> TokenStream {
     kubernetes_dependent::expand(item.into()).into()
+}
+
+#[expect(
+    missing_docs,
+    reason = "documented where it is re-exported, so that its examples can use the library"
+)]
+#[proc_macro_attribute]
+pub fn cluster_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    cluster_test::expand(arguments.into(), item.into()).into()
 }

@@ -44,7 +44,7 @@ impl Subject {
     /// Starts the operator's process.
     pub(crate) fn start(&mut self) -> Result<()> {
         let kubeconfig =
-            self.cluster.control_plane().kubeconfig().context("the bench starts its own control plane")?;
+            self.cluster.control_plane()?.kubeconfig().context("the bench starts its own control plane")?;
         let process = Command::new(std::env::current_exe()?)
             .args(["--subject", self.name, &self.namespace])
             .env("KUBECONFIG", kubeconfig)
@@ -66,7 +66,7 @@ impl Subject {
 
     /// Forgets what was measured so far.
     pub(crate) fn begin_phase(&mut self) -> Result<()> {
-        self.seen = self.cluster.control_plane().audit()?.len();
+        self.seen = self.cluster.audit()?.len();
         self.cpu = self.cpu_seconds()?;
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Subject {
     /// Prints what the operator has cost since the phase began.
     pub(crate) fn end_phase(&self, phase: &str, took: Duration, note: &str) -> Result<()> {
         let mut requests = BTreeMap::<&str, usize>::new();
-        let audit = self.cluster.control_plane().audit()?;
+        let audit = self.cluster.audit()?;
         for event in audit.iter().skip(self.seen) {
             if event.user == self.name && event.stage == "ResponseComplete" {
                 *requests.entry(event.verb.as_str()).or_default() += 1;

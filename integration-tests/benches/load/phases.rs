@@ -191,7 +191,7 @@ async fn deletion(subject: &mut Subject) -> Result<()> {
 /// Waits until the operator has made no request for as long as it takes to look three times.
 async fn quiet(subject: &Subject) -> Result<()> {
     let requests = || -> Result<usize> {
-        let audit = subject.cluster.control_plane().audit()?;
+        let audit = subject.cluster.audit()?;
         Ok(audit.iter().filter(|event| event.user == subject.name).count())
     };
     let (mut last, mut same) = (requests()?, 0);

@@ -28,7 +28,11 @@ async fn it_is_ready_and_names_its_version() {
     let cluster = TestCluster::shared().await.unwrap();
     let request = http::Request::get("/readyz").body(Vec::new()).unwrap();
     assert_eq!(cluster.client().unwrap().request_text(request).await.unwrap(), "ok");
-    assert!(cluster.control_plane().version().starts_with("v1."), "{}", cluster.control_plane().version());
+    assert!(
+        cluster.control_plane().unwrap().version().starts_with("v1."),
+        "{}",
+        cluster.control_plane().unwrap().version()
+    );
 }
 
 #[tokio::test]
@@ -104,14 +108,14 @@ async fn the_audit_log_tells_calls_apart_by_user_agent() {
     let cluster = TestCluster::shared().await.unwrap();
     let namespace = cluster.namespace("audit").await.unwrap();
     let agent = format!("agent-of-{namespace}");
-    let mut config = cluster.control_plane().config();
+    let mut config = cluster.config();
     config.headers.push((http::header::USER_AGENT, agent.parse().unwrap()));
     let maps = Api::<ConfigMap>::namespaced(Client::try_from(config).unwrap(), &namespace);
     maps.create(&PostParams::default(), &config_map("one")).await.unwrap();
     assert!(maps.get("two").await.is_err());
 
     let calls = eventually("both calls are in the log", || async {
-        let events = cluster.control_plane().audit().unwrap();
+        let events = cluster.audit().unwrap();
         let calls: Vec<_> = events.into_iter().filter(|event| event.user_agent == agent).collect();
         (calls.len() >= 2).then_some(calls)
     })

@@ -42,7 +42,7 @@ async fn a_killed_supervisor_takes_the_parts_along() {
 async fn the_api_server_crashes_and_comes_back_with_its_data() {
     let cluster = TestCluster::new(ControlPlane::builder().start().await.unwrap());
     let namespace = cluster.namespace("kept").await.unwrap();
-    let plane = cluster.control_plane();
+    let plane = cluster.control_plane().unwrap();
     plane.kill_part(Part::ApiServer).await.unwrap();
     let namespaces = Api::<Namespace>::all(cluster.client().unwrap());
     assert!(namespaces.get(&namespace).await.is_err(), "nobody should answer");
@@ -70,7 +70,7 @@ async fn a_paused_api_server_answers_when_it_is_resumed() {
 #[tokio::test]
 async fn the_kubeconfig_serves_kubectl() {
     let cluster = TestCluster::shared().await.unwrap();
-    let plane = cluster.control_plane();
+    let plane = cluster.control_plane().unwrap();
     let (kubectl, kubeconfig) = (plane.assets().unwrap().kubectl().unwrap(), plane.kubeconfig().unwrap());
     let output = Command::new(kubectl)
         .args(["get", "namespace", "default", "-o", "name"])

@@ -119,6 +119,10 @@ pub struct DevArgs {
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
+    /// Use the API server inside this process: it needs no Go and starts at once, but doesn't do all that a real one does.
+    /// Without this, it is used only where a real one can't be built
+    #[arg(long)]
+    pub in_process: bool,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub style: Option<String>,

@@ -1,11 +1,12 @@
 //! The operator's connections to the API server, all made in one place.
 //!
 //! ```text
-//! kube's transport (TLS, authentication; its own retry off)
+//! kube's transport (TLS, authentication; its own retry off), or a server inside the process
 //!   └─ fence                      closed when the operator has stopped
 //!        └─ the user's transport hooks: faults, request logs
-//!             ├─ deadline ─ budget               `direct`
-//!             └─ budget ─ retry ─ deadline       `reads`
+//!             └─ who asks: user agent and other headers, impersonation
+//!                  ├─ deadline ─ budget               `direct`
+//!                  └─ budget ─ retry ─ deadline       `reads`
 //! ```
 //!
 //! The budget is there when one is asked for; a deadline is for every request but a watch.
@@ -34,10 +35,11 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use kube::{
     Client, Config,
-    client::{Body, ClientBuilder, DynBody, retry::RetryPolicy},
+    client::{Body, ClientBuilder, ConfigExt, DynBody, retry::RetryPolicy},
+    config::AuthInfo,
 };
 use tower::{
-    BoxError, ServiceExt,
+    BoxError, Layer, ServiceExt,
     buffer::BufferLayer,
     layer::layer_fn,
     retry::RetryLayer,
@@ -62,14 +64,24 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 /// The service below the operator's own layers: takes a request and answers it, once.
 pub type Transport = BoxService<Request<Body>, Response<ResponseBody>, BoxError>;
 
-/// Wraps the transport of every client an operator builds, for example to count requests or to inject faults.
+/// Wraps the transport of every client an operator builds, for example to count requests or to inject faults; or stands
+/// in for the network.
 #[derive(Clone)]
-pub struct TransportHook(Arc<dyn Fn(Transport) -> Transport + Send + Sync>);
+pub struct TransportHook {
+    wrap: Arc<dyn Fn(Transport) -> Transport + Send + Sync>,
+    is_server: bool,
+}
 
 impl TransportHook {
     /// A hook that applies `wrap` to each transport.
     pub fn new(wrap: impl Fn(Transport) -> Transport + Send + Sync + 'static) -> Self {
-        Self(Arc::new(wrap))
+        Self { wrap: Arc::new(wrap), is_server: false }
+    }
+
+    /// A hook that answers requests instead of the network, below all other hooks and below the end of an operator's
+    /// requests. A request arrives with the headers of its configuration, those of an impersonation too.
+    pub fn server(transport: impl Fn() -> Transport + Send + Sync + 'static) -> Self {
+        Self { wrap: Arc::new(move |_network| transport()), is_server: true }
     }
 }
 
@@ -140,13 +152,24 @@ fn transport(
     hooks: &[TransportHook],
     fence: &Fence,
 ) -> Result<ClientBuilder<Transport>, Error> {
+    let invalid = |source| Error::Configuration(Box::new(source));
     let mut config = config.clone();
     config.default_retry = false;
-    let builder = ClientBuilder::try_from(config).map_err(|source| Error::Configuration(Box::new(source)))?;
+    // Who asks is known above the hooks: they may answer themselves, or tell callers apart.
+    let who = config.extra_headers_layer().map_err(invalid)?;
+    config.headers.clear();
+    let nobody = AuthInfo { impersonate: None, impersonate_uid: None, ..config.auth_info };
+    config.auth_info = AuthInfo { impersonate_groups: None, impersonate_user_extra: None, ..nobody };
+    let builder = ClientBuilder::try_from(config).map_err(invalid)?;
     Ok(builder.with_layer(&layer_fn(|service| {
         let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
             response.map(BodyExt::boxed_unsync)
         });
-        hooks.iter().fold(fence.wrap(BoxService::new(boxed)), |transport, hook| hook.0(transport))
+        let apply = |inner, is_server| {
+            let hooks = hooks.iter().filter(|hook| hook.is_server == is_server);
+            hooks.fold(inner, |inner, hook| (hook.wrap)(inner))
+        };
+        let server = apply(BoxService::new(boxed), true);
+        BoxService::new(who.layer(apply(fence.wrap(server), false)))
     })))
 }

@@ -166,3 +166,31 @@ fn a_budget_of_nothing_is_refused() {
     assert!(RequestBudget::new(0, 1).is_err());
     assert!(RequestBudget::new(1, 0).is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_in_the_process_is_told_who_asks_and_hears_nothing_after_the_end() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let hook = TransportHook::server({
+        let asked = Arc::clone(&asked);
+        move || {
+            let asked = Arc::clone(&asked);
+            BoxService::new(service_fn(move |request: Request<Body>| {
+                let who = request.headers().get_all("impersonate-user").iter().cloned().collect::<Vec<_>>();
+                let asked = Arc::clone(&asked);
+                // As a network does it: nothing is sent before the answer is waited for.
+                async move {
+                    asked.lock().push(who);
+                    Ok::<_, BoxError>(Response::new(body("{}")))
+                }
+            }))
+        }
+    });
+    let mut config = Config::new("http://server.invalid".parse().expect("a valid address"));
+    config.auth_info.impersonate = Some("bob".to_owned());
+    let clients = Clients::new(&config, &[hook], None, &Clock::start()).expect("a valid configuration");
+    let maps = Api::<ConfigMap>::namespaced(clients.direct.clone(), "default");
+    maps.get("one").await.expect("an answer");
+    clients.close();
+    maps.get("one").await.expect_err("nothing is sent any more");
+    assert_eq!(*asked.lock(), [["bob"]]);
+}

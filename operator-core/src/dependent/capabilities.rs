@@ -26,6 +26,11 @@ impl Capabilities {
     pub const CREATE_ONLY: Self =
         Self { creates: true, updates: false, deletes: true, garbage_collected: true };
 
+    /// What a dependent may that declares these three one by one.
+    pub(super) const fn of(creates: bool, updates: bool, deletes: bool) -> Self {
+        Self { creates, updates, deletes, garbage_collected: false }
+    }
+
     /// May create.
     pub const fn creates(mut self) -> Self {
         self.creates = true;

@@ -81,7 +81,7 @@ pub(super) async fn ensure_state<P: KubeObject, S: KubeObject>(
 
 /// The primaries for which a create was begun and not answered well. Nearly always empty.
 #[derive(Debug, Default)]
-struct Unanswered(Arc<Mutex<BTreeSet<ObjectKey>>>);
+struct Unanswered(Mutex<BTreeSet<ObjectKey>>);
 
 impl Unanswered {
     fn begin(&self, primary: &ObjectKey) {

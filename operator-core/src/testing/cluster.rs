@@ -1,4 +1,4 @@
-//! A control plane for tests.
+//! A cluster for tests, real or inside the process.
 //!
 //! ```text
 //!  test A (its runtime) ──▶ TestCluster ──▶ client, namespace, CRDs of test A ─┐
@@ -15,6 +15,7 @@
 //! - Each test has CRDs in an API group of its own, for CRDs have no namespace: two tests that change the same one would
 //!   disturb each other. CRDs are not deleted, which would cost every later test a wait.
 //! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
+//! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,18 +23,21 @@ use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, Client, ResourceExt,
+    Api, Client, Config, ResourceExt,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
+    client::ConfigExt,
     core::{GroupVersionKind, TypeMeta},
     discovery::{self, Scope},
 };
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
+use tower::Layer;
 
 use super::{
-    ControlPlane, ControlPlaneBuilder, Error,
+    AuditEvent, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both,
     crds::{MANAGER, install},
 };
+use crate::{client::TransportHook, operator::OperatorBuilder};
 
 /// What a shared control plane runs, beside etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -60,20 +64,27 @@ impl Profile {
     }
 }
 
-/// A control plane, with what tests need. Cheap to clone.
+/// Who answers.
+#[derive(Debug, Clone)]
+enum Server {
+    Real(Arc<ControlPlane>),
+    InProcess(InProcessServer),
+}
+
+/// A cluster with what tests need: a real control plane, or an API server inside the process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct TestCluster {
-    plane: Arc<ControlPlane>,
+    server: Server,
     /// The CRDs that this process has installed, by name: each once, and everybody waits for that.
     installed: Arc<Mutex<HashMap<String, Arc<OnceCell<()>>>>>,
 }
 
 impl TestCluster {
-    /// The control plane that the tests of this binary share, with kube-controller-manager and an audit log. The first
-    /// call starts it.
+    /// The cluster of this test: under [`cluster_test`](super::cluster_test), the server that the test runs on, else
+    /// [`real`](Self::real).
     ///
     /// # Errors
-    /// When it doesn't start. The first failure is that of every later call, too.
+    /// As [`real`](Self::real).
     pub async fn shared() -> Result<Self, Error> {
         Self::shared_with(Profile::default()).await
     }
@@ -81,8 +92,35 @@ impl TestCluster {
     /// As [`shared`](Self::shared), of another kind. Kinds don't share processes.
     ///
     /// # Errors
-    /// As [`shared`](Self::shared).
+    /// As [`real`](Self::real).
     pub async fn shared_with(profile: Profile) -> Result<Self, Error> {
+        match Self::of_this_test() {
+            Some(cluster) => Ok(cluster),
+            None => Self::real_with(profile).await,
+        }
+    }
+
+    /// The cluster of the test that runs on this thread, if [`cluster_test`](super::cluster_test) runs it inside the
+    /// process.
+    #[must_use]
+    pub fn of_this_test() -> Option<Self> {
+        both::in_process_cluster()
+    }
+
+    /// The control plane that the tests of this binary share, with kube-controller-manager and an audit log. The first
+    /// call starts it.
+    ///
+    /// # Errors
+    /// When it doesn't start. The first failure is that of every later call, too.
+    pub async fn real() -> Result<Self, Error> {
+        Self::real_with(Profile::default()).await
+    }
+
+    /// As [`real`](Self::real), of another kind. Kinds don't share processes.
+    ///
+    /// # Errors
+    /// As [`real`](Self::real).
+    pub async fn real_with(profile: Profile) -> Result<Self, Error> {
         static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =
             [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
         let start = async || profile.builder().start().await.map(Self::new).map_err(Arc::new);
@@ -90,16 +128,77 @@ impl TestCluster {
         cluster.clone().map_err(Error::Shared)
     }
 
+    /// A cluster inside this process, empty, for one test alone: no Go, no other process, no wait. What it can't do it
+    /// refuses with 501; the page "What the in-process server does not do" of the documentation lists it.
+    #[must_use]
+    pub fn in_process() -> Self {
+        Self { server: Server::InProcess(InProcessServer::new()), installed: Arc::default() }
+    }
+
     /// A control plane for one test alone.
     #[must_use]
     pub fn new(plane: ControlPlane) -> Self {
-        Self { plane: Arc::new(plane), installed: Arc::default() }
+        Self { server: Server::Real(Arc::new(plane)), installed: Arc::default() }
     }
 
-    /// The control plane itself.
+    /// Whether the API server is inside this process.
     #[must_use]
-    pub fn control_plane(&self) -> &ControlPlane {
-        &self.plane
+    pub fn is_in_process(&self) -> bool {
+        matches!(self.server, Server::InProcess(_))
+    }
+
+    /// The control plane itself: its processes, files and flags.
+    ///
+    /// # Errors
+    /// When the API server is inside this process.
+    pub fn control_plane(&self) -> Result<&ControlPlane, Error> {
+        match &self.server {
+            Server::Real(plane) => Ok(plane),
+            Server::InProcess(_) => Err(Error::InProcess),
+        }
+    }
+
+    /// Waits until a real control plane ends by itself; see [`ControlPlane::failed`].
+    pub async fn failed(&self) -> Error {
+        match &self.server {
+            Server::Real(plane) => plane.failed().await,
+            Server::InProcess(_) => std::future::pending().await,
+        }
+    }
+
+    /// How to reach the API server as its administrator. An operator takes it with [`connect`](Self::connect), a test's
+    /// own client with [`client_of`](Self::client_of): the address of a server inside this process leads nowhere.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        match &self.server {
+            Server::Real(plane) => plane.config(),
+            Server::InProcess(server) => server.config(),
+        }
+    }
+
+    /// The same as someone else, so that RBAC applies; see [`ControlPlane::config_as`].
+    #[must_use]
+    pub fn config_as(&self, user: &str, groups: &[&str]) -> Config {
+        acting_as(self.config(), user, groups)
+    }
+
+    /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name someone else.
+    pub fn connect(&self, operator: OperatorBuilder) -> OperatorBuilder {
+        let operator = operator.config(self.config());
+        match self.server_hook() {
+            Some(server) => operator.transport(server),
+            None => operator,
+        }
+    }
+
+    /// What answers instead of the network, where the API server is inside this process; for clients that are built by
+    /// hand with [`Clients::new`](crate::client::Clients::new).
+    #[must_use]
+    pub fn server_hook(&self) -> Option<TransportHook> {
+        match &self.server {
+            Server::Real(_) => None,
+            Server::InProcess(server) => Some(server.hook()),
+        }
     }
 
     /// A new client for the cluster's administrator, on the current runtime.
@@ -107,7 +206,7 @@ impl TestCluster {
     /// # Errors
     /// When the configuration of an existing cluster cannot be used.
     pub fn client(&self) -> Result<Client, Error> {
-        client(self.plane.config())
+        self.client_of(self.config())
     }
 
     /// A new client for someone else, so that RBAC applies; see [`ControlPlane::config_as`].
@@ -115,7 +214,33 @@ impl TestCluster {
     /// # Errors
     /// As [`client`](Self::client).
     pub fn client_as(&self, user: &str) -> Result<Client, Error> {
-        client(self.plane.config_as(user, &[]))
+        self.client_of(self.config_as(user, &[]))
+    }
+
+    /// A new client of this cluster with a changed configuration.
+    ///
+    /// # Errors
+    /// As [`client`](Self::client).
+    pub fn client_of(&self, config: Config) -> Result<Client, Error> {
+        let failed = || Error::kube("make a client");
+        match &self.server {
+            Server::Real(_) => Client::try_from(config).map_err(failed()),
+            Server::InProcess(server) => {
+                let who = config.extra_headers_layer().map_err(failed())?;
+                Ok(Client::new(who.layer(server.transport()), config.default_namespace))
+            }
+        }
+    }
+
+    /// The calls that the API server has answered so far, oldest first; see [`ControlPlane::audit`].
+    ///
+    /// # Errors
+    /// When a real control plane has no audit log, or it cannot be read.
+    pub fn audit(&self) -> Result<Vec<AuditEvent>, Error> {
+        match &self.server {
+            Server::Real(plane) => plane.audit(),
+            Server::InProcess(server) => Ok(server.audit()),
+        }
     }
 
     /// Makes a namespace of its own for a test. Its name starts with `prefix` and is returned.
@@ -177,8 +302,12 @@ impl TestCluster {
     }
 }
 
-fn client(config: kube::Config) -> Result<Client, Error> {
-    Client::try_from(config).map_err(Error::kube("make a client"))
+/// The configuration for someone else than the administrator, who impersonates `user`.
+pub(super) fn acting_as(mut config: Config, user: &str, groups: &[&str]) -> Config {
+    config.auth_info.impersonate = Some(user.to_owned());
+    config.auth_info.impersonate_groups =
+        (!groups.is_empty()).then(|| groups.iter().map(|group| (*group).to_owned()).collect());
+    config
 }
 
 async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Scope), Error> {

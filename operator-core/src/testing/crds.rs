@@ -9,16 +9,16 @@ use kube::{
     core::GroupVersionKind,
 };
 
-use super::Error;
+use super::{
+    Error,
+    looks::{Look, until},
+};
 
 /// Whose fields these are, for server-side apply.
 pub(super) const MANAGER: &str = "operator-core-testing";
 
 /// How long a CRD may take until it is served. Under load the API server needs several seconds.
 const SERVED: Duration = Duration::from_secs(60);
-
-/// Between two looks.
-const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Applies a CRD and waits until its objects can be listed in every served version.
 pub(super) async fn install(client: &Client, crd: &CustomResourceDefinition) -> Result<(), Error> {
@@ -39,23 +39,12 @@ pub(super) async fn install(client: &Client, crd: &CustomResourceDefinition) -> 
 /// Waits until a list succeeds. That a CRD is `Established` isn't enough: its path is 404 for a moment longer, and then
 /// 429 as long as its storage is being initialized.
 async fn served(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
-    let mut last = None;
-    let wait = async {
-        loop {
-            match api.list(&ListParams::default().limit(1)).await {
-                Ok(_) => return Ok(()),
-                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 429 | 503) => {
-                    last = Some(status.message.clone());
-                }
-                Err(error) => return Err(Error::kube(format!("list the objects of the CRD {name}"))(error)),
-            }
-            tokio::time::sleep(INTERVAL).await;
+    let look = async || match api.list(&ListParams::default().limit(1)).await {
+        Ok(_) => Ok(Look::Found(())),
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 429 | 503) => {
+            Ok(Look::NotYet(Some(status.message)))
         }
+        Err(error) => Err(Error::kube(format!("list the objects of the CRD {name}"))(error)),
     };
-    match tokio::time::timeout(SERVED, wait).await {
-        Ok(result) => result,
-        Err(_) => {
-            Err(Error::NotReady { what: format!("the CRD {name} is"), seconds: SERVED.as_secs(), last })
-        }
-    }
+    until(&format!("the CRD {name} is"), SERVED, look).await
 }

@@ -85,6 +85,9 @@ pub enum Error {
         /// What the API server said last, if it said anything.
         last: Option<String>,
     },
+    /// A control plane was asked for where the API server is inside the process.
+    #[error("the API server is inside this process, without a control plane; use `TestCluster::real()`")]
+    InProcess,
     /// A call to the API server failed.
     #[error("could not {doing}")]
     Kube {

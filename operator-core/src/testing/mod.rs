@@ -10,12 +10,14 @@
 //! | its namespace per test | [`TestCluster::namespace`] |
 //! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
 
+mod both;
 mod cluster;
 mod context;
 mod control_plane;
 mod crds;
 mod error;
 mod in_process;
+mod looks;
 mod operator;
 mod proxy;
 mod request_log;
@@ -24,6 +26,33 @@ pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
 pub use error::Error;
+pub use in_process::{Controllers, InProcessServer};
 pub use operator::{Settled, TestOperator};
 pub use proxy::Proxy;
 pub use request_log::{ObjectRequest, RequestLog};
+
+/// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.
+///
+/// The function is an `async fn` without arguments, whose cluster is [`TestCluster::shared`]. Inside the process it runs in
+/// virtual time: minutes of waiting pass in milliseconds, so measure with tokio's clock.
+///
+/// ```
+/// use operator_core::testing::{TestCluster, cluster_test};
+///
+/// #[cluster_test]
+/// async fn a_namespace_is_made() -> anyhow::Result<()> {
+///     let cluster = TestCluster::shared().await?;
+///     assert!(cluster.namespace("mine").await?.starts_with("mine-"));
+///     Ok(())
+/// }
+/// ```
+///
+/// On the real server the runtime has threads, without `flavor = "current_thread"`. A test that needs what the in-process server doesn't have says so, as in
+/// `#[cluster_test(real = "webhooks")]`. Inside the process it must fail then, so that no exception outlives its reason.
+pub use operator_macros::cluster_test;
+
+/// What macros expand to.
+#[doc(hidden)]
+pub mod __private {
+    pub use super::both::{Outcome, in_process, lacking_in_process, real};
+}

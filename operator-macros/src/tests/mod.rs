@@ -9,7 +9,7 @@ use std::str::FromStr;
 use proc_macro2::TokenStream;
 use syn::DeriveInput;
 
-use crate::errors::Errors;
+use crate::{cluster_test, errors::Errors};
 
 type Generate = fn(&DeriveInput, &mut Errors) -> TokenStream;
 
@@ -28,15 +28,25 @@ fn expansion(generate: Generate, item: &str) -> String {
     prettyplease::unparse(&syn::parse2(code).expect("the output can be parsed"))
 }
 
+/// The output of `#[cluster_test]`, and its mistakes.
+fn both(arguments: &str, item: &str) -> (String, String) {
+    let [arguments, item] =
+        [arguments, item].map(|text| TokenStream::from_str(text).expect("it can be cut into tokens"));
+    let (code, errors) = cluster_test::generate(arguments, item);
+    let code = prettyplease::unparse(&syn::parse2(code).expect("the output can be parsed"));
+    (code, errors.into_vec().iter().map(line).collect())
+}
+
 /// Each mistake, with the piece of the item that it points to.
 fn mistakes(generate: Generate, item: &str) -> String {
     let (code, errors) = generated(generate, item);
     syn::parse2::<syn::File>(code).expect("the output can be parsed in spite of the mistakes");
-    let line = |error: &syn::Error| {
-        let place = error.span().source_text().unwrap_or_default();
-        format!("{place}\n    {error}\n")
-    };
     errors.iter().map(line).collect()
+}
+
+fn line(error: &syn::Error) -> String {
+    let place = error.span().source_text().unwrap_or_default();
+    format!("{place}\n    {error}\n")
 }
 
 /// Compares with the snapshot of that name.

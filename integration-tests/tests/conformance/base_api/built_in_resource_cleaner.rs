@@ -14,8 +14,9 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl, resource::KubeObject,
-    testing::TestOperator,
+    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl,
+    resource::KubeObject,
+    testing::{TestOperator, cluster_test},
 };
 use serde_json::json;
 
@@ -80,7 +81,7 @@ where
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
     let scene = Scene::<TestResource>::new("built-in-resource-cleaner").await?;
     let (services, pods) = (Cleaning::<Service>::new(), Cleaning::<Pod>::new());

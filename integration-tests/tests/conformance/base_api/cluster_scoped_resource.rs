@@ -5,14 +5,16 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope};
+use operator_core::{
+    Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::cluster_test,
+};
 use serde_json::json;
 
 use crate::collected;
 
 test_resource!("cluster-scoped-resource.conformance.operator-core.io");
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
     // The garbage collector is waited for.
     let scene =
@@ -63,9 +65,15 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
 
     scene.delete(name).await?;
     scene.until_gone(name).await?;
-    eventually("the garbage collector", async || Ok(held().await?.is_none().then_some(()))).await?;
+    let collected = async || Ok(held().await?.is_none().then_some(()));
+    eventually("the garbage collector", collected).await?;
+    // The collector can be quicker than the operator's watch of its primaries. A run that doesn't know yet that its primary
+    // is gone restores the map, for the collector to take it again; no second run can.
     let deleted = operator.settled().await?;
-    assert_eq!(deleted.runs_of(&key), 0);
-    assert_eq!(deleted.written(), [""; 0]);
+    assert!(deleted.runs_of(&key) <= 1, "{deleted:?}");
+    eventually("the garbage collector, once more", collected).await?;
+    let quiet = operator.settled().await?;
+    assert_eq!(quiet.runs_of(&key), 0);
+    assert_eq!(quiet.written(), [""; 0]);
     Ok(())
 }

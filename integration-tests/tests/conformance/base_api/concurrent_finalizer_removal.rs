@@ -4,13 +4,16 @@
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, testing::TestOperator};
+use operator_core::{
+    Controller, DeleteControl,
+    testing::{TestOperator, cluster_test},
+};
 
 test_resource!("concurrent-finalizer-removal.conformance.operator-core.io", namespaced);
 
 const OBJECTS: usize = 10;
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn both_finalizers_go() -> Result<()> {
     let scene = Scene::<TestResource>::new("concurrent-finalizer-removal").await?;
     let gate = Gate::new();

@@ -10,13 +10,13 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, UpdateControl};
+use operator_core::{Controller, UpdateControl, testing::cluster_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
 test_resource!("external-secondary-update.conformance.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_label_set_during_our_apply_is_seen() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-secondary-update").await?;
     let labelled = Arc::new(Mutex::new(Vec::new()));

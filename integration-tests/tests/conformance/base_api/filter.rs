@@ -6,7 +6,10 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, config_map, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{Controller, InformerEventSource, UpdateControl, testing::TestOperator};
+use operator_core::{
+    Controller, InformerEventSource, UpdateControl,
+    testing::{TestOperator, cluster_test},
+};
 use serde_json::json;
 
 test_resource!("filter.conformance.operator-core.io", namespaced);
@@ -33,7 +36,7 @@ async fn start(scene: &Scene<TestResource>) -> Result<TestOperator> {
     Ok(operator)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("filter").await?;
     let operator = start(&scene).await?;
@@ -44,7 +47,7 @@ async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_filtered_update_of_a_secondary_causes_no_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("filter").await?;
     let operator = start(&scene).await?;

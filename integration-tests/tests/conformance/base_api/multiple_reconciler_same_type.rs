@@ -6,7 +6,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestObject, TestStatus, test_resource};
 use kube::api::PostParams;
-use operator_core::{Controller, UpdateControl, testing::TestOperator};
+use operator_core::{
+    Controller, UpdateControl,
+    testing::{TestOperator, cluster_test},
+};
 use serde_json::json;
 
 test_resource!("multiple-reconciler-same-type.conformance.operator-core.io", namespaced);
@@ -21,7 +24,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn each_object_has_one_controller() -> Result<()> {
     let scene = Scene::<TestResource>::new("multiple-reconciler-same-type").await?;
     let (first, second) = (script(), script());

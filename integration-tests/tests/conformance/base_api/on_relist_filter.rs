@@ -8,7 +8,10 @@ use http::Method;
 use integration_tests::{Relist, Scene, Script, config_map, once_before, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
-use operator_core::{Controller, UpdateControl, testing::TestOperator};
+use operator_core::{
+    Controller, UpdateControl,
+    testing::{TestOperator, cluster_test},
+};
 
 test_resource!("on-relist-filter.conformance.operator-core.io", namespaced);
 
@@ -66,25 +69,25 @@ async fn runs(list: List) -> Result<u32> {
     Ok(settled.runs_of(&scene.key("one")))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn filtered_without_a_list() -> Result<()> {
     assert_eq!(runs(List::Never).await?, 1);
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn filtered_after_a_list_that_ended_before() -> Result<()> {
     assert_eq!(runs(List::EndsBefore).await?, 1);
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn handed_on_when_a_list_wraps_the_write() -> Result<()> {
     assert_eq!(runs(List::Wraps).await?, 2);
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn handed_on_when_a_list_starts_during_the_write() -> Result<()> {
     assert_eq!(runs(List::StartsDuring).await?, 2);
     Ok(())

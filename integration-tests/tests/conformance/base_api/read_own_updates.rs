@@ -7,7 +7,9 @@ use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::{Scene, Script, TestStatus, config_map, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Resource;
-use operator_core::{Controller, UpdateControl, operations::WriteMode, resource::ResourceVersion};
+use operator_core::{
+    Controller, UpdateControl, operations::WriteMode, resource::ResourceVersion, testing::cluster_test,
+};
 
 test_resource!("read-own-updates.conformance.operator-core.io", namespaced);
 
@@ -20,7 +22,7 @@ fn at_least<K: Resource>(seen: Option<&K>, written: &K) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
     let scene = Scene::<TestResource>::new("read-own-updates").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -6,7 +6,9 @@ use anyhow::Result;
 use integration_tests::{RunRecord, Scene, TestStatus, test_resource};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::ResourceExt;
-use operator_core::{Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl};
+use operator_core::{
+    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl, testing::cluster_test,
+};
 use serde_json::json;
 
 test_resource!("reconciler-executor.conformance.operator-core.io", namespaced);
@@ -53,7 +55,7 @@ impl Cleaner for Sample {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn config_map_status_and_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("reconciler-executor").await?;
     let sample = Sample::default();

@@ -13,6 +13,7 @@ use kube::{
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, UpdateControl,
     observe::{Cause, SourceIndex},
+    testing::cluster_test,
 };
 use serde_json::json;
 
@@ -78,12 +79,12 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_only_reference_is_dropped() -> Result<()> {
     dropped_ones_run(&["one"], &["one"]).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn one_of_several_references_is_dropped() -> Result<()> {
     dropped_ones_run(&["one", "two", "three"], &["two"]).await
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, said, test_resource};
-use operator_core::{Controller, UpdateControl, testing::TestOperator};
+use operator_core::{
+    Controller, UpdateControl,
+    testing::{TestOperator, cluster_test},
+};
 use serde_json::json;
 
 test_resource!("sub-resource-update.conformance.operator-core.io", namespaced);
@@ -59,22 +62,22 @@ async fn interleaved(finalizer: bool) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_status_alone_without_finalizer() -> Result<()> {
     status_alone(false).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_status_alone_with_finalizer() -> Result<()> {
     status_alone(true).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn spec_and_status_interleaved_without_finalizer() -> Result<()> {
     interleaved(false).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn spec_and_status_interleaved_with_finalizer() -> Result<()> {
     interleaved(true).await
 }

@@ -2,7 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{LogCapture, Scene, Script, eventually, test_resource};
-use operator_core::{Controller, observe::SourceHealth, testing::TestOperator};
+use operator_core::{
+    Controller,
+    observe::SourceHealth,
+    testing::{TestOperator, cluster_test},
+};
 use tracing::Level;
 
 test_resource!("crd-missing-at-start.conformance.operator-core.io", namespaced);
@@ -10,7 +14,7 @@ test_resource!("crd-missing-at-start.conformance.operator-core.io", namespaced);
 /// So many attempts show that the operator tries again without saying so each time.
 const ATTEMPTS: usize = 3;
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::without_crd("crd-missing-at-start").await?;
@@ -36,7 +40,7 @@ async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> 
     assert!(advice.contains("crd | kubectl apply"), "{advice}");
 
     eventually("further attempts", async || {
-        let calls = scene.cluster.control_plane().audit()?;
+        let calls = scene.cluster.audit()?;
         let lists = calls.iter().filter(|call| call.uri.contains("crd-missing-at-start.conformance"));
         Ok((lists.filter(|call| call.code == 404).count() >= ATTEMPTS).then_some(()))
     })

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, config_map, eventually, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, Operator, UpdateControl, observe::SourceHealth, testing::TestOperator};
+use operator_core::{
+    Controller, UpdateControl,
+    observe::SourceHealth,
+    testing::{TestOperator, cluster_test},
+};
 use serde_json::json;
 
 test_resource!("forbidden-secondary.conformance.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
 {
     let scene = Scene::<TestResource>::new("forbidden-secondary").await?;
@@ -30,9 +34,9 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
         })
     });
     let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
-    let config = scene.cluster.control_plane().config_as(&user, &[]);
+    let config = scene.cluster.config_as(&user, &[]);
     let operator =
-        TestOperator::start_unsynced(Operator::builder().config(config).register(controller)?).await?;
+        TestOperator::start_unsynced(scene.operator().config(config).register(controller)?).await?;
     scene.create("one", "value").await?;
 
     let (reason, advice) =

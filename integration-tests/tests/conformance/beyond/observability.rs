@@ -8,13 +8,13 @@ use kube::ResourceExt;
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
     metrics::{Metrics, Recorded},
-    testing::TestOperator,
+    testing::{TestOperator, cluster_test},
 };
 use serde_json::json;
 
 test_resource!("observability.conformance.operator-core.io", namespaced);
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("observability").await?;
@@ -46,7 +46,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_metrics_count_what_has_happened() -> Result<()> {
     let scene = Scene::<TestResource>::new("observability").await?;
     let numbers = Arc::new(Recorded::new());

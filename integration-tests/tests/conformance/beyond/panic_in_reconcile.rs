@@ -4,11 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, DeleteControl, ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+use operator_core::{
+    Controller, DeleteControl, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::cluster_test,
+};
 
 test_resource!("panic-in-reconcile.conformance.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
     let scene = Scene::<TestResource>::new("panic-in-reconcile").await?;
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
@@ -49,7 +51,7 @@ async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_panic_of_the_clean_up_keeps_the_finalizer_and_is_retried() -> Result<()> {
     let scene = Scene::<TestResource>::new("panic-in-reconcile").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {

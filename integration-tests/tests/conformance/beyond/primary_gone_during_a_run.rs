@@ -9,7 +9,10 @@ use anyhow::Result;
 use futures::FutureExt;
 use integration_tests::{Gate, LogCapture, Scene, Script, TestStatus, before, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, UpdateControl, testing::TestOperator};
+use operator_core::{
+    Controller, UpdateControl,
+    testing::{TestOperator, cluster_test},
+};
 use tracing::Level;
 
 test_resource!("primary-gone.conformance.operator-core.io", namespaced);
@@ -34,7 +37,7 @@ fn assert_quiet(log: &LogCapture) {
     assert!(loud.is_empty(), "not an error: {loud:#?}");
 }
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn a_primary_deleted_during_its_run_is_no_error_and_does_not_come_back() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -86,7 +89,7 @@ async fn at_the_last_moment(
     Ok(TestOperator::start(scene.operator().transport(hook).register(controller)?).await?)
 }
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -103,7 +106,7 @@ async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Re
     Ok(())
 }
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -123,7 +126,7 @@ async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_statu
     Ok(())
 }
 
-#[tokio::test]
+#[cluster_test(flavor = "current_thread")]
 async fn a_primary_replaced_during_a_run_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;

@@ -7,7 +7,11 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams},
 };
-use operator_core::{ObjectKey, cache::Bounds, testing::TestCluster};
+use operator_core::{
+    ObjectKey,
+    cache::Bounds,
+    testing::{TestCluster, cluster_test},
+};
 use serde_json::json;
 
 use super::{Running, config, create};
@@ -19,7 +23,7 @@ fn name(index: usize) -> String {
     format!("map-{index:04}")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn holds_a_hundred_of_two_thousand_and_knows_all() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-bounded").await?;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client, Config, api::DeleteParams};
+use kube::{Api, Client, api::DeleteParams};
 use operator_core::{
     ObjectKey,
     cache::{InformerConfig, InitialList},
     client::{Clients, Transport, TransportHook},
     environment::Environment,
-    testing::{Part, Profile, TestCluster},
+    testing::{Part, Profile, TestCluster, cluster_test},
 };
 use parking_lot::Mutex;
 use tower::{ServiceExt, util::BoxService};
@@ -22,7 +22,7 @@ use super::{Running, config, create};
 struct Queries(Arc<Mutex<Vec<String>>>);
 
 impl Queries {
-    fn client(&self, config: &Config) -> Result<Client> {
+    fn client(&self, cluster: &TestCluster) -> Result<Client> {
         let queries = self.clone();
         let hook = TransportHook::new(move |inner: Transport| {
             let queries = queries.clone();
@@ -31,7 +31,8 @@ impl Queries {
                 request
             }))
         });
-        Ok(Clients::new(config, &[hook], None, Environment::real().clock())?.direct)
+        let hooks: Vec<_> = cluster.server_hook().into_iter().chain([hook]).collect();
+        Ok(Clients::new(&cluster.config(), &hooks, None, Environment::real().clock())?.direct)
     }
 
     /// How many of them were lists, and how many asked for a stream.
@@ -45,7 +46,7 @@ impl Queries {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-streaming").await?;
@@ -60,7 +61,7 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
         let config = config("lists", &[&namespace, &empty]);
         Running::start(InformerConfig { initial_list, page_size, ..config }, client)
     };
-    let streamed = start(InitialList::Streaming, 500, queries.client(&cluster.control_plane().config())?);
+    let streamed = start(InitialList::Streaming, 500, queries.client(&cluster)?);
     let paged = start(InitialList::Paged, 2, client.clone());
     for running in [&streamed, &paged] {
         running.synced().await?;
@@ -85,7 +86,7 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let plane = Profile::ApiServer.builder().flag(Part::ApiServer, "--feature-gates=WatchList=false");
     let cluster = TestCluster::new(plane.start().await?);
@@ -95,7 +96,7 @@ async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let queries = Queries::default();
     let config = config("refused", &[&namespace]);
     let config = InformerConfig { initial_list: InitialList::Streaming, ..config };
-    let running = Running::start(config, queries.client(&cluster.control_plane().config())?);
+    let running = Running::start(config, queries.client(&cluster)?);
     running.synced().await?;
     assert_eq!(running.told.take(), ["+a"]);
     assert_eq!(queries.count(), (1, 1), "asked once in vain, then for a list");

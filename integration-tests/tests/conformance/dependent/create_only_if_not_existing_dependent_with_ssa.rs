@@ -10,7 +10,9 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, PostParams},
 };
-use operator_core::{ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent};
+use operator_core::{
+    ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent, testing::cluster_test,
+};
 use parking_lot::Mutex;
 
 use crate::collected;
@@ -50,7 +52,7 @@ async fn refused(
     Ok(error)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     let scene = collected::scene::<TestResource>("create-only-if-not-existing").await?;
     for (name, ssa) in [("applied", true), ("posted", false)] {
@@ -72,7 +74,7 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_is_taken_over_on_request() -> Result<()> {
     let scene = collected::scene::<TestResource>("adopt-existing").await?;
     let theirs = map_of(&named("one", &scene), "a", "theirs");

@@ -4,14 +4,16 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, test_resource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{InformerEventSource, UpdateControl, dependent::KubernetesDependent};
+use operator_core::{
+    InformerEventSource, UpdateControl, dependent::KubernetesDependent, testing::cluster_test,
+};
 use serde_json::json;
 
 test_resource!("dependent-primary-indexer.conformance.operator-core.io", namespaced);
 
 const BY_MAP: &str = "config-map";
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-primary-indexer").await?;
     let source = InformerEventSource::<ConfigMap>::new()

@@ -7,6 +7,7 @@ use k8s_openapi::{ByteString, api::core::v1::Secret};
 use operator_core::{
     dependent::KubernetesDependent,
     reconciler::BoxError,
+    testing::cluster_test,
     workflow::{Node, Workflow},
 };
 
@@ -25,7 +26,7 @@ fn secret(primary: &TestResource) -> Secret {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn dependents_that_read_each_other_are_all_created_without_an_error() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-cross-ref").await?;
     let script = Script::idle();

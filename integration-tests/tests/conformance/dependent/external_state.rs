@@ -9,7 +9,9 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::ResourceExt;
-use operator_core::{Context, Controller, ControllerBuilder, DeleteControl, UpdateControl};
+use operator_core::{
+    Context, Controller, ControllerBuilder, DeleteControl, UpdateControl, testing::cluster_test,
+};
 use serde_json::json;
 
 test_resource!("external-state.conformance.operator-core.io", namespaced);
@@ -75,7 +77,7 @@ fn controller(
     Controller::builder(script).with_cleaner().owns::<ConfigMap>().namespaces([&scene.namespace])
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_id_is_kept_in_a_config_map() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-state").await?;
     let system = ExternalSystem::default();

@@ -10,7 +10,10 @@ use integration_tests::{
 };
 use kube::{Api, api::PostParams};
 use operator_core::{
-    Operator, dependent::Dependent, dependent::IntoDependent, observe::SourceHealth, testing::TestOperator,
+    dependent::Dependent,
+    dependent::IntoDependent,
+    observe::SourceHealth,
+    testing::{TestOperator, cluster_test},
 };
 use serde_json::{Value, json};
 
@@ -40,8 +43,8 @@ fn dependent() -> Dependent<TestResource> {
 async fn start(scene: &Scene<TestResource>, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
     let controller =
         scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
-    let config = scene.cluster.control_plane().config_as(&user(scene), &[]);
-    let operator = Operator::builder().config(config).transport(relist.hook()).register(controller)?;
+    let config = scene.cluster.config_as(&user(scene), &[]);
+    let operator = scene.operator().config(config).transport(relist.hook()).register(controller)?;
     Ok(TestOperator::start_unsynced(operator).await?)
 }
 
@@ -58,12 +61,12 @@ async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) ->
     .await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_starts_without_the_right_to_its_primaries() -> Result<()> {
     starts_without("testresources", ("primaries", primaries()), ("maps", maps())).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
     starts_without("configmaps", ("maps", maps()), ("primaries", primaries())).await
 }
@@ -82,7 +85,7 @@ async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
     let other = scene.cluster.namespace("informer-related-behavior-other").await?;
@@ -109,12 +112,12 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_survives_the_loss_of_the_right_to_its_primaries() -> Result<()> {
     survives_the_loss("testresources", "primaries", primaries()).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
     survives_the_loss("configmaps", "maps", maps()).await
 }

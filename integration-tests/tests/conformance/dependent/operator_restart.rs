@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use operator_core::testing::cluster_test;
 
 test_resource!("operator-restart.conformance.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
     let scene = Scene::<TestResource>::new("operator-restart").await?;
     let script = Script::idle();
@@ -21,7 +22,7 @@ async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn what_changed_while_it_was_stopped_is_caught_up_with() -> Result<()> {
     let scene = Scene::<TestResource>::new("operator-restart").await?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?)).await?;

@@ -5,7 +5,10 @@ use anyhow::Result;
 use integration_tests::{Child, Outcomes, Scene, Script, looking_on, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{Controller, Workflow, testing::TestOperator};
+use operator_core::{
+    Controller, Workflow,
+    testing::{TestOperator, cluster_test},
+};
 use serde_json::json;
 
 test_resource!("workflow-multiple-activation.conformance.operator-core.io", namespaced);
@@ -33,7 +36,7 @@ async fn set(scene: &Scene<TestResource>, name: &str, value: &str) -> Result<()>
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn deactivated_and_activated_again() -> Result<()> {
     let (scene, operator, script, outcomes) = start().await?;
     scene.create("one", "active").await?;
@@ -60,7 +63,7 @@ async fn deactivated_and_activated_again() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn opposite_answers_at_the_same_time() -> Result<()> {
     const PRIMARIES: usize = 10;
     let (scene, operator, _, outcomes) = start().await?;

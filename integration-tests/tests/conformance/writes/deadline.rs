@@ -4,11 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, said, test_resource};
-use operator_core::{Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+use operator_core::{
+    Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::cluster_test,
+};
 
 test_resource!("reconcile-timeout.conformance.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn the_run_is_dropped_and_retried() -> Result<()> {
     let scene = Scene::<TestResource>::new("reconcile-timeout").await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| {

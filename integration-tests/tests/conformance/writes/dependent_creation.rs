@@ -12,7 +12,10 @@ use kube::{
     Resource,
     api::{DeleteParams, PostParams},
 };
-use operator_core::{ErrorStatusUpdateControl, UpdateControl, dependent::Capabilities, workflow::Operation};
+use operator_core::{
+    ErrorStatusUpdateControl, UpdateControl, dependent::Capabilities, testing::cluster_test,
+    workflow::Operation,
+};
 use parking_lot::Mutex;
 
 test_resource!("dependent-creation.conformance.operator-core.io", namespaced);
@@ -33,7 +36,7 @@ fn expecting(operation: Operation) -> Script<TestResource> {
     })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     for (name, ssa, method, path) in [
@@ -62,7 +65,7 @@ async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Resu
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     let others = scene.clone();
@@ -86,7 +89,7 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[cluster_test]
 async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     let others = scene.clone();

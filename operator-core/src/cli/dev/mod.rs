@@ -1,13 +1,13 @@
-//! `dev`: the operator against a control plane of its own, shown at work.
+//! `dev`: the operator against an API server of its own, shown at work.
 //!
 //! ```text
-//! control plane ─▶ definitions ─▶ manifests, rights ─▶ operator ─▶ examples or scenario ─▶ until Ctrl-C, or settled
+//! API server ─▶ definitions ─▶ manifests, rights ─▶ operator ─▶ examples or scenario ─▶ until Ctrl-C, or settled
 //!                                                       │ Observer        │ informers of the primaries
 //!                                                       └──▶ feed ◀───────┘
 //! ```
 //!
 //! # Guarantees
-//! - The control plane lives and dies with the command: nothing of it survives, not even the command's SIGKILL.
+//! - The API server, real or inside the process, lives and dies with the command: nothing of it survives, not even the command's SIGKILL.
 //! - With manifests that hold a service account the operator runs as that account, so that a missing rule is met here
 //!   and not in production.
 //! - One line is one change. A run that changes nothing prints nothing.
@@ -22,6 +22,7 @@ mod once;
 mod ready;
 mod rights;
 mod scenario;
+mod server;
 mod stage;
 mod step;
 mod table;
@@ -38,8 +39,8 @@ use super::{DevArgs, Error, ExitStatus, LogForm, log, output::Output};
 use crate::{
     environment::Environment,
     operator::{OperatorBuilder, Stopped},
-    testing::{ControlPlane, TestCluster},
 };
+use server::Server;
 use stage::Stage;
 
 /// For `map_err`: what was tried in the development cluster.
@@ -60,25 +61,22 @@ pub(super) async fn dev(
     let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
     let environment = Environment::real();
     let workbench = workbench.with_files(&args.apply)?;
-    // With the definitions, since the manifests may hold objects of these kinds.
-    let plane = ControlPlane::builder().kwok(true).crds(builder.crds().to_vec());
-    let plane = plane.start().await.map_err(failed("start the control plane"))?;
+    let server = Server::start(builder.crds(), args.in_process).await?;
     // Not before: until here a signal ends the process, and what it has started with it.
     let mut signals = Signals::listen()?;
-    let cluster = TestCluster::new(plane);
-    let plane = cluster.control_plane();
+    let cluster = &server.cluster;
     let lost = |error| Err(failed("keep the control plane running")(error));
 
     let stage = tokio::select! {
         biased;
-        stage = Stage::set(builder, &workbench, &cluster, args, output, environment) => stage?,
-        error = plane.failed() => return lost(error),
+        stage = Stage::set(builder, &workbench, &server, args, output, environment) => stage?,
+        error = cluster.failed() => return lost(error),
         () = signals.any() => return Ok(ExitStatus::Success),
     };
     let result = tokio::select! {
         biased;
         result = stage.play(&workbench) => result,
-        error = plane.failed() => lost(error),
+        error = cluster.failed() => lost(error),
         () = signals.any() => Ok(ExitStatus::Success),
     };
     let stopped = tokio::select! {

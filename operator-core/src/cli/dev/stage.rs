@@ -14,6 +14,7 @@ use super::{
     lines::Lines,
     objects::{Narrator, Objects},
     once, rights,
+    server::Server,
 };
 use crate::{
     cli::{DevArgs, output::Output, run},
@@ -44,13 +45,13 @@ impl Stage {
     pub(super) async fn set(
         builder: OperatorBuilder,
         workbench: &Workbench,
-        cluster: &TestCluster,
+        server: &Server,
         args: &DevArgs,
         output: Output,
         environment: Environment,
     ) -> Result<Self, Error> {
         let banner = Banner { output };
-        let plane = cluster.control_plane();
+        let cluster = &server.cluster;
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
         let manifests = async {
@@ -63,13 +64,17 @@ impl Stage {
         };
         let started = environment.now().since_start();
         let account = rights::account(&manifests.await?);
-        let config = account.as_ref().map_or_else(|| plane.config(), |user| plane.config_as(user, &[]));
+        let config = account.as_ref().map_or_else(|| cluster.config(), |user| cluster.config_as(user, &[]));
         let target = run::Target {
-            name: format!("embedded {}", plane.version()),
+            name: match cluster.control_plane() {
+                Ok(plane) => format!("embedded {}", plane.version()),
+                Err(_) => "in-process".to_owned(),
+            },
             user: Some("admin".to_owned()),
             config: config.clone(),
         };
         output.note(&target.to_string());
+        banner.line("server", &server.why);
         banner.line("cluster", &format!("started in {}; it ends with this command", human(started)));
         for crd in builder.crds() {
             banner.line("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
@@ -86,7 +91,8 @@ impl Stage {
         let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
         let lines = Arc::new(Lines::new(feed.clone(), Arc::clone(&activity)));
         let observer = Arc::clone(&lines) as Arc<dyn Observer>;
-        let operator = builder.config(config).observer(observer).build().map_err(Error::Declaration)?;
+        let operator =
+            cluster.connect(builder).config(config).observer(observer).build().map_err(Error::Declaration)?;
         let objects = operator.controllers().iter().map(|controller| {
             let narrator = Narrator {
                 controller: controller.name().to_owned(),
@@ -155,10 +161,12 @@ impl Stage {
             }
         }
         banner.line("watching", &kinds.join(", "));
-        if let Some(kubeconfig) = self.cluster.control_plane().kubeconfig() {
+        if let Ok(plane) = self.cluster.control_plane()
+            && let Some(kubeconfig) = plane.kubeconfig()
+        {
             let kubeconfig = kubeconfig.display();
             banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
-            let kubectl = kubectl(self.cluster.control_plane());
+            let kubectl = kubectl(plane);
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {

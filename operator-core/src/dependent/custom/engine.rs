@@ -120,17 +120,7 @@ impl<D: DependentResource<P>, P: KubeObject> Engine<P> for CustomDependent<D, P>
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut capabilities = Capabilities::READ_ONLY;
-        if self.create.is_some() {
-            capabilities = capabilities.creates();
-        }
-        if self.update.is_some() {
-            capabilities = capabilities.updates();
-        }
-        if self.delete.is_some() {
-            capabilities = capabilities.deletes();
-        }
-        capabilities
+        Capabilities::of(self.create.is_some(), self.update.is_some(), self.delete.is_some())
     }
 
     fn event_sources(&self) -> Vec<DependentSource> {

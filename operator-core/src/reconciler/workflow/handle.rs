@@ -101,11 +101,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         let (workflow, primary) = self.ready()?;
         let result = Arc::new(workflow.reconcile(&primary, self.context).await);
         self.remembered.lock().reconciled = Some(Arc::clone(&result));
-        self.note(&result);
-        if !workflow.keeps_errors() {
-            result.check()?;
-        }
-        Ok(result)
+        self.finish(workflow, result)
     }
 
     /// Cleans up the controller's workflow, and remembers the result.
@@ -116,11 +112,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         let (workflow, primary) = self.ready()?;
         let result = Arc::new(workflow.cleanup(&primary, self.context).await);
         self.remembered.lock().cleaned_up = Some(Arc::clone(&result));
-        self.note(&result);
-        if !workflow.keeps_errors() {
-            result.check()?;
-        }
-        Ok(result)
+        self.finish(workflow, result)
     }
 
     /// What the workflow did in this run; `None` before it has run. JOSDK's `getWorkflowReconcileResult`.
@@ -142,10 +134,19 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         self.context.shared().workflows.latest.of(self.context.primary_key())
     }
 
-    fn note(&self, result: &WorkflowResult) {
+    /// Notes what the nodes came to, and answers as the workflow's errors are to be.
+    fn finish(
+        &self,
+        workflow: &dyn ManagedWorkflow<P>,
+        result: Arc<WorkflowResult>,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (context, now) = (self.context, self.context.wall_clock().now());
         let latest = &context.shared().workflows.latest;
-        latest.note(context.primary_key(), result, now, || context.primary().is_some());
+        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
+        if !workflow.keeps_errors() {
+            result.check()?;
+        }
+        Ok(result)
     }
 
     fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {

@@ -220,9 +220,9 @@ impl ControlPlaneBuilder {
     ) -> Result<(), Error> {
         let socket = folder.join("etcd.sock");
         supervisor.start_part(Part::Etcd).await?;
-        ready::within(timeout, supervisor, "etcd is", ready::listens(&socket)).await?;
+        ready::within(timeout, supervisor, "etcd is", || ready::listens(&socket)).await?;
         supervisor.start_part(Part::ApiServer).await?;
-        ready::within(timeout, supervisor, "the API server is", ready::api_server(client)).await?;
+        ready::within(timeout, supervisor, "the API server is", || ready::api_server(client)).await?;
         for crd in &self.crds {
             install(client, crd).await?;
         }
@@ -233,10 +233,11 @@ impl ControlPlaneBuilder {
         }
         let node = if parts.contains(&Part::Kwok) { Some(make_node(client).await?) } else { None };
         if parts.contains(&Part::ControllerManager) {
-            ready::within(timeout, supervisor, "a controller's work is", ready::controllers(client)).await?;
+            ready::within(timeout, supervisor, "a controller's work is", || ready::controllers(client))
+                .await?;
         }
         if let Some(name) = node {
-            ready::within(timeout, supervisor, "the node is", ready::node(client, &name)).await?;
+            ready::within(timeout, supervisor, "the node is", || ready::node(client, &name)).await?;
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub use audit::AuditEvent;
 pub use builder::ControlPlaneBuilder;
 pub use part::Part;
 
-use super::Error;
+use super::{Error, cluster::acting_as};
 use process::Supervisor;
 
 /// A running control plane. Dropping it ends it, and waits for the end for at most ten seconds.
@@ -95,11 +95,7 @@ impl ControlPlane {
     /// (`system:serviceaccount:<namespace>:<name>`) with no `groups` those that it has.
     #[must_use]
     pub fn config_as(&self, user: &str, groups: &[&str]) -> kube::Config {
-        let mut config = self.config();
-        config.auth_info.impersonate = Some(user.to_owned());
-        config.auth_info.impersonate_groups =
-            (!groups.is_empty()).then(|| groups.iter().map(|group| (*group).to_owned()).collect());
-        config
+        acting_as(self.config(), user, groups)
     }
 
     /// The file of a kubeconfig for the administrator, with the certificates inside; it is gone when the control plane is.
@@ -175,7 +171,8 @@ impl ControlPlane {
         let ours = self.ours()?;
         ours.supervisor.start_part(part).await?;
         let client = self.client()?;
-        ready::within(ours.timeout, &ours.supervisor, "the API server is", ready::api_server(&client)).await
+        ready::within(ours.timeout, &ours.supervisor, "the API server is", || ready::api_server(&client))
+            .await
     }
 
     /// Freezes a part (SIGSTOP): connections stay open and nothing is answered, as when a machine hangs.

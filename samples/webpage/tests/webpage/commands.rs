@@ -73,7 +73,7 @@ async fn without_a_cluster_run_says_what_to_do() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_missing_crd_is_said_once_and_healed_by_installing_it() -> anyhow::Result<()> {
     let cluster = TestCluster::shared_with(Profile::ApiServer).await?;
-    let Some(kubeconfig) = cluster.control_plane().kubeconfig() else { return Ok(()) };
+    let Some(kubeconfig) = cluster.control_plane()?.kubeconfig() else { return Ok(()) };
     let mut command = webpage(&["run", "--log", "json"]);
     command.env("KUBECONFIG", kubeconfig);
     let mut run = Running::start(command)?;

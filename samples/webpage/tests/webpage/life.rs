@@ -112,7 +112,7 @@ async fn a_page_lives_and_dies(style: &str) -> anyhow::Result<()> {
     let (_, declare) = STYLES.into_iter().find(|(name, _)| *name == style).context("no such style")?;
     // Not shared: the garbage collector is to know the pages from its start.
     let cluster = TestCluster::new(Profile::Full.builder().crds([WebPage::crd()]).start().await?);
-    let plane = cluster.control_plane();
+    let plane = cluster.control_plane()?;
     let manifests = cluster.apply_yaml("default", RBAC).await?;
     let user = User { client: cluster.client()?, namespace: cluster.namespace("pages").await? };
 

@@ -1,0 +1,88 @@
+//! Two answers to one request.
+
+use serde_json::Value;
+
+/// What a server answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub code: u16,
+    pub body: Value,
+}
+
+impl Answer {
+    pub fn is_success(&self) -> bool {
+        self.code < 300
+    }
+
+    /// Without what two servers can't agree on: identities, versions, times, addresses.
+    fn comparable(&self) -> Value {
+        let mut body = self.body.clone();
+        if let Some(uid) = self.body.pointer("/metadata/uid").and_then(Value::as_str) {
+            // Jobs select by it.
+            let text = body.to_string().replace(uid, "(uid)");
+            body = serde_json::from_str(&text).unwrap_or(body);
+        }
+        if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+            for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"] {
+                metadata.remove(field);
+            }
+            let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+            let mut entries: Vec<_> = entries.map(std::mem::take).unwrap_or_default();
+            for entry in &mut entries {
+                // An entry has a time or not, but which is not compared; neither is the order that follows from it.
+                if let Some(time) = entry.get_mut("time") {
+                    *time = Value::Bool(true);
+                }
+            }
+            entries.sort_by_key(Value::to_string);
+            metadata.insert("managedFields".to_owned(), Value::Array(entries));
+        }
+        if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
+            for field in ["clusterIP", "clusterIPs"] {
+                if let Some(address) = spec.get_mut(field).filter(|address| **address != "None") {
+                    *address = Value::Bool(true);
+                }
+            }
+        }
+        body
+    }
+
+    /// What is different, one line for each place; empty if nothing is. Of errors only the code counts.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        if self.code != other.code {
+            let message = |answer: &Self| format!("{} {}", answer.code, answer.body.get("message").unwrap_or(&Value::Null));
+            return vec![format!("real: {}\n    model: {}", message(self), message(other))];
+        }
+        let mut lines = Vec::new();
+        if self.is_success() {
+            differ(&self.comparable(), &other.comparable(), "", &mut lines);
+        }
+        lines
+    }
+}
+
+fn differ(one: &Value, two: &Value, path: &str, lines: &mut Vec<String>) {
+    match (one, two) {
+        (Value::Object(left), Value::Object(right)) => {
+            let names: std::collections::BTreeSet<_> = left.keys().chain(right.keys()).collect();
+            for name in names {
+                let path = format!("{path}.{name}");
+                match (left.get(name), right.get(name)) {
+                    (Some(left), Some(right)) => differ(left, right, &path, lines),
+                    (left, right) => lines.push(format!("{path}: real {}, model {}", shown(left), shown(right))),
+                }
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                differ(left, right, &format!("{path}[{index}]"), lines);
+            }
+        }
+        (left, right) if left == right => {}
+        (left, right) => lines.push(format!("{path}: real {left}, model {right}")),
+    }
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "absent".to_owned(), Value::to_string)
+}

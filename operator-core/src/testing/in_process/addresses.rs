@@ -1,0 +1,75 @@
+//! Addresses and ports of Services: counted, where the real server draws them.
+
+use serde_json::{Value, json};
+
+use super::{
+    failure::Failure,
+    state::State,
+    store::{Path, Resource},
+};
+
+/// How many addresses there are: those of 10.96.0.0/16 but for its ends.
+const ADDRESSES: u32 = 65_534;
+/// The ports of nodes.
+const PORTS: std::ops::Range<u32> = 30_000..32_768;
+
+impl State {
+    /// Gives a Service what it needs and doesn't have.
+    pub(super) fn allocate(&mut self, service: &mut Value) -> Result<(), Failure> {
+        let kind = service["spec"]["type"].as_str().unwrap_or("ClusterIP").to_owned();
+        if kind == "ExternalName" {
+            return Ok(());
+        }
+        let own = Path::new(
+            service["metadata"]["namespace"].as_str(),
+            service["metadata"]["name"].as_str().unwrap_or_default(),
+        );
+        let address = service["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
+        let others = |pointer: &str, value: &Value| self.is_taken(&own, pointer, value);
+        if address.is_empty() {
+            let mut count = self.counters.addresses;
+            let address = loop {
+                count += 1;
+                if count > ADDRESSES {
+                    return Err(Failure::not_modelled("more services than there are addresses"));
+                }
+                let address = Value::from(format!("10.96.{}.{}", count >> 8, count & 255));
+                if !others("/spec/clusterIP", &address) {
+                    break address;
+                }
+            };
+            service["spec"]["clusterIPs"] = json!([address]);
+            service["spec"]["clusterIP"] = address;
+            self.counters.addresses = count;
+        } else if address != "None" && others("/spec/clusterIP", &address.clone().into()) {
+            return Err(Failure::not_modelled("a service with the address of another one"));
+        }
+        if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+            self.allocate_ports(service)?;
+        }
+        Ok(())
+    }
+
+    fn allocate_ports(&mut self, service: &mut Value) -> Result<(), Failure> {
+        for port in service["spec"]["ports"].as_array_mut().into_iter().flatten() {
+            if port["nodePort"].as_u64().is_some_and(|port| port != 0) {
+                continue;
+            }
+            let next = PORTS.start + self.counters.ports;
+            if next >= PORTS.end {
+                return Err(Failure::not_modelled("more ports of nodes than there are"));
+            }
+            self.counters.ports += 1;
+            port["nodePort"] = next.into();
+        }
+        Ok(())
+    }
+
+    /// Whether another Service has a value.
+    fn is_taken(&self, own: &Path, pointer: &str, value: &Value) -> bool {
+        let services = Resource { group: String::new(), plural: "services".to_owned() };
+        self.store
+            .list(&services, None)
+            .any(|(path, service)| path != own && service.pointer(pointer) == Some(value))
+    }
+}

@@ -1,0 +1,183 @@
+//! Garbage collection: what becomes of the objects that an object owns.
+//!
+//! | the owner is | its dependents |
+//! |---|---|
+//! | gone, or was never there under that uid | are deleted, unless another owner is there |
+//! | being deleted in the foreground | are deleted first; those that block it hold it back |
+//! | being deleted as an orphan's parent | lose their reference to it |
+//!
+//! # Assumptions
+//! - Objects are few: dependents are found by looking at all of them.
+
+use serde_json::Value;
+
+use super::{
+    controllers::MANAGER,
+    fields::Endpoint,
+    state::State,
+    store::{Path, Resource},
+    write::{finalizers, is_deleting},
+};
+
+/// What an owner reference leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// An object that stays.
+    Solid,
+    /// Nothing.
+    Absent,
+    /// An object that waits for its dependents to go first.
+    Waiting,
+}
+
+impl State {
+    /// Does for an object what its deletion, or that of its owners, asks for.
+    pub(super) fn collect(&mut self, resource: &Resource, path: &Path, object: &Value) {
+        if is_deleting(object) {
+            let finalizers = finalizers(object);
+            if finalizers.contains(&"orphan") {
+                self.orphan(resource, path, object);
+            } else if finalizers.contains(&"foregroundDeletion") {
+                self.delete_dependents_first(resource, path, object);
+            }
+            return;
+        }
+        let references = references(object);
+        if references.is_empty() {
+            return;
+        }
+        let owners: Vec<Owner> = references.iter().map(|reference| self.owner(path, reference)).collect();
+        if owners.iter().all(|owner| *owner != Owner::Solid) {
+            return self.delete_stored(resource, path);
+        }
+        if owners.iter().any(|owner| *owner != Owner::Solid) {
+            let is_solid = |reference: &Value| self.owner(path, reference) == Owner::Solid;
+            let kept: Vec<Value> =
+                references.iter().filter(|reference| is_solid(reference)).cloned().collect();
+            self.set_references(resource, path, object, kept);
+        }
+    }
+
+    /// Takes the dependents' references away, then the finalizer.
+    fn orphan(&mut self, resource: &Resource, path: &Path, object: &Value) {
+        for (resource, path) in self.dependents_of(object).collect::<Vec<_>>() {
+            let Some(dependent) = self.store.get(&resource, &path).cloned() else { continue };
+            let uid = &object["metadata"]["uid"];
+            let kept = references(&dependent).into_iter().filter(|reference| reference["uid"] != *uid);
+            let kept: Vec<Value> = kept.collect();
+            self.set_references(&resource, &path, &dependent, kept);
+        }
+        self.drop_finalizer(resource, path, object, "orphan");
+    }
+
+    /// Deletes the dependents, and lets go when none is left that blocks.
+    fn delete_dependents_first(&mut self, resource: &Resource, path: &Path, object: &Value) {
+        let uid = object["metadata"]["uid"].clone();
+        for (resource, path) in self.dependents_of(object).collect::<Vec<_>>() {
+            let Some(dependent) = self.store.get(&resource, &path).cloned() else { continue };
+            let has_other = references(&dependent)
+                .iter()
+                .any(|reference| reference["uid"] != uid && self.owner(&path, reference) == Owner::Solid);
+            if has_other {
+                let kept = references(&dependent).into_iter().filter(|reference| reference["uid"] != uid);
+                let kept: Vec<Value> = kept.collect();
+                self.set_references(&resource, &path, &dependent, kept);
+            } else if !is_deleting(&dependent) {
+                self.delete_stored(&resource, &path);
+            }
+        }
+        let blocks = |(resource, path): (Resource, Path)| {
+            let dependent = self.store.get(&resource, &path);
+            dependent.is_some_and(|dependent| {
+                let mut references = references(dependent).into_iter();
+                references.any(|reference| reference["uid"] == uid && reference["blockOwnerDeletion"] == true)
+            })
+        };
+        if !self.dependents_of(object).any(blocks) {
+            self.drop_finalizer(resource, path, object, "foregroundDeletion");
+        }
+    }
+
+    /// The objects that name `owner` as one of their owners.
+    pub(super) fn dependents_of(&self, owner: &Value) -> impl Iterator<Item = (Resource, Path)> {
+        let uid = &owner["metadata"]["uid"];
+        let names = |object: &Value| references(object).iter().any(|reference| reference["uid"] == *uid);
+        let of_resource = |resource: &Resource| {
+            let objects = self.store.list(resource, None).filter(|(_, object)| names(object));
+            objects.map(|(path, _)| (resource.clone(), path.clone())).collect::<Vec<_>>()
+        };
+        let dependents: Vec<_> = self.store.resources().flat_map(of_resource).collect();
+        dependents.into_iter()
+    }
+
+    /// Where the owners of an object are stored.
+    pub(super) fn owners_of(&self, path: &Path, object: &Value) -> impl Iterator<Item = (Resource, Path)> {
+        let owners: Vec<_> =
+            references(object).iter().filter_map(|reference| self.place(path, reference)).collect();
+        owners.into_iter()
+    }
+
+    /// What a reference of the object at `path` leads to. One that can't be followed counts as solid, for the real
+    /// collector leaves such objects alone.
+    fn owner(&self, path: &Path, reference: &Value) -> Owner {
+        let Some((resource, owner)) = self.place(path, reference) else { return Owner::Solid };
+        match self.store.get(&resource, &owner) {
+            Some(owner) if owner["metadata"]["uid"] == reference["uid"] => {
+                let waits = is_deleting(owner) && finalizers(owner).contains(&"foregroundDeletion");
+                if waits { Owner::Waiting } else { Owner::Solid }
+            }
+            _ => Owner::Absent,
+        }
+    }
+
+    fn place(&self, path: &Path, reference: &Value) -> Option<(Resource, Path)> {
+        let kind = self.kinds.of_object(reference["apiVersion"].as_str()?, reference["kind"].as_str()?)?;
+        let name = reference["name"].as_str()?;
+        let owner = match (kind.namespaced, path.namespace()) {
+            (true, Some(namespace)) => Path::new(Some(namespace), name),
+            (true, None) => return None,
+            (false, _) => Path::new(None, name),
+        };
+        Some((kind.resource(), owner))
+    }
+
+    fn delete_stored(&mut self, resource: &Resource, path: &Path) {
+        if let Some(kind) = self.kinds.of_resource(resource).cloned() {
+            self.delete_own(&kind, path);
+        }
+    }
+
+    fn set_references(&mut self, resource: &Resource, path: &Path, object: &Value, kept: Vec<Value>) {
+        self.change_list(resource, path, object, "ownerReferences", kept);
+    }
+
+    fn drop_finalizer(&mut self, resource: &Resource, path: &Path, object: &Value, finalizer: &str) {
+        let kept = finalizers(object).into_iter().filter(|name| *name != finalizer).map(Value::from);
+        let kept = kept.collect();
+        self.change_list(resource, path, object, "finalizers", kept);
+    }
+
+    fn change_list(
+        &mut self,
+        resource: &Resource,
+        path: &Path,
+        object: &Value,
+        list: &str,
+        kept: Vec<Value>,
+    ) {
+        let Some(kind) = self.kinds.of_resource(resource).cloned() else { return };
+        let mut changed = object.clone();
+        if let Some(metadata) = changed["metadata"].as_object_mut() {
+            match kept.is_empty() {
+                true => metadata.remove(list),
+                false => metadata.insert(list.to_owned(), kept.into()),
+            };
+        }
+        self.write_own(&kind, path, Endpoint::Main, MANAGER, changed);
+    }
+}
+
+/// The owner references of an object.
+fn references(object: &Value) -> Vec<Value> {
+    object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default()
+}

@@ -1,0 +1,224 @@
+//! Objects in the form that Go gives them: read into a Go type, and written again.
+//!
+//! Unknown fields are gone, null is what the type makes of it, empty fields are left out or not, quantities and times
+//! have one form each.
+
+use jiff::{SignedDuration, Timestamp, fmt::temporal::DateTimeParser};
+use serde_json::{Map, Number, Value};
+
+use super::{
+    quantity,
+    recorded::{Go, GoField, RECORDED},
+};
+
+/// A value as Go reads and writes it; the error says what doesn't fit.
+pub(super) fn canonical(go: &Go, value: Value, path: &str) -> Result<Value, String> {
+    read(go, value, path, false)
+}
+
+/// A value as Go has it in memory, where an empty list is not the same as none.
+pub(super) fn in_memory(go: &Go, value: Value) -> Result<Value, String> {
+    read(go, value, "", true)
+}
+
+fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, String> {
+    match (go, value) {
+        (Go::Pointer(_), Value::Null) => Ok(Value::Null),
+        (Go::Pointer(to), value) => read(to, value, path, with_empty),
+        (Go::Struct(name), value @ (Value::Null | Value::Object(_))) => {
+            let mut fields = match value {
+                Value::Object(fields) => fields,
+                _ => Map::new(),
+            };
+            let mut fields_read = Map::new();
+            for (field, described) in RECORDED.fields(name).into_iter().flatten() {
+                let value = fields.remove(field);
+                let path = format!("{path}.{field}");
+                let value = read(&described.go, value.unwrap_or_default(), &path, with_empty)?;
+                if is_written(described, &value) || with_empty && (value.is_array() || value.is_object()) {
+                    fields_read.insert(field.clone(), value);
+                }
+            }
+            Ok(Value::Object(fields_read))
+        }
+        (Go::List(item), Value::Array(items)) => {
+            let items = items.into_iter().map(|value| read(item, value, path, with_empty));
+            Ok(Value::Array(items.collect::<Result<_, _>>()?))
+        }
+        (Go::Map(of), Value::Object(entries)) => {
+            let entries = entries.into_iter().map(|(key, value)| {
+                let value = read(of, value, path, with_empty)?;
+                Ok::<_, String>((key, value))
+            });
+            Ok(Value::Object(entries.collect::<Result<_, _>>()?))
+        }
+        (Go::List(_) | Go::Map(_) | Go::Bytes | Go::Time | Go::MicroTime | Go::Any, Value::Null) => {
+            Ok(Value::Null)
+        }
+        (Go::Any, value) => Ok(normal(value)),
+        (Go::Text, Value::Null) => Ok(Value::String(String::new())),
+        (Go::Bool, Value::Null) => Ok(Value::Bool(false)),
+        (Go::Number | Go::IntOrString, Value::Null) => Ok(Value::Number(0.into())),
+        (Go::Quantity, Value::Null) => Ok(Value::String("0".to_owned())),
+        (Go::Text, value @ Value::String(_)) | (Go::Bool, value @ Value::Bool(_)) => Ok(value),
+        (Go::IntOrString, value @ Value::String(_)) => Ok(value),
+        (Go::Number | Go::IntOrString, value @ Value::Number(_)) => Ok(normal(value)),
+        (Go::Bytes, Value::String(text)) => bytes(text, path),
+        (Go::Time, Value::String(text)) => time(&text, path, false),
+        (Go::MicroTime, Value::String(text)) => time(&text, path, true),
+        (Go::Quantity, Value::Number(number)) => quantity::normal(&number.to_string()).map(Value::String),
+        (Go::Quantity, Value::String(text)) => quantity::normal(&text).map(Value::String),
+        (go, value) => {
+            let field = path.strip_prefix('.').unwrap_or(path);
+            Err(format!(
+                "json: cannot unmarshal {} into Go struct field {field} of type {}",
+                form(&value),
+                name(go)
+            ))
+        }
+    }
+}
+
+/// Whether a field is written, with this value.
+fn is_written(field: &GoField, value: &Value) -> bool {
+    if field.omit_zero && value.is_null() {
+        return false;
+    }
+    !field.omit_empty
+        || match (&field.go, value) {
+            (Go::Pointer(_), value) => !value.is_null(),
+            (Go::Struct(_) | Go::Time | Go::MicroTime | Go::Quantity | Go::IntOrString, _) => true,
+            (Go::Any, value) => !value.is_null(),
+            (_, Value::Null) => false,
+            (_, Value::String(text)) => !text.is_empty(),
+            (_, Value::Bool(value)) => *value,
+            (_, Value::Number(number)) => number.as_f64() != Some(0.0),
+            (_, Value::Array(items)) => !items.is_empty(),
+            (_, Value::Object(map)) => !map.is_empty(),
+        }
+}
+
+/// What storing makes of a value: the storage knows no difference between an empty list and none.
+pub(super) fn stored(go: &Go, value: &mut Value) {
+    match (go, &mut *value) {
+        (Go::Pointer(to), value) => stored(to, value),
+        (Go::Struct(name), Value::Object(fields)) => {
+            for (field, described) in RECORDED.fields(name).into_iter().flatten() {
+                if let Some(value) = fields.get_mut(field) {
+                    stored(&described.go, value);
+                }
+            }
+        }
+        (Go::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
+        (Go::Map(_), Value::Object(map)) if map.is_empty() => *value = Value::Null,
+        (Go::List(item), Value::Array(items)) => items.iter_mut().for_each(|value| stored(item, value)),
+        // In a map there is no place for nothing.
+        (Go::Map(of), Value::Object(map)) if **of == Go::Bytes => {
+            map.values_mut().filter(|value| value.is_null()).for_each(|value| *value = Value::from(""));
+        }
+        (Go::Map(of), Value::Object(map)) => map.values_mut().for_each(|value| stored(of, value)),
+        _ => {}
+    }
+}
+
+/// Whether two values are equal, where 1.0 is 1.
+pub(super) fn equal(one: &Value, two: &Value) -> bool {
+    match (one, two) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// Numbers have one form: 1.0 is 1.
+pub(super) fn normal(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(whole(&number).map_or(number, Number::from)),
+        Value::Array(items) => Value::Array(items.into_iter().map(normal).collect()),
+        Value::Object(map) => {
+            Value::Object(map.into_iter().map(|(key, value)| (key, normal(value))).collect())
+        }
+        other => other,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+fn whole(number: &Number) -> Option<i64> {
+    let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64())?;
+    (float.fract() == 0.0 && float.abs() < 9.0e15).then_some(float as i64)
+}
+
+fn bytes(text: String, path: &str) -> Result<Value, String> {
+    let data = text.trim_end_matches('=');
+    let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    match data.bytes().position(|byte| !alphabet(byte)) {
+        None if text.len().is_multiple_of(4) && text.len() - data.len() < 3 => Ok(Value::String(text)),
+        place => Err(format!(
+            "illegal base64 data at input byte {} in {}",
+            place.unwrap_or(text.len().saturating_sub(text.len() % 4)),
+            path.strip_prefix('.').unwrap_or(path)
+        )),
+    }
+}
+
+fn time(text: &str, path: &str, micros: bool) -> Result<Value, String> {
+    static PARSER: DateTimeParser = DateTimeParser::new();
+    let form = if micros { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
+    let digits = text.split_once('.').map(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let time: Timestamp = PARSER
+        .parse_timestamp(text)
+        .ok()
+        // A time with microseconds has all six digits.
+        .filter(|_| !micros || digits == Some(6))
+        .ok_or_else(|| format!("parsing time {text:?} as {form:?} in {}", path.trim_start_matches('.')))?;
+    Ok(Value::String(if micros { in_micros(time) } else { in_seconds(time) }))
+}
+
+/// A time as Kubernetes writes it.
+pub(super) fn in_seconds(time: Timestamp) -> String {
+    // Fractions are cut off, not rounded, also before 1970.
+    let fraction = SignedDuration::from_nanos(i64::from(time.subsec_nanosecond()).rem_euclid(1_000_000_000));
+    let time = time.checked_sub(fraction).unwrap_or(time);
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn in_micros(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+}
+
+fn form(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn name(go: &Go) -> String {
+    match go {
+        Go::Text => "string".to_owned(),
+        Go::Number => "int32".to_owned(),
+        Go::Bool => "bool".to_owned(),
+        Go::Time => "v1.Time".to_owned(),
+        Go::MicroTime => "v1.MicroTime".to_owned(),
+        Go::Quantity => "resource.Quantity".to_owned(),
+        Go::IntOrString => "intstr.IntOrString".to_owned(),
+        Go::Bytes => "[]uint8".to_owned(),
+        Go::Any => "interface {}".to_owned(),
+        Go::Struct(name) => name.split_once('.').map_or(name.as_str(), |(_, name)| name).to_owned(),
+        Go::Pointer(to) => name(to),
+        Go::List(item) => format!("[]{}", name(item)),
+        Go::Map(of) => format!("map[string]{}", name(of)),
+    }
+}

@@ -1,0 +1,115 @@
+//! What Kubernetes fills into its own kinds, ported by hand: the recorded types don't say it.
+//!
+//! | when | what |
+//! |---|---|
+//! | [`fill`] | a body is read: everything that depends on the body alone |
+//! | [`create`] | a new object: its first status |
+//! | [`update`] | an update: what was allocated before, and may be left out |
+
+mod definition;
+mod network;
+mod others;
+mod pods;
+mod workloads;
+
+use serde_json::{Map, Value, json};
+
+/// Fills in what a request may leave out.
+pub(super) fn fill(kind: &str, object: &mut Value) {
+    let Some(object) = object.as_object_mut() else { return };
+    match kind {
+        "CustomResourceDefinition" => definition::fill(object),
+        "Secret" => others::secret(object),
+        "Namespace" => others::namespace(object),
+        "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
+        "PersistentVolumeClaim" => others::volume_claim(object),
+        "HorizontalPodAutoscaler" => others::autoscaler(object),
+        "PriorityClass" => missing(object, "preemptionPolicy", "PreemptLowerPriority"),
+        "StorageClass" => {
+            missing(object, "reclaimPolicy", "Delete");
+            missing(object, "volumeBindingMode", "Immediate");
+        }
+        "Service" => network::service(object),
+        "Ingress" | "IngressClass" => network::ingress_class(object),
+        "NetworkPolicy" => network::policy(object),
+        "EndpointSlice" => network::endpoint_slice(object),
+        "Pod" => pods::pod(object),
+        "Deployment" => workloads::deployment(object),
+        "StatefulSet" => workloads::stateful_set(object),
+        "DaemonSet" => workloads::daemon_set(object),
+        "ReplicaSet" => workloads::replica_set(object),
+        "Job" => workloads::job(object),
+        "CronJob" => workloads::cron_job(object),
+        "PodTemplate" => pods::template(object),
+        _ => {}
+    }
+}
+
+/// Fills in the first status of a kind, and what only a new object gets.
+pub(super) fn create(kind: &str, object: &mut Value) {
+    let phase = match kind {
+        "Namespace" => "Active",
+        "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
+        "ServiceAccount" => return others::service_account(object),
+        "Service" => return network::families(object),
+        "DaemonSet" => return workloads::template_generation(None, object),
+        _ => return,
+    };
+    object["status"] = json!({ "phase": phase });
+    match kind {
+        "Pod" => object["status"]["qosClass"] = json!(pods::quality(object)),
+        "Namespace" => others::namespace_finalizer(object),
+        "PersistentVolumeClaim" => others::protected(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolume" => others::protected(object, "kubernetes.io/pv-protection"),
+        _ => {}
+    }
+}
+
+/// Fills in what depends on the identity of a new object.
+pub(super) fn identified(kind: &str, object: &mut Value) {
+    if let ("Job", Some(job)) = (kind, object.as_object_mut()) {
+        workloads::job_selector(job);
+    }
+}
+
+/// Carries over what an update may leave out.
+pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
+    match kind {
+        "Service" => network::allocated(live, object),
+        "ServiceAccount" => others::service_account(object),
+        "DaemonSet" => workloads::template_generation(Some(live), object),
+        _ => {}
+    }
+}
+
+type Object = Map<String, Value>;
+
+/// Sets a field that is not there.
+fn missing(object: &mut Object, field: &str, value: impl Into<Value>) {
+    let place = object.entry(field).or_insert(Value::Null);
+    if place.is_null() {
+        *place = value.into();
+    }
+}
+
+/// A part of an object, if it is there.
+fn part<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+    object.get_mut(field).and_then(Value::as_object_mut)
+}
+
+/// A part of an object, made if it isn't there.
+fn made<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
+    missing(object, field, json!({}));
+    part(object, field)
+}
+
+/// The items of a list of objects.
+fn each<'a>(object: &'a mut Object, field: &str) -> impl Iterator<Item = &'a mut Object> + use<'a> {
+    let items = object.get_mut(field).and_then(Value::as_array_mut);
+    items.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// A text, empty where it is absent.
+fn text<'a>(object: &'a Object, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or("")
+}

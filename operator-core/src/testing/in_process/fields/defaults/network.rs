@@ -1,0 +1,172 @@
+//! Services, Ingresses and policies.
+
+use serde_json::{Value, json};
+
+use super::{super::recorded::at, Object, each, made, missing, part, text};
+
+pub(super) fn service(service: &mut Object) {
+    let Some(spec) = made(service, "spec") else { return };
+    missing(spec, "sessionAffinity", "None");
+    match text(spec, "sessionAffinity") {
+        "None" => {
+            spec.remove("sessionAffinityConfig");
+        }
+        "ClientIP"
+            if spec
+                .get("sessionAffinityConfig")
+                .is_none_or(|config| at(at(config, "clientIP"), "timeoutSeconds").is_null()) =>
+        {
+            spec.insert("sessionAffinityConfig".to_owned(), json!({"clientIP": {"timeoutSeconds": 10800}}));
+        }
+        _ => {}
+    }
+    missing(spec, "type", "ClusterIP");
+    for port in each(spec, "ports") {
+        missing(port, "protocol", "TCP");
+        if port.get("targetPort").is_none_or(|target| {
+            matches!(target.as_str(), Some("")) || target == &json!(0) || target.is_null()
+        }) {
+            port.insert("targetPort".to_owned(), port.get("port").cloned().unwrap_or_default());
+        }
+    }
+    let kind = text(spec, "type").to_owned();
+    let external = spec.get("externalIPs").and_then(Value::as_array).is_some_and(|ips| !ips.is_empty());
+    if kind == "NodePort" || kind == "LoadBalancer" || kind == "ClusterIP" && external {
+        missing(spec, "externalTrafficPolicy", "Cluster");
+    }
+    if kind != "ExternalName" {
+        missing(spec, "internalTrafficPolicy", "Cluster");
+    }
+    if kind == "LoadBalancer" {
+        missing(spec, "allocateLoadBalancerNodePorts", true);
+        if let Some(balancer) = part(service, "status").and_then(|status| part(status, "loadBalancer")) {
+            each(balancer, "ingress")
+                .filter(|ingress| !text(ingress, "ip").is_empty())
+                .for_each(|ingress| missing(ingress, "ipMode", "VIP"));
+        }
+    }
+}
+
+/// The families of a Service's addresses. The addresses themselves are the server's to allocate.
+pub(super) fn families(service: &mut Value) {
+    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    if text(spec, "type") == "ExternalName" {
+        return;
+    }
+    let selects =
+        spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
+    let (policy, families) = match text(spec, "clusterIP") {
+        "None" if !selects => ("RequireDualStack", json!(["IPv4", "IPv6"])),
+        _ => ("SingleStack", json!(["IPv4"])),
+    };
+    missing(spec, "ipFamilyPolicy", policy);
+    missing(spec, "ipFamilies", families);
+    singular(spec);
+}
+
+/// `clusterIP` is the first of `clusterIPs`.
+fn singular(spec: &mut Object) {
+    let one = spec
+        .get("clusterIP")
+        .filter(|address| address.as_str().is_some_and(|text| !text.is_empty()))
+        .cloned();
+    if let Some(address) = one {
+        missing(spec, "clusterIPs", json!([address]));
+    }
+}
+
+/// What was allocated for a Service stays, unless the update names something else.
+pub(super) fn allocated(live: &Value, service: &mut Value) {
+    let old = at(live, "spec").clone();
+    if service.get("status").is_some_and(|_| at(at(service, "spec"), "type") != "LoadBalancer")
+        && let Some(status) = service.get_mut("status")
+    {
+        status["loadBalancer"] = json!({});
+    }
+    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    let addressed = |kind: &str| matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer");
+    let (was, is) = (at(&old, "type").as_str().unwrap_or("").to_owned(), text(spec, "type").to_owned());
+    if addressed(&was) && addressed(&is) {
+        for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+            if !at(&old, field).is_null() {
+                missing(spec, field, at(&old, field).clone());
+            }
+        }
+    } else if addressed(&was) {
+        for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+            if spec.get(field) == Some(at(&old, field)) {
+                spec.remove(field);
+            }
+        }
+    }
+    node_ports(&old, spec, &was, &is);
+    let dropped = [
+        ("allocateLoadBalancerNodePorts", is != "LoadBalancer"),
+        ("loadBalancerClass", is != "LoadBalancer"),
+        ("externalTrafficPolicy", is == "ClusterIP" && was != "ClusterIP" || is == "ExternalName"),
+    ];
+    for (field, drop) in dropped {
+        if drop && spec.get(field) == Some(at(&old, field)) {
+            spec.remove(field);
+        }
+    }
+}
+
+/// Ports of the nodes stay with the names of their ports, or go with the type that needs them.
+fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
+    let needs = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
+    if !needs(was) {
+        return;
+    }
+    let ports = at(old, "ports").as_array().cloned().unwrap_or_default();
+    let used: Vec<_> = ports.iter().map(|port| at(port, "nodePort").clone()).collect();
+    if !needs(is) {
+        let kept: Vec<_> =
+            each(spec, "ports").map(|port| port.get("nodePort").cloned().unwrap_or_default()).collect();
+        if kept == used {
+            each(spec, "ports").for_each(|port| {
+                port.remove("nodePort");
+            });
+        }
+        return;
+    }
+    let taken: Vec<_> = each(spec, "ports").filter_map(|port| port.get("nodePort").cloned()).collect();
+    for port in each(spec, "ports") {
+        let name = text(port, "name");
+        let same = ports.iter().find(|old| at(old, "name").as_str().unwrap_or("") == name);
+        if let Some(number) =
+            same.map(|old| at(old, "nodePort")).filter(|number| !number.is_null() && !taken.contains(number))
+        {
+            missing(port, "nodePort", number.clone());
+        }
+    }
+}
+
+pub(super) fn ingress_class(class: &mut Object) {
+    if let Some(parameters) = part(class, "spec").and_then(|spec| part(spec, "parameters")) {
+        missing(parameters, "scope", "Cluster");
+    }
+}
+
+pub(super) fn policy(policy: &mut Object) {
+    let Some(spec) = made(policy, "spec") else { return };
+    for direction in ["ingress", "egress"] {
+        for rule in each(spec, direction) {
+            each(rule, "ports").for_each(|port| missing(port, "protocol", "TCP"));
+        }
+    }
+    let filled = |spec: &Object, field: &str| {
+        spec.get(field).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+    };
+    if !filled(spec, "policyTypes") {
+        let types = if filled(spec, "egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+        spec.insert("policyTypes".to_owned(), types);
+    }
+}
+
+pub(super) fn endpoint_slice(slice: &mut Object) {
+    for port in each(slice, "ports") {
+        missing(port, "name", "");
+        missing(port, "protocol", "TCP");
+    }
+}

@@ -1,0 +1,116 @@
+//! Kinds with a default or two.
+
+use serde_json::{Value, json};
+
+use super::{Object, each, made, missing, part, text};
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// `stringData` is only a way to write `data`.
+pub(super) fn secret(secret: &mut Object) {
+    missing(secret, "type", "Opaque");
+    let Some(Value::Object(texts)) = secret.remove("stringData") else { return };
+    if let Some(data) = made(secret, "data") {
+        for (key, text) in texts {
+            data.insert(key, json!(base64(text.as_str().unwrap_or_default().as_bytes())));
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let group = at(0) << 16 | at(1) << 8 | at(2);
+        for index in 0..4 {
+            let digit = (group >> (18 - 6 * index)) & 63;
+            text.push(if index > chunk.len() { '=' } else { char::from(ALPHABET[digit as usize]) });
+        }
+    }
+    text
+}
+
+/// Every Namespace has its name as a label.
+pub(super) fn namespace(namespace: &mut Object) {
+    if let Some(metadata) = part(namespace, "metadata") {
+        let name = text(metadata, "name").to_owned();
+        if !name.is_empty()
+            && let Some(labels) = made(metadata, "labels")
+        {
+            labels.insert("kubernetes.io/metadata.name".to_owned(), json!(name));
+        }
+    }
+}
+
+/// A new Namespace is finalized by Kubernetes.
+pub(super) fn namespace_finalizer(namespace: &mut Value) {
+    let finalizers = &mut namespace["spec"]["finalizers"];
+    let list = finalizers.as_array().cloned().unwrap_or_default();
+    if !list.contains(&json!("kubernetes")) {
+        *finalizers = list.into_iter().chain([json!("kubernetes")]).collect();
+    }
+}
+
+/// A volume is not deleted while it is used.
+pub(super) fn protected(object: &mut Value, finalizer: &str) {
+    let finalizers = &mut object["metadata"]["finalizers"];
+    let list = finalizers.as_array().cloned().unwrap_or_default();
+    if !list.contains(&json!(finalizer)) {
+        *finalizers = list.into_iter().chain([json!(finalizer)]).collect();
+    }
+}
+
+/// A reference to a Secret is its name.
+pub(super) fn service_account(account: &mut Value) {
+    for secret in account.get_mut("secrets").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(secret) = secret.as_object_mut() {
+            secret.retain(|field, _| field == "name");
+        }
+    }
+}
+
+pub(super) fn binding(binding: &mut Object) {
+    if let Some(role) = part(binding, "roleRef")
+        && text(role, "apiGroup").is_empty()
+    {
+        role.insert("apiGroup".to_owned(), json!(RBAC));
+    }
+    for subject in each(binding, "subjects") {
+        if matches!(text(subject, "kind"), "User" | "Group") {
+            missing(subject, "apiGroup", RBAC);
+        }
+    }
+}
+
+/// A claim, or the template of one.
+pub(super) fn volume_claim(claim: &mut Object) {
+    if let Some(spec) = made(claim, "spec") {
+        missing(spec, "volumeMode", "Filesystem");
+    }
+    if let Some(status) = made(claim, "status") {
+        missing(status, "phase", "Pending");
+    }
+}
+
+pub(super) fn autoscaler(autoscaler: &mut Object) {
+    let Some(spec) = made(autoscaler, "spec") else { return };
+    missing(spec, "minReplicas", 1);
+    let target = json!({"type": "Utilization", "averageUtilization": 80});
+    if spec.get("metrics").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+        let metric = json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]);
+        spec.insert("metrics".to_owned(), metric);
+    }
+    let Some(behavior) = part(spec, "behavior") else { return };
+    let pods = |number| json!({"type": "Pods", "value": number, "periodSeconds": 15});
+    let percent = json!({"type": "Percent", "value": 100, "periodSeconds": 15});
+    if let Some(up) = made(behavior, "scaleUp") {
+        missing(up, "stabilizationWindowSeconds", 0);
+        missing(up, "selectPolicy", "Max");
+        missing(up, "policies", json!([pods(4), percent]));
+    }
+    if let Some(down) = made(behavior, "scaleDown") {
+        missing(down, "selectPolicy", "Max");
+        missing(down, "policies", json!([percent]));
+    }
+}

@@ -1,0 +1,209 @@
+//! What an endpoint does to an object between the request and the storage.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Endpoint, Origin, Schema, Write,
+    canonical::canonical,
+    defaults,
+    recorded::{Go, RECORDED, at},
+    set::Set,
+};
+
+/// The fields that an endpoint doesn't write, so that nobody owns them by writing there.
+pub(super) fn reset(schema: &Schema, endpoint: Endpoint) -> Set {
+    match (&schema.0.origin, endpoint) {
+        (Origin::Custom(definition), Endpoint::Main) if !definition.has_status => Set::default(),
+        (Origin::Custom(_), Endpoint::Status) => Set::of(&[&["metadata"], &["spec"]]),
+        (Origin::Builtin { .. }, Endpoint::Main) if !has_status(schema) => Set::default(),
+        (_, Endpoint::Main) => Set::of(&[&["status"]]),
+        (Origin::Builtin { .. }, Endpoint::Status) => match schema.0.kind.kind.as_str() {
+            "Deployment" => Set::of(&[&["spec"], &["metadata", "labels"]]),
+            "Pod" => {
+                Set::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
+            }
+            _ => Set::of(&[&["spec"]]),
+        },
+    }
+}
+
+fn has_status(schema: &Schema) -> bool {
+    match &schema.0.origin {
+        Origin::Builtin { go: Go::Struct(name), .. } => {
+            RECORDED.fields(name).is_some_and(|fields| fields.contains_key("status"))
+        }
+        Origin::Builtin { .. } => false,
+        Origin::Custom(definition) => definition.has_status,
+    }
+}
+
+/// An object without its managed fields, which are kept apart.
+pub(super) fn without_managed(mut object: Value) -> Value {
+    set_managed(&mut object, None);
+    object
+}
+
+/// Sets the managed fields.
+pub(super) fn set_managed(object: &mut Value, entries: Option<Value>) {
+    put(object, "metadata", "managedFields", entries);
+}
+
+/// Sets a field of a part of an object, or removes it.
+fn put(object: &mut Value, part: &str, field: &str, value: Option<Value>) {
+    let Some(part) = object.get_mut(part).and_then(Value::as_object_mut) else { return };
+    match value {
+        Some(value) => {
+            part.insert(field.to_owned(), value);
+        }
+        None => {
+            part.remove(field);
+        }
+    }
+}
+
+/// What an endpoint makes of a request: what it doesn't write comes from the live object.
+pub(super) fn prepare(write: &Write<'_>, live: Option<&Value>, mut new: Value) -> Value {
+    let schema = write.schema;
+    let Some(live) = live else {
+        create(schema, &mut new);
+        return new;
+    };
+    match (write.endpoint, &schema.0.origin) {
+        (Endpoint::Main, _) if has_status(schema) => copy(live, &mut new, "status"),
+        (Endpoint::Main, _) => {}
+        (Endpoint::Status, Origin::Custom(_)) => {
+            let mut all = live.clone();
+            copy(&new, &mut all, "status");
+            new = all;
+        }
+        (Endpoint::Status, Origin::Builtin { .. }) => {
+            copy(live, &mut new, "spec");
+            if schema.0.kind.kind == "Deployment" {
+                let labels = at(live, "metadata").get("labels").cloned();
+                put(&mut new, "metadata", "labels", labels);
+            }
+        }
+    }
+    if matches!(schema.0.origin, Origin::Builtin { .. }) {
+        defaults::update(&schema.0.kind.kind, live, &mut new);
+    }
+    keep(live, &mut new);
+    new
+}
+
+fn create(schema: &Schema, new: &mut Value) {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"] {
+        put(new, "metadata", field, None);
+    }
+    match &schema.0.origin {
+        Origin::Custom(_) if !has_status(schema) => {}
+        Origin::Custom(_) => {
+            new.as_object_mut().map(|new| new.remove("status"));
+        }
+        Origin::Builtin { go, .. } => {
+            if has_status(schema) {
+                let empty = canonical(go, Value::Object(Map::new()), "").unwrap_or_default();
+                copy(&empty, new, "status");
+            }
+            defaults::create(&schema.0.kind.kind, new);
+        }
+    }
+}
+
+fn copy(from: &Value, to: &mut Value, field: &str) {
+    let Some(to) = to.as_object_mut() else { return };
+    match from.get(field) {
+        Some(value) => {
+            to.insert(field.to_owned(), value.clone());
+        }
+        None => {
+            to.remove(field);
+        }
+    }
+}
+
+/// What of the metadata a request may leave out, and what it can't change.
+fn keep(live: &Value, new: &mut Value) {
+    let old = at(live, "metadata");
+    put(new, "metadata", "generation", old.get("generation").cloned());
+    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if at(at(new, "metadata"), field).is_null() {
+            put(new, "metadata", field, old.get(field).cloned());
+        }
+    }
+}
+
+/// Whether a kind's generation tells an empty list from none.
+pub(super) fn knows_empty(kind: &str) -> bool {
+    kind == "NetworkPolicy"
+}
+
+/// Whether the kind counts its generations.
+pub(super) fn starts_generation(schema: &Schema) -> bool {
+    match schema.0.origin {
+        Origin::Custom(_) => true,
+        Origin::Builtin { .. } => matches!(
+            schema.0.kind.kind.as_str(),
+            "Deployment"
+                | "StatefulSet"
+                | "DaemonSet"
+                | "ReplicaSet"
+                | "Job"
+                | "CronJob"
+                | "Ingress"
+                | "IngressClass"
+                | "NetworkPolicy"
+                | "PodDisruptionBudget"
+                | "CustomResourceDefinition"
+                | "EndpointSlice"
+                | "Pod"
+                | "PriorityClass"
+        ),
+    }
+}
+
+/// Whether a write counts up the generation.
+pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> bool {
+    let differs = |field: &str| at(old, field) != at(new, field);
+    let but_metadata = |object: &Value| {
+        let mut object = object.clone();
+        object.as_object_mut().map(|object| object.remove("metadata"));
+        object
+    };
+    match &schema.0.origin {
+        Origin::Custom(definition) if definition.has_status => {
+            let rest = |object: &Value| {
+                let mut object = but_metadata(object);
+                object.as_object_mut().map(|object| object.remove("status"));
+                object
+            };
+            rest(old) != rest(new)
+        }
+        Origin::Custom(_) => but_metadata(old) != but_metadata(new),
+        Origin::Builtin { .. } => match schema.0.kind.kind.as_str() {
+            "Deployment" => {
+                let annotations = |object: &Value| at(at(object, "metadata"), "annotations").clone();
+                differs("spec") || annotations(old) != annotations(new)
+            }
+            "StatefulSet"
+            | "DaemonSet"
+            | "ReplicaSet"
+            | "Job"
+            | "CronJob"
+            | "Ingress"
+            | "IngressClass"
+            | "NetworkPolicy"
+            | "PodDisruptionBudget"
+            | "CustomResourceDefinition"
+            | "Pod" => differs("spec"),
+            "EndpointSlice" => {
+                let labels = |object: &Value| at(at(object, "metadata"), "labels").clone();
+                differs("endpoints")
+                    || differs("ports")
+                    || differs("addressType")
+                    || labels(old) != labels(new)
+            }
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,258 @@
+//! Sets of fields, in the form that managed fields have on the wire.
+//!
+//! ```text
+//!  {"f:data": {".": {}, "f:a": {}}}   ◀──▶   data (a member), data.a (a member)
+//! ```
+//!
+//! A parent is not a member because its child is: both can be in the set, or one of them.
+
+use std::{cmp::Ordering, collections::BTreeMap, fmt};
+
+use serde_json::{Map, Value};
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Element {
+    /// A field of an object.
+    Field(String),
+    /// An item of a list by its keys, which are sorted by their names.
+    Key(Vec<(String, Scalar)>),
+    /// An item of a set.
+    Item(Scalar),
+    /// An item by its place: the API server writes none, but reads them.
+    Index(usize),
+}
+
+/// A value that is part of a path, with an order.
+#[derive(Clone, Debug)]
+pub(super) struct Scalar(pub(super) Value);
+
+impl Scalar {
+    fn rank(&self) -> u8 {
+        match self.0 {
+            Value::Number(_) => 0,
+            Value::String(_) => 1,
+            Value::Bool(_) => 2,
+            Value::Array(_) => 3,
+            Value::Object(_) => 4,
+            Value::Null => 5,
+        }
+    }
+}
+
+impl Ord for Scalar {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let numbers = || match (self.0.as_i64(), other.0.as_i64()) {
+            (Some(one), Some(two)) => one.cmp(&two),
+            _ => self.0.as_f64().unwrap_or(0.0).total_cmp(&other.0.as_f64().unwrap_or(0.0)),
+        };
+        match (&self.0, &other.0) {
+            (Value::Number(_), Value::Number(_)) => numbers(),
+            (Value::String(one), Value::String(two)) => one.cmp(two),
+            (Value::Bool(one), Value::Bool(two)) => one.cmp(two),
+            (one, two) => self.rank().cmp(&other.rank()).then_with(|| one.to_string().cmp(&two.to_string())),
+        }
+    }
+}
+
+impl PartialOrd for Scalar {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Scalar {}
+
+/// As error messages name a step.
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Key(keys) => {
+                let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
+                write!(f, "[{}]", keys.join(","))
+            }
+            Self::Item(value) => write!(f, "[={}]", value.0),
+            Self::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+impl Element {
+    /// A field by its name.
+    pub(super) fn field(name: &str) -> Self {
+        Self::Field(name.to_owned())
+    }
+
+    fn encode(&self) -> String {
+        match self {
+            Self::Field(name) => format!("f:{name}"),
+            Self::Key(keys) => {
+                let keys: Map<String, Value> =
+                    keys.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+                format!("k:{}", Value::Object(keys))
+            }
+            Self::Item(value) => format!("v:{}", value.0),
+            Self::Index(index) => format!("i:{index}"),
+        }
+    }
+
+    /// `None` for what a later Kubernetes may have added, or what is no path element at all.
+    fn decode(text: &str) -> Option<Self> {
+        match text.split_once(':')? {
+            ("f", name) => Some(Self::field(name)),
+            ("k", keys) => {
+                let keys: BTreeMap<String, Value> = serde_json::from_str(keys).ok()?;
+                Some(Self::Key(keys.into_iter().map(|(name, value)| (name, Scalar(value))).collect()))
+            }
+            ("v", value) => Some(Self::Item(Scalar(serde_json::from_str(value).ok()?))),
+            ("i", index) => Some(Self::Index(index.parse().ok()?)),
+            _ => None,
+        }
+    }
+}
+
+/// A set of fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Set(BTreeMap<Element, Node>);
+
+/// What is in a set at and below an element: never nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    member: bool,
+    below: Set,
+}
+
+impl Set {
+    /// A set of paths that consist of names.
+    pub(super) fn of(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            let path: Vec<_> = path.iter().map(|name| Element::field(name)).collect();
+            set.insert(&path);
+        }
+        set
+    }
+
+    /// Adds a path; the empty one, the whole object, is never in a set.
+    pub(super) fn insert(&mut self, path: &[Element]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        // Most paths lead to elements that are there already.
+        if !self.0.contains_key(first) {
+            self.0.insert(first.clone(), Node::default());
+        }
+        let Some(node) = self.0.get_mut(first) else { return };
+        if rest.is_empty() {
+            node.member = true;
+        } else {
+            node.below.insert(rest);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an element itself is a member.
+    pub(super) fn has(&self, element: &Element) -> bool {
+        self.0.get(element).is_some_and(|node| node.member)
+    }
+
+    /// What is below an element, where something is.
+    pub(super) fn below(&self, element: &Element) -> Option<&Self> {
+        self.0.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
+    }
+
+    /// The elements with something below them.
+    pub(super) fn parents(&self) -> impl Iterator<Item = (&Element, &Self)> {
+        self.0.iter().filter(|(_, node)| !node.below.is_empty()).map(|(element, node)| (element, &node.below))
+    }
+
+    /// Puts a set below an element.
+    pub(super) fn put(&mut self, element: Element, member: bool, below: Self) {
+        if member || !below.is_empty() {
+            self.0.insert(element, Node { member, below });
+        }
+    }
+
+    pub(super) fn union(&self, other: &Self) -> Self {
+        let mut all = self.clone();
+        for (element, node) in &other.0 {
+            let into = all.0.entry(element.clone()).or_default();
+            into.member |= node.member;
+            into.below = into.below.union(&node.below);
+        }
+        all
+    }
+
+    pub(super) fn intersection(&self, other: &Self) -> Self {
+        self.combine(|element, node| {
+            let other = other.0.get(element)?;
+            Some((node.member && other.member, node.below.intersection(&other.below)))
+        })
+    }
+
+    pub(super) fn difference(&self, other: &Self) -> Self {
+        self.combine(|element, node| match other.0.get(element) {
+            Some(other) => Some((node.member && !other.member, node.below.difference(&other.below))),
+            None => Some((node.member, node.below.clone())),
+        })
+    }
+
+    /// As [`difference`](Self::difference), but what is below a member of `other` goes with it.
+    pub(super) fn without(&self, other: &Self) -> Self {
+        self.combine(|element, node| match other.0.get(element) {
+            Some(other) if other.member => None,
+            Some(other) => Some((node.member, node.below.without(&other.below))),
+            None => Some((node.member, node.below.clone())),
+        })
+    }
+
+    fn combine(&self, keep: impl Fn(&Element, &Node) -> Option<(bool, Self)>) -> Self {
+        let mut kept = Self::default();
+        for (element, node) in &self.0 {
+            if let Some((member, below)) = keep(element, node) {
+                kept.put(element.clone(), member, below);
+            }
+        }
+        kept
+    }
+
+    /// All members, as error messages name them; parents before what is below them, but behind their siblings.
+    pub(super) fn paths(&self) -> Vec<String> {
+        let members = self.0.iter().filter(|(_, node)| node.member).map(|(element, _)| element.to_string());
+        let deeper = self.parents().flat_map(|(element, below)| {
+            below.paths().into_iter().map(move |path| format!("{element}{path}"))
+        });
+        members.chain(deeper).collect()
+    }
+
+    /// The wire form.
+    pub(super) fn encode(&self) -> Value {
+        let fields = self.0.iter().map(|(element, node)| {
+            let mut below = node.below.encode();
+            if let (true, Some(map)) = (node.member && !node.below.is_empty(), below.as_object_mut()) {
+                map.insert(".".to_owned(), Value::Object(Map::new()));
+            }
+            (element.encode(), below)
+        });
+        Value::Object(fields.collect())
+    }
+
+    /// Reads the wire form. What is not known is not in the set.
+    pub(super) fn decode(fields: &Value) -> Self {
+        let mut set = Self::default();
+        for (key, below) in fields.as_object().into_iter().flatten() {
+            let Some(element) = Element::decode(key) else { continue };
+            let member = below.as_object().is_none_or(|below| below.is_empty() || below.contains_key("."));
+            set.put(element, member, Self::decode(below));
+        }
+        set
+    }
+}

@@ -1,0 +1,76 @@
+//! Kubernetes' own kinds that this server has, as the real one's discovery lists them.
+
+use super::{Behaviour, Kind};
+
+/// Group, version, plural, singular, kind, short names, behaviour.
+struct Row(&'static str, &'static str, &'static str, &'static str, &'static str, &'static str, u8);
+
+const CLUSTER: u8 = 1;
+const STATUS: u8 = 2;
+const PUT_CREATES: u8 = 8;
+const SHOWS_DELETED: u8 = 16;
+
+/// The kinds, in the order of the discovery.
+pub(super) fn all() -> impl Iterator<Item = Kind> {
+    ROWS.iter().map(|Row(group, version, plural, singular, kind, short_names, flags)| {
+        let has = |flag: u8| flags & flag != 0;
+        let text = |text: &str| text.to_owned();
+        Kind {
+            group: text(group),
+            version: text(version),
+            plural: text(plural),
+            singular: text(singular),
+            kind: text(kind),
+            list_kind: format!("{kind}List"),
+            short_names: short_names.split(',').filter(|name| !name.is_empty()).map(text).collect(),
+            namespaced: !has(CLUSTER),
+            status: has(STATUS),
+            storage_version: text(version),
+            selectable: Vec::new(),
+            behaviour: Behaviour {
+                put_creates: has(PUT_CREATES),
+                shows_deleted: has(SHOWS_DELETED),
+                custom: false,
+            },
+            rereads: false,
+            definition: 0,
+            schema: std::sync::OnceLock::new(),
+        }
+    })
+}
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row("", "v1", "configmaps", "configmap", "ConfigMap", "cm", 0),
+    Row("", "v1", "endpoints", "endpoints", "Endpoints", "ep", PUT_CREATES),
+    Row("", "v1", "limitranges", "limitrange", "LimitRange", "limits", PUT_CREATES),
+    Row("", "v1", "namespaces", "namespace", "Namespace", "ns", CLUSTER | STATUS),
+    Row("", "v1", "nodes", "node", "Node", "no", CLUSTER | STATUS),
+    Row("", "v1", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", STATUS | SHOWS_DELETED),
+    Row("", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", "pv", CLUSTER | STATUS | SHOWS_DELETED),
+    Row("", "v1", "pods", "pod", "Pod", "po", STATUS | SHOWS_DELETED),
+    Row("", "v1", "resourcequotas", "resourcequota", "ResourceQuota", "quota", STATUS | SHOWS_DELETED),
+    Row("", "v1", "secrets", "secret", "Secret", "", 0),
+    Row("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", "sa", SHOWS_DELETED),
+    Row("", "v1", "services", "service", "Service", "svc", STATUS | PUT_CREATES | SHOWS_DELETED),
+    Row("apps", "v1", "daemonsets", "daemonset", "DaemonSet", "ds", STATUS),
+    Row("apps", "v1", "deployments", "deployment", "Deployment", "deploy", STATUS),
+    Row("apps", "v1", "replicasets", "replicaset", "ReplicaSet", "rs", STATUS),
+    Row("apps", "v1", "statefulsets", "statefulset", "StatefulSet", "sts", STATUS),
+    Row("batch", "v1", "cronjobs", "cronjob", "CronJob", "cj", STATUS),
+    Row("batch", "v1", "jobs", "job", "Job", "", STATUS),
+    Row("networking.k8s.io", "v1", "ingresses", "ingress", "Ingress", "ing", STATUS),
+    Row("networking.k8s.io", "v1", "networkpolicies", "networkpolicy", "NetworkPolicy", "netpol", 0),
+    Row("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", "", CLUSTER | PUT_CREATES),
+    Row("rbac.authorization.k8s.io", "v1", "clusterroles", "clusterrole", "ClusterRole", "", CLUSTER | PUT_CREATES),
+    Row("rbac.authorization.k8s.io", "v1", "rolebindings", "rolebinding", "RoleBinding", "", PUT_CREATES),
+    Row("rbac.authorization.k8s.io", "v1", "roles", "role", "Role", "", PUT_CREATES),
+    Row("policy", "v1", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", "pdb", STATUS),
+    Row("autoscaling", "v2", "horizontalpodautoscalers", "horizontalpodautoscaler", "HorizontalPodAutoscaler", "hpa", STATUS),
+    Row("coordination.k8s.io", "v1", "leases", "lease", "Lease", "", PUT_CREATES),
+    Row("events.k8s.io", "v1", "events", "event", "Event", "ev", PUT_CREATES),
+    Row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition", "crd,crds", CLUSTER | STATUS),
+    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER),
+    Row("scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", "pc", CLUSTER),
+    Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", 0),
+];

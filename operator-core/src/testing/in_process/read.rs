@@ -1,0 +1,255 @@
+//! Reading single objects and lists.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{
+    failure::Failure,
+    kinds::Kind,
+    request::{Representation, Request, Target},
+    selector::Selector,
+    state::{Reply, State},
+    store::Path,
+};
+
+impl State {
+    /// GET of one object.
+    pub(super) fn get(&self, request: &Request, kind: &Kind, path: &Path) -> Result<Reply, Failure> {
+        let object = self.live(kind, path)?;
+        if let Some(version) = request.query.get("resourceVersion") {
+            self.known(version)?;
+        }
+        show(request, kind, &object).map(Reply::ok)
+    }
+
+    /// The stored object in the form of `kind`'s version, or 404.
+    pub(super) fn live(&self, kind: &Kind, path: &Path) -> Result<Arc<Value>, Failure> {
+        let stored = self.store.get(&kind.resource(), path);
+        let stored = stored.ok_or_else(|| Failure::not_found(kind, path.name()))?;
+        Ok(in_version(kind, stored))
+    }
+
+    /// GET of a collection.
+    pub(super) fn list(&self, request: &Request, kind: &Kind, target: &Target) -> Result<Reply, Failure> {
+        let query = &request.query;
+        if query.flag("sendInitialEvents").is_some() {
+            let message = "Forbidden: sendInitialEvents is forbidden for list";
+            return Err(list_option("sendInitialEvents", "FieldValueForbidden", message));
+        }
+        let selector = selector(request, kind, target)?;
+        let limit = query.get("limit").map(str::parse::<usize>).transpose();
+        let limit =
+            limit.map_err(|error| Failure::bad_request(error.to_string()))?.filter(|limit| *limit > 0);
+        let from = self.start(request, limit)?;
+        let namespace = target.namespace.as_deref();
+        let past;
+        let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
+            Some(version) => {
+                past =
+                    self.store.list_at(&kind.resource(), version).map_err(|expired| match &from.after {
+                        Some(after) => Failure::expired_page(token(None, after)),
+                        None => Failure::expired(version, expired),
+                    })?;
+                Box::new(past.iter())
+            }
+            None => Box::new(self.store.list(&kind.resource(), namespace)),
+        };
+        if let Some(after) = &from.after {
+            items = Box::new(items.filter(move |(path, _)| *path > after));
+        }
+        let objects: Vec<(&Path, Arc<Value>)> = items
+            .filter(|(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)))
+            .map(|(path, object)| (path, in_version(kind, object)))
+            .filter(|(_, object)| selector.matches(object))
+            .collect();
+        let version = from.version.unwrap_or(self.store.version());
+        let mut metadata = json!({ "resourceVersion": version.to_string() });
+        let shown = match limit.filter(|limit| *limit < objects.len() && !from.ignores_limit) {
+            Some(limit) => {
+                metadata["continue"] = token(Some(version), objects[limit - 1].0).into();
+                if selector.is_empty() {
+                    metadata["remainingItemCount"] = (objects.len() - limit).into();
+                }
+                &objects[..limit]
+            }
+            None => {
+                if kind.is_custom() {
+                    metadata["continue"] = "".into();
+                }
+                &objects
+            }
+        };
+        collection(request, kind, &metadata, shown.iter().map(|(_, object)| &**object)).map(Reply::ok)
+    }
+
+    /// Which version a list is to show, and after which object it starts.
+    fn start(&self, request: &Request, limit: Option<usize>) -> Result<Start, Failure> {
+        let query = &request.query;
+        let (wanted, matching) = (query.get("resourceVersion"), query.get("resourceVersionMatch"));
+        if let Some(page) = query.get("continue") {
+            if wanted.is_some_and(|version| version != "0") {
+                let message = "specifying resource version is not allowed when using continue";
+                return Err(Failure::bad_request(message));
+            }
+            let (version, after) = read_token(page)
+                .ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))?;
+            return Ok(Start { version, after: Some(after), ignores_limit: false });
+        }
+        let Some(wanted) = wanted else {
+            if matching.is_some() {
+                let message =
+                    "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+                return Err(list_option("resourceVersionMatch", "FieldValueForbidden", message));
+            }
+            return Ok(Start::default());
+        };
+        let version = self.known(wanted)?;
+        let exact = match matching {
+            None => limit.is_some() && version > 0,
+            Some("NotOlderThan") => false,
+            Some("Exact") if version == 0 => {
+                let message =
+                    "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+                return Err(list_option("resourceVersionMatch", "FieldValueForbidden", message));
+            }
+            Some("Exact") => true,
+            Some(other) => {
+                let message = format!(
+                    "Unsupported value: \"{other}\": supported values: \"Exact\", \"NotOlderThan\", \"\""
+                );
+                return Err(list_option("resourceVersionMatch", "FieldValueNotSupported", &message));
+            }
+        };
+        Ok(Start { version: exact.then_some(version), after: None, ignores_limit: version == 0 })
+    }
+
+    /// Reads a version that must have been reached already.
+    fn known(&self, version: &str) -> Result<u64, Failure> {
+        let parsed = version.parse().map_err(|_| {
+            let why = format!("parsing \"{version}\": invalid syntax");
+            Failure::bad_request(format!(
+                "invalid resource version: resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: {why}"
+            ))
+        })?;
+        if parsed > self.store.version() {
+            return Err(Failure::too_large(parsed, self.store.version()));
+        }
+        Ok(parsed)
+    }
+}
+
+/// Where a list starts.
+#[derive(Debug, Default)]
+struct Start {
+    /// `None` for the newest state.
+    version: Option<u64>,
+    after: Option<Path>,
+    ignores_limit: bool,
+}
+
+/// The selectors of a request, with that of an object where the path names one.
+pub(super) fn selector(request: &Request, kind: &Kind, target: &Target) -> Result<Selector, Failure> {
+    let query = &request.query;
+    let by_name = target.name.as_ref().map(|name| format!("metadata.name={name}"));
+    let fields = [query.get("fieldSelector"), by_name.as_deref()];
+    let fields = fields.into_iter().flatten().collect::<Vec<_>>().join(",");
+    Selector::new(kind, query.get("labelSelector"), Some(&fields))
+}
+
+/// 422 of a list's parameter.
+pub(super) fn list_option(field: &str, reason: &str, message: &str) -> Failure {
+    Failure::options("ListOptions", field, reason, message)
+}
+
+/// What is stored, as the version of `kind` has it. Fields that this version doesn't know are not in it.
+pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
+    if !kind.rereads {
+        return Arc::clone(stored);
+    }
+    let mut object = Value::clone(stored);
+    object["apiVersion"] = kind.api_version().into();
+    let read = kind.schema().ok().and_then(|schema| schema.read(object.clone()).ok());
+    Arc::new(read.unwrap_or(object))
+}
+
+/// A single object as the request wants it.
+pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Value, Failure> {
+    match request.representation {
+        Representation::Whole => Ok(object.clone()),
+        Representation::Metadata => Ok(metadata_only(object)),
+        Representation::MetadataList | Representation::Other => {
+            let message = format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list (*{})",
+                kind.kind
+            );
+            Err(Failure::new(406, "NotAcceptable", message))
+        }
+    }
+}
+
+/// A list as the request wants it.
+pub(super) fn collection<'o>(
+    request: &Request,
+    kind: &Kind,
+    metadata: &Value,
+    objects: impl Iterator<Item = &'o Value>,
+) -> Result<Value, Failure> {
+    match request.representation {
+        Representation::Whole => {
+            let items = objects.map(|object| {
+                let mut item = object.clone();
+                // The items of a typed list carry no type.
+                if !kind.is_custom()
+                    && let Some(fields) = item.as_object_mut()
+                {
+                    fields.remove("apiVersion");
+                    fields.remove("kind");
+                }
+                item
+            });
+            let items: Vec<Value> = items.collect();
+            Ok(json!({
+                "kind": kind.list_kind, "apiVersion": kind.api_version(), "metadata": metadata, "items": items,
+            }))
+        }
+        Representation::MetadataList => {
+            let items: Vec<Value> = objects.map(metadata_only).collect();
+            Ok(json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": metadata,
+                "items": items,
+            }))
+        }
+        Representation::Metadata | Representation::Other => {
+            let message = format!(
+                "you requested PartialObjectMetadata, but the requested object is a list (*{})",
+                kind.list_kind
+            );
+            Err(Failure::new(406, "NotAcceptable", message))
+        }
+    }
+}
+
+/// The metadata of an object as an object of its own.
+pub(super) fn metadata_only(object: &Value) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"],
+    })
+}
+
+/// Where the next page starts: at which version (the newest without one), after which path.
+fn token(version: Option<u64>, after: &Path) -> String {
+    let version = version.map_or_else(|| "-".to_owned(), |version| version.to_string());
+    let text = format!("{version} {}", after.as_str());
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_token(token: &str) -> Option<(Option<u64>, Path)> {
+    let bytes = (0..token.len()).step_by(2).map(|at| u8::from_str_radix(token.get(at..at + 2)?, 16).ok());
+    let text = String::from_utf8(bytes.collect::<Option<_>>()?).ok()?;
+    let (version, after) = text.split_once(' ')?;
+    let version = if version == "-" { None } else { Some(version.parse().ok()?) };
+    Some((version, Path::from_text(after.to_owned())))
+}

@@ -1,0 +1,267 @@
+//! What a request asks for: its path, its query and its headers, taken apart.
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, Method, Uri, header};
+
+/// What a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// `/version`
+    Version,
+    /// `/readyz` and its relatives.
+    Health,
+    /// `/api`
+    CoreVersions,
+    /// `/apis`
+    Groups,
+    /// `/apis/{group}`
+    Group(String),
+    /// `/api/v1`, `/apis/{group}/{version}`
+    Resources(String, String),
+    /// Objects.
+    Objects(Target),
+    /// Anything else.
+    Unknown,
+}
+
+/// A collection, an object or its subresource.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Target {
+    /// Empty for the core group.
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) plural: String,
+    pub(super) namespace: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) subresource: Option<String>,
+}
+
+/// How the objects in the answer are to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Representation {
+    /// As they are.
+    Whole,
+    /// Metadata only, single objects.
+    Metadata,
+    /// Metadata only, a list.
+    MetadataList,
+    /// None that this server has.
+    Other,
+}
+
+/// A request, understood as far as that goes without knowing the kinds.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) route: Route,
+    pub(super) query: Query,
+    pub(super) representation: Representation,
+    /// Without parameters, in lower case; empty when there is none.
+    pub(super) content_type: String,
+    pub(super) user: User,
+    pub(super) user_agent: String,
+    /// Path and query as they came.
+    pub(super) uri: String,
+    pub(super) body: Vec<u8>,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct User {
+    /// The impersonated user; `None` for the administrator.
+    pub(super) name: Option<String>,
+    pub(super) groups: Vec<String>,
+}
+
+impl Request {
+    /// Reads a request whose body has arrived.
+    pub(super) fn new(method: Method, uri: &Uri, headers: &HeaderMap, body: Vec<u8>) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
+        let impersonated = headers.get("impersonate-user").and_then(|user| user.to_str().ok());
+        let groups = headers.get_all("impersonate-group").iter();
+        Self {
+            method,
+            route: Route::of(uri.path()),
+            query: Query::of(uri.query().unwrap_or_default()),
+            representation: representation(text(header::ACCEPT)),
+            content_type: content_type.trim().to_ascii_lowercase(),
+            user: User {
+                name: impersonated.map(str::to_owned),
+                groups: groups.filter_map(|group| group.to_str().ok()).map(str::to_owned).collect(),
+            },
+            user_agent: text(header::USER_AGENT).to_owned(),
+            uri: uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+            body,
+        }
+    }
+
+    /// The field manager: as the request says, or else the client program's name.
+    pub(super) fn manager(&self) -> String {
+        let program = || self.user_agent.split('/').next().unwrap_or_default();
+        let manager = self.query.get("fieldManager").unwrap_or_else(program);
+        if manager.is_empty() { "unknown".to_owned() } else { manager.chars().take(128).collect() }
+    }
+}
+
+impl Route {
+    fn of(path: &str) -> Self {
+        let segments: Vec<String> = path.trim_matches('/').split('/').map(decode).collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match segments[..] {
+            ["version"] => Self::Version,
+            ["readyz" | "healthz" | "livez"] => Self::Health,
+            ["api"] => Self::CoreVersions,
+            ["apis"] => Self::Groups,
+            ["apis", group] => Self::Group(group.to_owned()),
+            ["api", version] => Self::Resources(String::new(), version.to_owned()),
+            ["apis", group, version] => Self::Resources(group.to_owned(), version.to_owned()),
+            ["api", version, ref rest @ ..] => Self::objects("", version, rest),
+            ["apis", group, version, ref rest @ ..] => Self::objects(group, version, rest),
+            _ => Self::Unknown,
+        }
+    }
+
+    fn objects(group: &str, version: &str, rest: &[&str]) -> Self {
+        // `namespaces/x/status` is about the namespace itself, `namespaces/x/pods` about a collection in it.
+        let (namespace, rest) = match rest {
+            ["namespaces", _, "status" | "finalize"] => (None, rest),
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (Some(*namespace), rest),
+            _ => (None, rest),
+        };
+        let [plural, rest @ ..] = rest else { return Self::Unknown };
+        if rest.len() > 2 {
+            return Self::Unknown;
+        }
+        Self::Objects(Target {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: (*plural).to_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: rest.first().map(|name| (*name).to_owned()),
+            subresource: rest.get(1).map(|name| (*name).to_owned()),
+        })
+    }
+}
+
+/// The parameters of a request.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Query(BTreeMap<String, Vec<String>>);
+
+impl Query {
+    fn of(query: &str) -> Self {
+        let mut parameters = BTreeMap::<String, Vec<String>>::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            parameters.entry(decode(name)).or_default().push(decode(value));
+        }
+        Self(parameters)
+    }
+
+    /// A parameter's first value, unless it is empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.first().map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// All values of a parameter.
+    pub(super) fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a parameter is there and true.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.flag(name) == Some(true)
+    }
+
+    /// A parameter that is true or false. Any value but these two for "no" means "yes".
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        let value = self.0.get(name)?.first()?;
+        Some(!matches!(value.as_str(), "false" | "0"))
+    }
+}
+
+/// The first representation in an `Accept` header that this server has.
+fn representation(accept: &str) -> Representation {
+    let mut known = accept.split(',').map(|choice| {
+        let mut parts = choice.split(';').map(str::trim);
+        let format = parts.next().unwrap_or_default();
+        let shape = parts.find_map(|part| part.strip_prefix("as="));
+        match (format, shape) {
+            ("" | "application/json" | "*/*" | "application/*", None) => Representation::Whole,
+            ("application/json", Some("PartialObjectMetadata")) => Representation::Metadata,
+            ("application/json", Some("PartialObjectMetadataList")) => Representation::MetadataList,
+            _ => Representation::Other,
+        }
+    });
+    known.find(|choice| *choice != Representation::Other).unwrap_or(Representation::Other)
+}
+
+/// Undoes the escaping of a URL's part.
+fn decode(text: &str) -> String {
+    let (text, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        let hex = text.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match (byte, hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
+            (b'%', Some(escaped)) => {
+                decoded.push(escaped);
+                at += 2;
+            }
+            (b'+', _) => decoded.push(b' '),
+            (other, _) => decoded.push(*other),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(path: &str) -> String {
+        match Route::of(path) {
+            Route::Objects(Target { group, version, plural, namespace, name, subresource }) => {
+                let or_none = |part: Option<String>| part.unwrap_or_else(|| "-".to_owned());
+                let (namespace, name) = (or_none(namespace), or_none(name));
+                format!("{group}/{version} {plural} {namespace} {name} {}", or_none(subresource))
+            }
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_are_taken_apart() {
+        assert_eq!(target("/api/v1/namespaces"), "/v1 namespaces - - -");
+        assert_eq!(target("/api/v1/namespaces/shop"), "/v1 namespaces - shop -");
+        assert_eq!(target("/api/v1/namespaces/shop/status"), "/v1 namespaces - shop status");
+        assert_eq!(target("/api/v1/namespaces/shop/pods"), "/v1 pods shop - -");
+        assert_eq!(
+            target("/apis/apps/v1/namespaces/shop/deployments/web/status"),
+            "apps/v1 deployments shop web status"
+        );
+        assert_eq!(target("/apis/apps/v1/deployments"), "apps/v1 deployments - - -");
+        assert_eq!(target("/apis/apps/v1"), "Resources(\"apps\", \"v1\")");
+        assert_eq!(target("/api/v1/namespaces/shop/pods/one/proxy/x"), "Unknown");
+        assert_eq!(target("/favicon"), "Unknown");
+    }
+
+    #[test]
+    fn escapes_in_a_query_are_undone() {
+        let query = Query::of("labelSelector=a%3Db%2Cc+in+%28d%29&watch=true&dryRun=All&dryRun=x&limit=");
+        assert_eq!(query.get("labelSelector"), Some("a=b,c in (d)"));
+        assert!(query.is_true("watch") && query.flag("limit") == Some(true) && query.get("limit").is_none());
+        assert_eq!(query.all("dryRun"), ["All", "x"]);
+        assert_eq!(decode("100%"), "100%");
+    }
+
+    #[test]
+    fn the_first_known_representation_is_taken() {
+        let metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        assert_eq!(representation(metadata), Representation::Metadata);
+        assert_eq!(representation(""), Representation::Whole);
+        let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        assert_eq!(representation(aggregated), Representation::Other);
+        assert_eq!(representation(&format!("{aggregated},application/json")), Representation::Whole);
+    }
+}

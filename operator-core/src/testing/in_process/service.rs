@@ -1,0 +1,227 @@
+//! The server as the transport of a client.
+
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
+use http::{Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full, StreamBody};
+use kube::{Client, Config, client::Body};
+use serde_json::Value;
+use tower::{BoxError, Service, util::BoxService};
+
+use super::{
+    Shared, audit,
+    controllers::Controllers,
+    failure::Failure,
+    request::{Request, User},
+    state::{Reply, State},
+    stream::WatchStream,
+};
+use crate::{
+    client::{ResponseBody, Transport, TransportHook},
+    environment::{SystemClock, WallClock},
+    testing::AuditEvent,
+};
+
+/// An API server inside the process: no network, no other process, no thread. Clones are the same server.
+///
+/// A request is answered at the first poll of its answer, and completely then; only the lines of a watch come later. So
+/// the order of polls is the order of writes, and the same order gives the same answers.
+#[derive(Clone)]
+pub struct InProcessServer {
+    shared: Arc<Shared>,
+    wall_clock: Arc<dyn WallClock>,
+    /// Who sends the requests that don't say who sends them.
+    user: User,
+}
+
+impl fmt::Debug for InProcessServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.shared.state.lock().store.version();
+        f.debug_struct("InProcessServer").field("resource_version", &version).finish_non_exhaustive()
+    }
+}
+
+impl Default for InProcessServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl InProcessServer {
+    /// A new, empty server, which reads the machine's clock for the times in its objects.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_wall_clock(Arc::new(SystemClock))
+    }
+
+    /// A new, empty server, with another clock for the times in its objects.
+    #[must_use]
+    pub fn with_wall_clock(wall_clock: Arc<dyn WallClock>) -> Self {
+        Self::with_controllers(wall_clock, Controllers::default())
+    }
+
+    /// A new, empty server, with another clock, whose controllers work as `controllers` says.
+    #[must_use]
+    pub fn with_controllers(wall_clock: Arc<dyn WallClock>, controllers: Controllers) -> Self {
+        let state = State::new(wall_clock.now(), controllers);
+        Self { shared: Arc::new(Shared::new(state)), wall_clock, user: User::default() }
+    }
+
+    /// The server as a transport.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        BoxService::new(self.clone())
+    }
+
+    /// For an operator's builder: requests go to this server, and never to the network.
+    #[must_use]
+    pub fn hook(&self) -> TransportHook {
+        let server = self.clone();
+        TransportHook::server(move || server.transport())
+    }
+
+    /// A configuration for clients that get [`hook`](Self::hook). Its host leads nowhere.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        Config::new(Uri::from_static("http://in-process.invalid"))
+    }
+
+    /// A client. Must be called inside a tokio runtime's context.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(self.transport(), "default")
+    }
+
+    /// The same server for someone else than its administrator, so that RBAC applies: to its transport, its hook and its
+    /// client.
+    ///
+    /// To the `groups` the server adds `system:authenticated`, and to a service account
+    /// (`system:serviceaccount:<namespace>:<name>`) those that it has.
+    #[must_use]
+    pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
+    }
+
+    /// Lets the controllers look at one change, where they work [`Controllers::Stepwise`]; the answer is whether there was
+    /// one.
+    #[allow(clippy::must_use_candidate)]
+    pub fn step(&self) -> bool {
+        let now = self.wall_clock.now();
+        let stepped = {
+            let mut state = self.shared.state.lock();
+            state.now = now;
+            let stepped = state.controllers == Controllers::Stepwise && state.step();
+            state.settle();
+            stepped
+        };
+        if stepped {
+            self.shared.wake();
+        }
+        stepped
+    }
+
+    /// The calls that were answered so far, oldest first, as [`ControlPlane::audit`](crate::testing::ControlPlane::audit)
+    /// tells them: a watch has two entries, one when it starts and one when it ends.
+    #[must_use]
+    pub fn audit(&self) -> Vec<AuditEvent> {
+        self.shared.audit.lock().clone()
+    }
+
+    /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
+    /// answered with 410.
+    pub fn compact(&self) {
+        self.shared.state.lock().store.compact();
+        self.shared.wake();
+    }
+
+    /// Answers a request whose body has arrived.
+    fn answer(&self, request: &Request) -> Response<ResponseBody> {
+        let mut event = audit::event(request);
+        let reply = self.reply(request);
+        event.code = match &reply {
+            Ok(Reply::Json(code, _)) => code.as_u16(),
+            Ok(Reply::Text(_) | Reply::Watch(_)) => 200,
+            Err(failure) => failure.code().as_u16(),
+        };
+        let is_watch = matches!(reply, Ok(Reply::Watch(_)));
+        let stage = if is_watch { "ResponseStarted" } else { "ResponseComplete" };
+        self.shared.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
+        match reply {
+            Ok(Reply::Json(code, body)) => json(code, &body),
+            Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
+            Ok(Reply::Watch(watch)) => {
+                let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);
+                response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
+            }
+            Err(failure) => match failure.body() {
+                Some(body) => json(failure.code(), &body),
+                None => plain(failure.code(), "404 page not found\n"),
+            },
+        }
+    }
+
+    fn reply(&self, request: &Request) -> Result<Reply, Failure> {
+        let now = self.wall_clock.now();
+        let mut state = self.shared.state.lock();
+        let before = state.store.version();
+        let reply = state.answer(request, now);
+        let changed = state.store.version() != before;
+        drop(state);
+        if changed {
+            self.shared.wake();
+        }
+        reply
+    }
+}
+
+impl Service<http::Request<Body>> for InProcessServer {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let server = self.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect_bytes().await?;
+            let mut request = Request::new(parts.method, &parts.uri, &parts.headers, body.into());
+            if request.user == User::default() {
+                request.user = server.user.clone();
+            }
+            Ok(server.answer(&request))
+        }
+        .boxed()
+    }
+}
+
+const JSON: &str = "application/json";
+
+fn json(code: StatusCode, body: &Value) -> Response<ResponseBody> {
+    response(code, JSON, full(body.to_string()))
+}
+
+fn plain(code: StatusCode, text: &'static str) -> Response<ResponseBody> {
+    response(code, "text/plain; charset=utf-8", full(text))
+}
+
+fn full(body: impl Into<Bytes>) -> ResponseBody {
+    Full::new(body.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+fn response(code: StatusCode, content_type: &'static str, body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    response
+}

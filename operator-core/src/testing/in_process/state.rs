@@ -1,0 +1,183 @@
+//! The server without the network: one request in, one answer out.
+//!
+//! # Guarantees
+//! - An answer depends on nothing but the state, the request and the time that is given with it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    access,
+    controllers::{Changes, Controllers},
+    failure::Failure,
+    kinds::{Kind, Kinds},
+    request::{Representation, Request, Route, Target},
+    store::{Path, Store},
+    watch::WatchStart,
+};
+
+/// What is answered.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// A JSON body.
+    Json(StatusCode, Value),
+    /// Plain text.
+    Text(&'static str),
+    /// Lines, for as long as the watch lasts.
+    Watch(Box<WatchStart>),
+}
+
+impl Reply {
+    /// 200 with an object.
+    pub(super) fn ok(body: Value) -> Self {
+        Self::Json(StatusCode::OK, body)
+    }
+}
+
+/// Everything that the server knows.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) store: Store,
+    pub(super) kinds: Kinds,
+    pub(super) counters: Counters,
+    /// The time of the request that is being answered.
+    pub(super) now: Timestamp,
+    /// What has changed since the last look of the server's own controllers.
+    pub(super) changed: Changes,
+    /// What the other controllers have still to look at.
+    pub(super) waiting: Changes,
+    pub(super) controllers: Controllers,
+    /// The pod template of each Deployment, by uid, and how many it has had.
+    pub(super) rollouts: BTreeMap<String, (String, u64)>,
+}
+
+/// What the server counts where a real one rolls dice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    uids: u64,
+    names: u64,
+    pub(super) addresses: u32,
+    pub(super) ports: u32,
+}
+
+impl Counters {
+    /// The next uid.
+    pub(super) fn uid(&mut self) -> String {
+        self.uids += 1;
+        format!("00000000-0000-4000-8000-{:012x}", self.uids)
+    }
+
+    /// The next end of a generated name: five letters and digits of which none is a vowel, as with the real server.
+    pub(super) fn suffix(&mut self) -> String {
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        self.names += 1;
+        let mut rest = self.names;
+        let mut suffix = [b'b'; 5];
+        for place in suffix.iter_mut().rev() {
+            let base = LETTERS.len() as u64;
+            *place = LETTERS[usize::try_from(rest % base).unwrap_or_default()];
+            rest /= base;
+        }
+        suffix.into_iter().map(char::from).collect()
+    }
+}
+
+impl State {
+    /// A server as it is right after its start.
+    pub(super) fn new(now: Timestamp, controllers: Controllers) -> Self {
+        let mut state = Self {
+            store: Store::default(),
+            kinds: Kinds::builtin(),
+            counters: Counters::default(),
+            now,
+            changed: Changes::default(),
+            waiting: Changes::default(),
+            controllers,
+            rollouts: BTreeMap::new(),
+        };
+        state.make_first_namespaces();
+        state.settle();
+        state
+    }
+
+    /// Answers one request.
+    pub(super) fn answer(&mut self, request: &Request, now: Timestamp) -> Result<Reply, Failure> {
+        self.now = now;
+        self.authorize(request)?;
+        match &request.route {
+            Route::Objects(target) => {
+                let reply = self.answer_objects(request, target);
+                self.settle();
+                reply
+            }
+            Route::Unknown => Err(Failure::Page),
+            route => match (request.method.as_str(), request.representation) {
+                ("GET", Representation::Whole) => self.discover(route),
+                ("GET", _) => Err(not_acceptable()),
+                _ => Err(Failure::method()),
+            },
+        }
+    }
+
+    fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+        if target.group == access::REVIEWS {
+            return self.review(request, target);
+        }
+        let kind = self.kinds.find(target)?;
+        if target.namespace.is_some() && !kind.namespaced {
+            return Err(Failure::no_resource());
+        }
+        if request.representation == Representation::Other {
+            return Err(not_acceptable());
+        }
+        let Some(name) = &target.name else { return self.answer_collection(request, &kind, target) };
+        if kind.namespaced && target.namespace.is_none() {
+            return Err(Failure::no_resource());
+        }
+        if let Some(subresource) =
+            target.subresource.as_deref().filter(|subresource| *subresource != "status")
+        {
+            let feature = format!("the subresource {subresource} of {}", kind.qualified());
+            return Err(Failure::not_modelled(feature));
+        }
+        if target.subresource.is_some() && !kind.status {
+            return Err(Failure::no_resource());
+        }
+        let path = Path::new(target.namespace.as_deref(), name);
+        match request.method {
+            Method::GET if request.query.is_true("watch") => self.watch(request, &kind, target),
+            Method::GET => self.get(request, &kind, &path),
+            Method::PUT => self.replace(request, &kind, &path),
+            Method::PATCH => self.patch(request, &kind, &path),
+            Method::DELETE if target.subresource.is_none() => self.delete(request, &kind, &path),
+            _ => Err(Failure::method()),
+        }
+    }
+
+    fn answer_collection(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        target: &Target,
+    ) -> Result<Reply, Failure> {
+        match request.method {
+            Method::GET if request.query.is_true("watch") => self.watch(request, kind, target),
+            Method::GET => self.list(request, kind, target),
+            Method::POST if kind.namespaced && target.namespace.is_none() => Err(Failure::method()),
+            Method::POST => self.create(request, kind, target.namespace.as_deref()),
+            Method::DELETE if kind.namespaced && target.namespace.is_none() => Err(Failure::method()),
+            Method::DELETE => self.delete_collection(request, kind, target),
+            _ => Err(Failure::method()),
+        }
+    }
+}
+
+/// 406.
+fn not_acceptable() -> Failure {
+    let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
+                   application/vnd.kubernetes.protobuf";
+    Failure::new(406, "NotAcceptable", message)
+}

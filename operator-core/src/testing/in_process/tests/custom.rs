@@ -1,0 +1,127 @@
+//! Custom kinds, from their definition to its end.
+
+use super::*;
+
+#[tokio::test]
+async fn a_definition_is_established_and_served() {
+    let scene = Scene::new();
+    assert_eq!(scene.get(PAGES).await, (404, "404 page not found\n".into()));
+    let (code, made) = scene.post(CRDS, pages()).await;
+    assert_eq!(code, 201, "{made}");
+    assert_eq!(
+        made["spec"]["names"],
+        json!({ "kind": "Page", "plural": "pages", "singular": "page", "listKind": "PageList" })
+    );
+    assert_eq!(made["status"]["storedVersions"], json!(["v1"]));
+    let (_, established) = scene.get(&format!("{CRDS}/pages.ex.com")).await;
+    let conditions = established["status"]["conditions"].as_array().expect("conditions");
+    let types: Vec<&Value> = conditions.iter().map(|condition| &condition["type"]).collect();
+    assert_eq!(types, ["NamesAccepted", "Established"]);
+    assert_eq!(established["status"]["acceptedNames"], made["spec"]["names"]);
+    assert_eq!(established["metadata"]["generation"], 1);
+
+    let (_, list) = scene.get("/apis/ex.com/v1/pages").await;
+    assert_eq!((&list["kind"], &list["items"]), (&"PageList".into(), &json!([])));
+    let (_, resources) = scene.get("/apis/ex.com/v1").await;
+    assert_eq!(resources["resources"][1]["name"], "pages/status");
+    let (_, groups) = scene.get("/apis").await;
+    assert!(groups["groups"].as_array().expect("groups").iter().any(|group| group["name"] == "ex.com"));
+}
+
+#[tokio::test]
+async fn spec_and_status_have_an_endpoint_each() {
+    let scene = Scene::with_pages().await;
+    let mut body = page("a", "1");
+    body["status"] = json!({ "s": "x" });
+    body["spec"]["unknown"] = json!(1);
+    let (code, made) = scene.post(PAGES, body).await;
+    assert_eq!((code, &made["spec"], &made["status"]), (201, &json!({ "a": "1", "n": 3 }), &Value::Null));
+    let (path, status) = (format!("{PAGES}/a"), format!("{PAGES}/a/status"));
+
+    let (_, same) = scene.patch(&path, MERGE, json!({ "status": { "s": "y" } })).await;
+    assert_eq!(same["metadata"]["resourceVersion"], made["metadata"]["resourceVersion"]);
+    let both =
+        json!({ "status": { "s": "y" }, "spec": { "a": "2" }, "metadata": { "labels": { "l": "1" } } });
+    let (_, changed) = scene.patch(&status, MERGE, both).await;
+    assert_eq!((&changed["status"]["s"], &changed["spec"]["a"]), (&"y".into(), &"1".into()));
+    assert_eq!(
+        (&changed["metadata"]["labels"], &changed["metadata"]["generation"]),
+        (&Value::Null, &1.into())
+    );
+    let (_, labelled) = scene.patch(&path, MERGE, json!({ "metadata": { "labels": { "l": "1" } } })).await;
+    assert_eq!(labelled["metadata"]["generation"], 1);
+    let (_, changed) = scene.patch(&path, MERGE, json!({ "spec": { "a": "2" } })).await;
+    assert_eq!((&changed["metadata"]["generation"], &changed["status"]["s"]), (&2.into(), &"y".into()));
+
+    assert_eq!(
+        said(scene.put(&path, page("a", "3")).await),
+        "422 Invalid pages.ex.com \"a\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an \
+         update"
+    );
+    assert_eq!(
+        said(scene.post(PAGES, json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "b" }, "spec": {} })).await),
+        "422 Invalid Page.ex.com \"b\" is invalid: spec.a: Required value"
+    );
+    let applied = json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "b" }, "status": { "s": "1" } });
+    let gone = scene.patch(&format!("{PAGES}/b/status?fieldManager=m"), APPLY, applied).await;
+    assert_eq!(said(gone), "404 NotFound pages.ex.com \"b\" not found");
+}
+
+#[tokio::test]
+async fn objects_are_selected_by_the_fields_of_the_definition() {
+    let scene = Scene::with_pages().await;
+    scene.post(PAGES, page("a", "1")).await;
+    scene.post(PAGES, page("b", "2")).await;
+    let (_, list) = scene.get(&format!("{PAGES}?fieldSelector=spec.a%3D2")).await;
+    assert_eq!(list["items"][0]["metadata"]["name"], "b");
+    assert_eq!(list["items"][0]["kind"], "Page", "the items of a custom list carry their type");
+    assert_eq!(
+        said(scene.get(&format!("{PAGES}?fieldSelector=spec.n%3D2")).await),
+        "400 BadRequest field label not supported: spec.n"
+    );
+}
+
+#[tokio::test]
+async fn a_definition_takes_its_objects_with_it() {
+    let scene = Scene::with_pages().await;
+    let mut kept = page("kept", "1");
+    kept["metadata"]["finalizers"] = json!(["x.com/f"]);
+    scene.post(PAGES, kept).await;
+    scene.post(PAGES, page("a", "1")).await;
+    let (code, ending) = scene.delete(&format!("{CRDS}/pages.ex.com"), Value::Null).await;
+    assert_eq!(code, 200);
+    assert_eq!(ending["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
+    assert_eq!(ending["metadata"]["deletionGracePeriodSeconds"], Value::Null);
+    assert_eq!(scene.get(&format!("{PAGES}/a")).await.0, 404);
+    let (_, kept) = scene.get(&format!("{PAGES}/kept")).await;
+    assert!(kept["metadata"]["deletionTimestamp"].is_string());
+    scene.patch(&format!("{PAGES}/kept"), MERGE, json!({ "metadata": { "finalizers": null } })).await;
+    assert_eq!(scene.get(PAGES).await, (404, "404 page not found\n".into()));
+    assert_eq!(scene.get(&format!("{CRDS}/pages.ex.com")).await.0, 404);
+}
+
+#[tokio::test]
+async fn all_versions_share_the_objects() {
+    let scene = Scene::new();
+    let mut definition = pages();
+    let mut second = definition["spec"]["versions"][0].clone();
+    second["name"] = "v2".into();
+    second["storage"] = false.into();
+    definition["spec"]["versions"].as_array_mut().expect("versions").push(second);
+    scene.post(CRDS, definition).await;
+    let (code, made) = scene
+        .post(&PAGES.replace("v1", "v2"), {
+            let mut page = page("a", "1");
+            page["apiVersion"] = "ex.com/v2".into();
+            page
+        })
+        .await;
+    assert_eq!((code, &made["apiVersion"]), (201, &"ex.com/v2".into()));
+    let (_, first) = scene.get(&format!("{PAGES}/a")).await;
+    assert_eq!(
+        (&first["apiVersion"], &first["metadata"]["uid"]),
+        (&"ex.com/v1".into(), &made["metadata"]["uid"])
+    );
+    let (_, second) = scene.get(&format!("{PAGES}/a").replace("v1", "v2")).await;
+    assert_eq!(second, made);
+}

@@ -1,0 +1,159 @@
+//! Watches: which events a request sees, and as what.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{
+    failure::Failure,
+    kinds::Kind,
+    read::{in_version, list_option, metadata_only, selector},
+    request::{Representation, Request, Target},
+    selector::Selector,
+    state::{Reply, State},
+    store::Event,
+};
+
+/// How long a watch lasts that doesn't say so, in seconds.
+const DEFAULT_TIMEOUT: u64 = 1800;
+
+/// A watch that is about to start.
+#[derive(Debug)]
+pub(super) struct WatchStart {
+    pub(super) filter: Filter,
+    /// The first lines.
+    pub(super) lines: Vec<Value>,
+    /// The version after which it goes on.
+    pub(super) after: u64,
+    pub(super) bookmarks: bool,
+    /// In seconds.
+    pub(super) timeout: u64,
+}
+
+/// What of the events a watch sees.
+#[derive(Debug)]
+pub(super) struct Filter {
+    pub(super) kind: Arc<Kind>,
+    namespace: Option<String>,
+    selector: Selector,
+    metadata_only: bool,
+}
+
+impl State {
+    /// GET with `watch`.
+    pub(super) fn watch(
+        &self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        target: &Target,
+    ) -> Result<Reply, Failure> {
+        let query = &request.query;
+        let initial = query.flag("sendInitialEvents");
+        let forbidden = |field, message| Err(list_option(field, "FieldValueForbidden", message));
+        match (query.get("resourceVersionMatch"), initial) {
+            (None, Some(_)) => {
+                let message =
+                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+                return forbidden("resourceVersionMatch", message);
+            }
+            (Some(_), None) => {
+                let message = "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+                return forbidden("resourceVersionMatch", message);
+            }
+            (Some(other), Some(_)) if other != "NotOlderThan" => {
+                let message =
+                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+                return forbidden("resourceVersionMatch", message);
+            }
+            _ => {}
+        }
+        let version = query.get("resourceVersion").unwrap_or("0");
+        let version: u64 = version.parse().map_err(|_| {
+            Failure::internal(format!(
+                "resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax"
+            ))
+        })?;
+        let timeout = query.get("timeoutSeconds").map(str::parse::<u64>).transpose();
+        let timeout = timeout.map_err(|error| Failure::bad_request(error.to_string()))?;
+        let filter = Filter {
+            kind: Arc::clone(kind),
+            namespace: target.namespace.clone(),
+            selector: selector(request, kind, target)?,
+            metadata_only: request.representation != Representation::Whole,
+        };
+        let bookmarks = query.is_true("allowWatchBookmarks");
+        let current = self.store.version();
+        let mut start = WatchStart {
+            lines: Vec::new(),
+            after: version,
+            bookmarks,
+            timeout: timeout.filter(|timeout| *timeout > 0).unwrap_or(DEFAULT_TIMEOUT),
+            filter,
+        };
+        // Without a version, a watch begins with all there is.
+        if initial == Some(true) || (initial.is_none() && version == 0) {
+            if version > current {
+                return Err(Failure::too_large(version, current));
+            }
+            start.lines = self.existing(&start.filter);
+            if bookmarks && initial.is_some() {
+                start.lines.push(start.filter.bookmark(current, true));
+            }
+            start.after = current;
+        } else if version == 0 {
+            start.after = current;
+        }
+        Ok(Reply::Watch(Box::new(start)))
+    }
+
+    /// All objects as lines that add them.
+    fn existing(&self, filter: &Filter) -> Vec<Value> {
+        let objects = self.store.list(&filter.kind.resource(), filter.namespace.as_deref());
+        let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
+        let selected = objects.filter(|object| filter.selector.matches(object));
+        selected.map(|object| filter.line("ADDED", &object)).collect()
+    }
+}
+
+impl Filter {
+    /// What an event is to this watch. An object that comes to match was added, one that no longer does was deleted.
+    pub(super) fn event(&self, event: &Event) -> Option<Value> {
+        let is_ours = event.resource == self.kind.resource()
+            && self.namespace.as_deref().is_none_or(|namespace| event.path.namespace() == Some(namespace));
+        if !is_ours {
+            return None;
+        }
+        let seen = |object: &Option<Arc<Value>>| {
+            let object = in_version(&self.kind, object.as_ref()?);
+            self.selector.matches(&object).then_some(object)
+        };
+        match (seen(&event.before), seen(&event.after)) {
+            (None, None) => None,
+            (None, Some(after)) => Some(self.line("ADDED", &after)),
+            (Some(_), Some(after)) => Some(self.line("MODIFIED", &after)),
+            (Some(before), None) => {
+                let mut last = Value::clone(&before);
+                last["metadata"]["resourceVersion"] = event.version.to_string().into();
+                Some(self.line("DELETED", &last))
+            }
+        }
+    }
+
+    /// A line that says how far the watch has come.
+    pub(super) fn bookmark(&self, version: u64, initial_end: bool) -> Value {
+        let mut metadata = json!({ "resourceVersion": version.to_string() });
+        if initial_end {
+            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+        }
+        let object =
+            json!({ "kind": self.kind.kind, "apiVersion": self.kind.api_version(), "metadata": metadata });
+        self.line("BOOKMARK", &object)
+    }
+
+    fn line(&self, kind: &str, object: &Value) -> Value {
+        if self.metadata_only {
+            return json!({ "type": kind, "object": metadata_only(object) });
+        }
+        json!({ "type": kind, "object": object })
+    }
+}

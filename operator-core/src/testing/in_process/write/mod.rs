@@ -1,0 +1,192 @@
+//! Writes: from a request's body to what is stored.
+//!
+//! ```text
+//!  POST ─▶ create ─┐
+//!  PUT ──▶ replace ─┼─▶ fields: the object and who owns what ─▶ metadata: what the server alone decides ─▶ store
+//!  PATCH ▶ patch ──┘
+//!  DELETE ▶ delete ─▶ finalizers? marked : removed
+//! ```
+
+mod create;
+mod delete;
+mod json_patch;
+pub(super) mod metadata;
+mod own;
+mod patch;
+mod update;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    failure::Failure,
+    fields::{self, Endpoint},
+    kinds::Kind,
+    request::Request,
+    store::Path,
+};
+
+/// The parameters that all writes share.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    dry_run: bool,
+}
+
+impl Options {
+    /// Reads the parameters of a write; `of` is their type, for messages.
+    fn new(request: &Request, of: &str) -> Result<Self, Failure> {
+        let dry_run = request.query.all("dryRun");
+        if dry_run.iter().any(|value| value != "All") {
+            let values = dry_run.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",");
+            let message = format!("Unsupported value: [{values}]: supported values: \"All\"");
+            return Err(Failure::options(of, "dryRun", "FieldValueNotSupported", &message));
+        }
+        match request.query.get("fieldValidation") {
+            None | Some("Ignore" | "Warn" | "Strict") => {}
+            Some(other) => {
+                let message = format!(
+                    "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Warn\", \"Strict\""
+                );
+                return Err(Failure::options(of, "fieldValidation", "FieldValueNotSupported", &message));
+            }
+        }
+        Ok(Self { dry_run: !dry_run.is_empty() })
+    }
+}
+
+/// A write on its way to the store.
+struct Target<'w> {
+    kind: &'w Arc<Kind>,
+    path: &'w Path,
+    endpoint: Endpoint,
+    manager: String,
+    options: Options,
+}
+
+impl Target<'_> {
+    fn name(&self) -> &str {
+        self.path.name()
+    }
+
+    /// The circumstances as [`fields`] wants them.
+    fn fields(&self, now: jiff::Timestamp) -> Result<fields::Write<'_>, Failure> {
+        Ok(fields::Write {
+            schema: self.kind.schema()?,
+            endpoint: self.endpoint,
+            manager: &self.manager,
+            time: now,
+        })
+    }
+
+    fn refused(&self, refusal: fields::Refusal) -> Failure {
+        Failure::of_fields(refusal, self.kind, self.name())
+    }
+}
+
+/// The endpoint that a request writes to.
+fn endpoint(request: &Request) -> Endpoint {
+    match &request.route {
+        super::request::Route::Objects(target) if target.subresource.is_some() => Endpoint::Status,
+        _ => Endpoint::Main,
+    }
+}
+
+/// The body of a POST or PUT, with its type filled in where that is optional.
+fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
+    let mut body = parse(request, kind)?;
+    let text = |field: &str| body.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (api_version, name) = (text("apiVersion"), text("kind"));
+    if kind.is_custom() && (name.is_empty() || api_version.is_empty()) {
+        let missing = if name.is_empty() { "Kind" } else { "apiVersion" };
+        let text = String::from_utf8_lossy(&request.body);
+        let shown: String = text.chars().take(26).collect();
+        let message = format!(
+            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{text}' ({shown} ...)",
+            kind.kind
+        );
+        return Err(Failure::bad_request(message));
+    }
+    let differs = |given: &str, wanted: &str| !given.is_empty() && given != wanted;
+    if differs(&name, &kind.kind) || differs(&api_version, &kind.api_version()) {
+        return Err(other_kind(kind, &api_version, &name));
+    }
+    body["apiVersion"] = kind.api_version().into();
+    body["kind"] = kind.kind.clone().into();
+    Ok(body)
+}
+
+/// 400: the body is an object of another kind.
+fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
+    let message = if kind.is_custom() {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        format!(
+            "the API version in the data ({group}/{version}, Kind={name}) does not match the expected API version ({}, Kind={})",
+            kind.api_version(),
+            kind.kind
+        )
+    } else {
+        format!(
+            "{name} in version \"{}\" cannot be handled as a {}: converting ({name}) to ({}): unknown conversion",
+            api_version.rsplit('/').next().unwrap_or_default(),
+            kind.kind,
+            kind.kind
+        )
+    };
+    Failure::bad_request(message)
+}
+
+/// The body as an object.
+fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
+    let parsed = match request.content_type.as_str() {
+        "" | "application/json" => serde_json::from_slice(&request.body).map_err(|error| error.to_string()),
+        "application/yaml" => yaml(&request.body),
+        other => {
+            let message = "the body of the request was in an unknown format - accepted media types include: \
+                           application/json, application/yaml, application/vnd.kubernetes.protobuf";
+            return Err(if other.contains("protobuf") || other.contains("cbor") {
+                Failure::not_modelled(format_args!("bodies of type {other}"))
+            } else {
+                Failure::new(415, "UnsupportedMediaType", message)
+            });
+        }
+    };
+    match parsed {
+        Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        Ok(other) => Err(unrecognized(kind, &format!("it is no object but {other}"))),
+        Err(error) => Err(unrecognized(kind, &error)),
+    }
+}
+
+fn unrecognized(kind: &Kind, why: &str) -> Failure {
+    Failure::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; {why}",
+        kind.kind
+    ))
+}
+
+/// YAML as JSON.
+fn yaml(body: &[u8]) -> Result<Value, String> {
+    // JSON is YAML; reading it as such is exact and quicker.
+    if let Ok(value) = serde_json::from_slice(body) {
+        return Ok(value);
+    }
+    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+/// A text in an object's metadata; empty when it isn't there.
+fn meta<'o>(object: &'o Value, field: &str) -> &'o str {
+    object["metadata"].get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The finalizers of an object.
+pub(super) fn finalizers(object: &Value) -> Vec<&str> {
+    let list = object["metadata"].get("finalizers").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Whether an object is marked for deletion.
+pub(super) fn is_deleting(object: &Value) -> bool {
+    !meta(object, "deletionTimestamp").is_empty()
+}
