@@ -1,21 +1,16 @@
 //! Has an informer list again when the test wants it to: its watch is told that its version is too old.
 
-use std::{
-    future::Future,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{future::Future, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
-use http::{Request, Response};
+use futures::{FutureExt, StreamExt, stream};
+use http::Request;
 use http_body::Frame;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
-use operator_core::client::{ResponseBody, Transport, TransportHook};
+use operator_core::client::{Answer, Inner, ResponseBody, TransportHook};
 use tokio::sync::{Semaphore, watch};
-use tower::{BoxError, Service, util::BoxService};
 
 use crate::{DEADLINE, Gate};
 
@@ -51,7 +46,26 @@ impl Relist {
     #[must_use]
     pub fn hook(&self) -> TransportHook {
         let relist = self.clone();
-        TransportHook::new(move |inner| BoxService::new(Controlled { inner, relist: relist.clone() }))
+        TransportHook::around(move |request, inner| relist.clone().pass(request, inner))
+    }
+
+    async fn pass(self, request: Request<Body>, inner: Inner) -> Answer {
+        let is_collection = request.uri().path().ends_with(self.plural);
+        let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        if !is_collection {
+            return inner.send(request).await;
+        }
+        if is_watch {
+            let mut cuts = self.cuts.subscribe();
+            cuts.mark_unchanged();
+            let response = inner.send(request).await?;
+            self.watches.add_permits(1);
+            return Ok(response.map(|body| cut_short(body, async move { drop(cuts.changed().await) })));
+        }
+        if *self.held.borrow() {
+            self.gate.pass().await;
+        }
+        inner.send(request).await
     }
 
     /// Waits until a watch has been opened that was not waited for before.
@@ -83,45 +97,6 @@ impl Relist {
     pub fn release(&self) {
         self.held.send_replace(false);
         self.gate.let_through(1);
-    }
-}
-
-struct Controlled {
-    inner: Transport,
-    relist: Relist,
-}
-
-impl Service<Request<Body>> for Controlled {
-    type Response = Response<ResponseBody>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let is_collection = request.uri().path().ends_with(self.relist.plural);
-        let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-        let answer = self.inner.call(request);
-        if !is_collection {
-            return answer.boxed();
-        }
-        let relist = self.relist.clone();
-        async move {
-            if is_watch {
-                let mut cuts = relist.cuts.subscribe();
-                cuts.mark_unchanged();
-                let response = answer.await?;
-                relist.watches.add_permits(1);
-                return Ok(response.map(|body| cut_short(body, async move { drop(cuts.changed().await) })));
-            }
-            if *relist.held.borrow() {
-                relist.gate.pass().await;
-            }
-            answer.await
-        }
-        .boxed()
     }
 }
 

@@ -17,7 +17,7 @@
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
-//! - `testing` (feature): a real control plane on demand, and an operator inside a test.
+//! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
 //! - `cli` (feature): the commands of every operator's binary.
 
 pub mod resource;
@@ -72,6 +72,9 @@ pub use workflow::Workflow;
 pub use operator_macros::ControllerConfiguration;
 #[doc = include_str!("docs/kubernetes_dependent.md")]
 pub use operator_macros::KubernetesDependent;
+#[cfg(feature = "testing")]
+#[doc = include_str!("docs/sim_test.md")]
+pub use operator_macros::sim_test;
 
 pub use k8s_openapi;
 pub use kube;

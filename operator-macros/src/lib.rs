@@ -20,6 +20,7 @@ mod errors;
 mod form;
 mod kubernetes_dependent;
 mod policies;
+mod sim_test;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,15 @@ pub fn controller_configuration(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(KubernetesDependent, attributes(dependent))]
 pub fn kubernetes_dependent(item: TokenStream) -> TokenStream {
     kubernetes_dependent::expand(item.into()).into()
+}
+
+#[expect(
+    missing_docs,
+    reason = "documented where it is re-exported, so that its examples can use the library"
+)]
+#[proc_macro_attribute]
+pub fn sim_test(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    sim_test::expand(attribute.into(), item.into()).into()
 }
 
 #[expect(

@@ -69,6 +69,11 @@ const SPAWNS: &[&str] = &[
 /// What reads the time of day, or a clock that a test can't pause.
 const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime", "std::time::Instant", "Utc::now", "Zoned::now"];
 
+/// What decides by chance, or by an order that is another one in each process. A channel of `sync::watch` wakes its readers in
+/// a random order.
+const CHANCE: &[&str] =
+    &["rand::", "fastrand", "sync::watch", "sync::{watch", "RandomState", "select_all", "future::select_ok"];
+
 /// What writes to the API server.
 const WRITES: &[&str] = &[
     "Method::POST",
@@ -135,6 +140,34 @@ fn only_the_environment_reads_the_time_of_day() {
         !found(CLOCKS, |path| path == "environment/clock.rs").is_empty(),
         "the check finds what there is"
     );
+}
+
+#[test]
+fn only_the_environment_rolls_dice() {
+    let wrong = found(CHANCE, |path| !path.starts_with("environment/"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(
+        !found(CHANCE, |path| path == "environment/random.rs").is_empty(),
+        "the check finds what there is"
+    );
+}
+
+/// Which branch of an unbiased `select!` is looked at first is random, so that a simulation couldn't repeat itself.
+#[test]
+fn each_select_says_which_branch_comes_first() {
+    let mut unbiased = Vec::new();
+    let mut biased = 0;
+    for source in library() {
+        let code = source.code_without_tests();
+        for (at, _) in code.match_indices("select!") {
+            match code[at..].split_once('{').map(|(_, body)| body.trim_start()) {
+                Some(body) if body.starts_with("biased;") => biased += 1,
+                _ => unbiased.push(source.path.clone()),
+            }
+        }
+    }
+    assert!(unbiased.is_empty(), "{unbiased:?}");
+    assert!(biased > 3, "the check finds what there is");
 }
 
 #[test]

@@ -66,6 +66,11 @@ impl SecondaryIndex {
         self.primaries.get(secondary).cloned().unwrap_or_default()
     }
 
+    /// All secondaries that belong to any primary, in no order.
+    pub fn secondaries(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.primaries.keys()
+    }
+
     /// Whether there is no relation at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

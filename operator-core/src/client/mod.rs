@@ -21,6 +21,7 @@
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
 
+mod around;
 mod budget;
 mod deadline;
 mod error;
@@ -48,6 +49,7 @@ use tower::{
 
 use crate::environment::Clock;
 
+pub use around::{Answer, Inner};
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
@@ -167,7 +169,7 @@ fn transport(
         });
         let apply = |inner, is_server| {
             let hooks = hooks.iter().filter(|hook| hook.is_server == is_server);
-            hooks.fold(inner, |inner, hook| (hook.wrap)(inner))
+            hooks.fold(inner, |inner, hook| hook.wrap(inner))
         };
         let server = apply(BoxService::new(boxed), true);
         BoxService::new(who.layer(apply(fence.wrap(server), false)))

@@ -108,6 +108,14 @@ impl RunningController {
         ended.filter_map(|task| task.serves.clone()).chain(conditional).collect()
     }
 
+    /// How much is kept about secondaries and primaries that are not there, by source; empty when nothing leaks.
+    pub(crate) fn strays(&self) -> Vec<(String, usize)> {
+        let conditional = self.conditional.running();
+        let all = self.sources.iter().chain(&conditional);
+        let all = all.map(|source| (source.name().to_owned(), source.strays()));
+        all.filter(|(_, strays)| *strays > 0).collect()
+    }
+
     /// Where the processor stands, after everything that its sources have delivered so far.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         self.processor.snapshot().await

@@ -6,6 +6,7 @@
 mod clock;
 mod pace;
 mod random;
+mod tasks;
 
 use std::{future::Future, sync::Arc};
 
@@ -15,6 +16,8 @@ use tokio_util::task::TaskTracker;
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub(crate) use pace::{Pace, Paced};
 pub use random::Jitter;
+use tasks::Ordered;
+pub use tasks::TaskHook;
 
 /// The injected surroundings of one operator. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,6 +26,7 @@ pub struct Environment {
     wall_clock: Arc<dyn WallClock>,
     jitter: Jitter,
     tasks: TaskTracker,
+    hook: Option<Arc<dyn TaskHook>>,
 }
 
 impl Environment {
@@ -34,6 +38,7 @@ impl Environment {
             wall_clock: Arc::new(SystemClock),
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
+            hook: None,
         }
     }
 
@@ -48,6 +53,13 @@ impl Environment {
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.jitter = Jitter::seeded(seed);
+        self
+    }
+
+    /// The same surroundings, in which `hook` is told of each task and may let others go first.
+    #[must_use]
+    pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
+        self.hook = Some(hook);
         self
     }
 
@@ -80,7 +92,17 @@ impl Environment {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        self.tasks.spawn(future)
+        let Some(hook) = &self.hook else { return self.tasks.spawn(future) };
+        let task = hook.begins();
+        let handle = self.tasks.spawn(Ordered::new(future, Arc::clone(hook), task));
+        hook.started(task, handle.abort_handle());
+        handle
+    }
+
+    /// How many tasks have been started and have not ended.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
     }
 
     /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so one that

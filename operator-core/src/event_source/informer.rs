@@ -2,12 +2,14 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use futures::future::BoxFuture;
+
 use super::{
-    Access, EventSink, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
-    Wiring, references::References, relation::Relation,
+    Access, EventSink, EventSource, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources,
+    WatchScope, Wiring, references::References, relation::Relation,
 };
 use crate::{
-    cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},
+    cache::{self, Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
@@ -317,6 +319,33 @@ impl<K: KubeObject> SecondarySource<K> {
         let events = &self.events;
         let key = ObjectKey::of(answer);
         events.relation.written(&key, &events.primary_type, &*events.primaries, || self.informer.get(&key));
+    }
+}
+
+/// Its informer, and the relation that is kept beside it.
+impl<K: KubeObject> EventSource for SecondarySource<K> {
+    fn name(&self) -> &str {
+        EventSource::name(&self.informer)
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        EventSource::run(&self.informer)
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        EventSource::synced(&self.informer)
+    }
+
+    fn health(&self) -> SourceHealth {
+        EventSource::health(&self.informer)
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        EventSource::caught_up(&self.informer)
+    }
+
+    fn strays(&self) -> usize {
+        EventSource::strays(&self.informer) + self.events.relation.strays(|key| self.informer.contains(key))
     }
 }
 

@@ -72,6 +72,14 @@ impl<K: KubeObject> Relation<K> {
         }
     }
 
+    /// How many secondaries are related and don't exist.
+    pub(super) fn strays(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
+        match self {
+            Self::Indexed { links, .. } => links.lock().secondaries().filter(|key| !exists(key)).count(),
+            Self::Referenced { .. } => 0,
+        }
+    }
+
     /// Takes in that a secondary was written by the operator itself. `newest` reads what is known of it now.
     ///
     /// It is read under the lock of the index: the watch may have shown the object's end, or a newer state, before the

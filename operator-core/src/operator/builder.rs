@@ -1,6 +1,6 @@
 //! The declaration of an operator.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
@@ -10,7 +10,7 @@ use super::{Error, Exit, Operator, health::HealthLog, http::HttpConfig};
 use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, IntoController},
-    environment::WallClock,
+    environment::{Environment, WallClock},
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
@@ -34,6 +34,7 @@ pub struct OperatorBuilder {
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
     wall_clock: Option<Arc<dyn WallClock>>,
+    environment: MakeEnvironment,
     termination_timeout: Duration,
     http_address: Option<SocketAddr>,
     request_budget: Option<RequestBudget>,
@@ -51,12 +52,28 @@ impl Default for OperatorBuilder {
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
             wall_clock: None,
+            environment: MakeEnvironment::default(),
             termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
             http_address: None,
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
         }
+    }
+}
+
+/// Where the surroundings of each start come from.
+pub(super) struct MakeEnvironment(pub(super) Arc<dyn Fn() -> Environment + Send + Sync>);
+
+impl Default for MakeEnvironment {
+    fn default() -> Self {
+        Self(Arc::new(Environment::real))
+    }
+}
+
+impl fmt::Debug for MakeEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeEnvironment")
     }
 }
 
@@ -128,6 +145,13 @@ impl OperatorBuilder {
         self
     }
 
+    /// Takes its surroundings from here at each start, instead of real time and real chance: for simulations. A wall clock
+    /// that was given takes the place of theirs.
+    pub fn environment(mut self, make: impl Fn() -> Environment + Send + Sync + 'static) -> Self {
+        self.environment = MakeEnvironment(Arc::new(make));
+        self
+    }
+
     /// How long a stop waits for runs under way before it drops them.
     pub fn termination_timeout(mut self, timeout: Duration) -> Self {
         self.termination_timeout = timeout;
@@ -169,6 +193,13 @@ impl OperatorBuilder {
         self.config.as_ref()
     }
 
+    /// Without what only a process of its own can have: a listener.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_listener(mut self) -> Self {
+        self.http_address = None;
+        self
+    }
+
     /// Finishes the declaration.
     ///
     /// # Errors
@@ -196,6 +227,7 @@ impl OperatorBuilder {
             controllers: self.controllers,
             observers: Observers::new(observers),
             wall_clock: self.wall_clock,
+            environment: self.environment,
             termination_timeout: self.termination_timeout,
             http,
             request_budget: self.request_budget,

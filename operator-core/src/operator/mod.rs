@@ -46,8 +46,9 @@ use crate::{
 pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
 pub use run::Exit;
-pub use settle::{SettleError, Settling};
+pub use settle::{Footprint, SettleError, Settling};
 
+use builder::MakeEnvironment;
 use http::{HttpConfig, HttpListener, HttpServer};
 
 /// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
@@ -57,6 +58,7 @@ pub struct Operator {
     controllers: Vec<Controller>,
     observers: Observers,
     wall_clock: Option<Arc<dyn WallClock>>,
+    environment: MakeEnvironment,
     termination_timeout: Duration,
     http: Option<HttpConfig>,
     request_budget: Option<RequestBudget>,
@@ -133,7 +135,7 @@ impl Operator {
             Some(config) => config.clone(),
             None => Config::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
         };
-        let mut environment = Environment::real();
+        let mut environment = (self.environment.0)();
         if let Some(wall_clock) = &self.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }

@@ -7,7 +7,12 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "testing")]
+use futures::future::join_all;
+
 use super::{Operator, Running};
+#[cfg(feature = "testing")]
+use crate::controller::RunningController;
 use crate::{environment::Now, processor::Snapshot};
 
 /// What counts as settled.
@@ -76,6 +81,67 @@ impl Operator {
             reason = unhealthy.join("; ");
         }
         Err(SettleError::TimedOut { timeout: settling.timeout, reason })
+    }
+}
+
+/// What an operator keeps, for tests of leaks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Primaries that the controllers know, all of them together.
+    pub primaries: usize,
+    /// Event sources that keep something about objects that are not there, and how much.
+    pub strays: Vec<(String, usize)>,
+    /// Tasks that run.
+    pub tasks: usize,
+}
+
+impl Operator {
+    /// What the operator keeps now; nothing when it doesn't run. Once it has settled and all its primaries are gone,
+    /// everything but the number of tasks is 0, and that is what it was before the first primary came.
+    pub async fn footprint(&self) -> Footprint {
+        let Some(running) = self.running().await else { return Footprint::default() };
+        let mut footprint = Footprint { tasks: running.environment.tasks(), ..Footprint::default() };
+        for controller in &running.controllers {
+            footprint.primaries += controller.snapshot().await.keys;
+            let strays = controller.strays().into_iter();
+            footprint
+                .strays
+                .extend(strays.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
+        }
+        footprint
+    }
+
+    /// One look, without waiting: what keeps the operator from being settled, if anything does.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn busy_with(&self, no_timer_within: Duration) -> Option<String> {
+        let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
+        for controller in &running.controllers {
+            // A look asks each source for a fresh list: not before that can say anything.
+            if let Some((source, health)) = controller.unhealthy().into_iter().next() {
+                return Some(format!("event source {source}: {health:?}"));
+            }
+        }
+        running.look(no_timer_within).await.err()
+    }
+
+    /// Where the processors stand, in the order of the controllers.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn snapshots(&self) -> Vec<Snapshot> {
+        let Some(running) = self.running().await else { return Vec::new() };
+        join_all(running.controllers.iter().map(RunningController::snapshot)).await
+    }
+
+    /// What doesn't work any more because its task has ended.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn ended_tasks(&self) -> Vec<String> {
+        let Some(running) = self.running().await else { return Vec::new() };
+        running.controllers.iter().flat_map(RunningController::ended_tasks).collect()
+    }
+
+    /// Time since the operator's start.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn now(&self) -> Option<Now> {
+        self.running().await.map(|running| running.environment.now())
     }
 }
 

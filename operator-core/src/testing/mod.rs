@@ -16,11 +16,13 @@ mod context;
 mod control_plane;
 mod crds;
 mod error;
+pub mod faults;
 mod in_process;
 mod looks;
 mod operator;
 mod proxy;
 mod request_log;
+pub mod simulation;
 
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;

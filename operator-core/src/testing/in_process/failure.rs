@@ -78,9 +78,10 @@ impl Failure {
     }
 
     /// 409: created already.
-    pub(super) fn exists(kind: &Kind, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", kind.qualified()))
-            .with(details(kind, name))
+    pub(super) fn exists(kind: &Kind, name: &str, ends: bool) -> Self {
+        let ends = if ends { "object is being deleted: " } else { "" };
+        let message = format!("{ends}{} \"{name}\" already exists", kind.qualified());
+        Self::new(409, "AlreadyExists", message).with(details(kind, name))
     }
 
     /// 409: what the request says of the object isn't so.
@@ -134,6 +135,22 @@ impl Failure {
     pub(super) fn rejected() -> Self {
         Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
             .with(json!({}))
+    }
+
+    /// A patched object that can't be read is an invalid patch, and no bad request.
+    pub(super) fn of_patch(self) -> Self {
+        match self {
+            Self::Status(status) if status.code == 400 => {
+                // The kind is not said again.
+                let kindless = status.message.split_once("cannot be handled as a ");
+                let reason = kindless.and_then(|(_, rest)| rest.split_once(": ")).map(|(_, reason)| reason);
+                let message = format!("Invalid value: {}", reason.unwrap_or(&status.message));
+                let causes = [("FieldValueInvalid".to_owned(), "patch".to_owned(), message)];
+                let details = json!({ "causes": causes_of(&causes) });
+                Self::unprocessable("", "", &causes, details)
+            }
+            other => other,
+        }
     }
 
     /// 403.

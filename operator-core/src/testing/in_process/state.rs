@@ -148,7 +148,6 @@ impl State {
         }
         let path = Path::new(target.namespace.as_deref(), name);
         match request.method {
-            Method::GET if request.query.is_true("watch") => self.watch(request, &kind, target),
             Method::GET => self.get(request, &kind, &path),
             Method::PUT => self.replace(request, &kind, &path),
             Method::PATCH => self.patch(request, &kind, &path),
@@ -179,5 +178,5 @@ impl State {
 fn not_acceptable() -> Failure {
     let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
                    application/vnd.kubernetes.protobuf";
-    Failure::new(406, "NotAcceptable", message)
+    Failure::new(406, "NotAcceptable", message).with(serde_json::json!({}))
 }

@@ -70,7 +70,7 @@ const ROWS: &[Row] = &[
     Row("coordination.k8s.io", "v1", "leases", "lease", "Lease", "", PUT_CREATES),
     Row("events.k8s.io", "v1", "events", "event", "Event", "ev", PUT_CREATES),
     Row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition", "crd,crds", CLUSTER | STATUS),
-    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER),
+    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER | SHOWS_DELETED),
     Row("scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", "pc", CLUSTER),
     Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", 0),
 ];

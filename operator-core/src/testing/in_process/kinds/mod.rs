@@ -72,6 +72,15 @@ impl Kind {
         api_version(&self.group, &self.storage_version)
     }
 
+    /// What Go calls the package of the type.
+    pub(super) fn go_package(&self) -> &str {
+        match self.group.split('.').next() {
+            _ if self.is_custom() => "unstructured",
+            Some(group) if !group.is_empty() => group,
+            _ => "core",
+        }
+    }
+
     /// `plural.group`, as messages call the resource.
     pub(super) fn qualified(&self) -> String {
         qualified(&self.plural, &self.group)

@@ -13,6 +13,7 @@ mod json_patch;
 pub(super) mod metadata;
 mod own;
 mod patch;
+mod strict;
 mod update;
 
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 struct Options {
     dry_run: bool,
+    /// Whether unknown fields are refused.
+    strict: bool,
 }
 
 impl Options {
@@ -46,12 +49,17 @@ impl Options {
             None | Some("Ignore" | "Warn" | "Strict") => {}
             Some(other) => {
                 let message = format!(
-                    "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Warn\", \"Strict\""
+                    "Unsupported value: \"{other}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
                 );
                 return Err(Failure::options(of, "fieldValidation", "FieldValueNotSupported", &message));
             }
         }
-        Ok(Self { dry_run: !dry_run.is_empty() })
+        if request.query.get("fieldManager").is_some_and(|manager| manager.len() > 128) {
+            let message = "Too long: may not be more than 128 bytes";
+            return Err(Failure::options(of, "fieldManager", "FieldValueTooLong", message));
+        }
+        let strict = request.query.get("fieldValidation") == Some("Strict");
+        Ok(Self { dry_run: !dry_run.is_empty(), strict })
     }
 }
 
@@ -126,12 +134,16 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
             kind.kind
         )
     } else {
-        format!(
-            "{name} in version \"{}\" cannot be handled as a {}: converting ({name}) to ({}): unknown conversion",
-            api_version.rsplit('/').next().unwrap_or_default(),
-            kind.kind,
-            kind.kind
-        )
+        let (version, wanted) = (api_version.rsplit('/').next().unwrap_or_default(), &kind.kind);
+        let internal = kind.go_package();
+        let why = if name == kind.kind {
+            format!(
+                "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \"pkg/runtime/scheme.go:111\""
+            )
+        } else {
+            format!("converting ({version}.{name}) to ({internal}.{wanted}): unknown conversion")
+        };
+        format!("{name} in version \"{version}\" cannot be handled as a {wanted}: {why}")
     };
     Failure::bad_request(message)
 }
@@ -139,7 +151,16 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
 /// The body as an object.
 fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
-        "" | "application/json" => serde_json::from_slice(&request.body).map_err(|error| error.to_string()),
+        "" | "application/json" => {
+            serde_json::from_slice(&request.body).map_err(|error| match error.classify() {
+                serde_json::error::Category::Eof => {
+                    let body = String::from_utf8_lossy(&request.body);
+                    let body = if body.is_empty() { "<empty>".into() } else { body };
+                    format!("json parse error: unexpected end of JSON input ({body})")
+                }
+                _ => format!("json parse error: {error}"),
+            })
+        }
         "application/yaml" => yaml(&request.body),
         other => {
             let message = "the body of the request was in an unknown format - accepted media types include: \

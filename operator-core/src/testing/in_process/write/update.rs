@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata};
+use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata, strict};
 use crate::testing::in_process::{
     failure::Failure,
     fields::{self, Endpoint},
@@ -14,6 +14,7 @@ use crate::testing::in_process::{
     request::Request,
     state::{Reply, State},
     store::Path,
+    validate,
 };
 
 impl State {
@@ -65,7 +66,7 @@ impl State {
         object: Value,
     ) -> Result<Arc<Value>, Failure> {
         check_version(target, live, &object)?;
-        let object = target.kind.schema()?.read(object).map_err(|refusal| target.refused(refusal))?;
+        strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, Some(live), object);
         self.finish_update(target, live, object.map_err(|refusal| target.refused(refusal))?)
     }
@@ -80,6 +81,7 @@ impl State {
         let kind = target.kind;
         check_version(target, live, &object)?;
         let mut causes = metadata::keep(live, &mut object);
+        causes.extend(validate::metadata(kind, &object, false));
         // Kubernetes' own kinds are checked twice, once in general and once each.
         if !kind.is_custom() {
             causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();

@@ -1,0 +1,66 @@
+//! What a simulation does to tasks: it lets others go first, and ends them all at once.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::task::AbortHandle;
+
+/// Is told of each task that an [`Environment`](super::Environment) starts, and may let others go first. For simulations;
+/// without one, tasks are the runtime's own.
+pub trait TaskHook: fmt::Debug + Send + Sync {
+    /// A task is about to be started; the answer is its number in the other calls.
+    fn begins(&self) -> u64;
+
+    /// The task was started. Aborting it ends it at its next await.
+    fn started(&self, task: u64, handle: AbortHandle);
+
+    /// Asked before each poll: whether all tasks that are ready now go first.
+    fn yields(&self, task: u64) -> bool;
+
+    /// The task panics.
+    fn panics(&self, task: u64);
+}
+
+/// A future that lets others go first whenever the hook says so.
+pub(super) struct Ordered<F> {
+    future: Pin<Box<F>>,
+    hook: Arc<dyn TaskHook>,
+    task: u64,
+}
+
+impl<F> Ordered<F> {
+    pub(super) fn new(future: F, hook: Arc<dyn TaskHook>, task: u64) -> Self {
+        Self { future: Box::pin(future), hook, task }
+    }
+}
+
+impl<F: Future> Future for Ordered<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.get_mut();
+        if this.hook.yields(this.task) {
+            // Back to the end of the queue of those that are ready.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let _noticing = Noticing(&*this.hook, this.task);
+        this.future.as_mut().poll(context)
+    }
+}
+
+/// Tells the hook of a panic that passes through.
+struct Noticing<'a>(&'a dyn TaskHook, u64);
+
+impl Drop for Noticing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.panics(self.1);
+        }
+    }
+}

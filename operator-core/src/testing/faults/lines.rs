@@ -1,0 +1,224 @@
+//! The body of an answer, cut short; the events of a watch, one by one.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+use futures::{StreamExt, stream};
+use http_body::Frame;
+use http_body_util::{BodyExt, BodyStream, StreamBody};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+use tower::BoxError;
+
+use super::{
+    Cut, End, Faults, LineFault, RequestTarget,
+    fault::{gone_line, reset},
+};
+use crate::client::ResponseBody;
+
+/// Ends a body too early.
+pub(super) fn cut(body: ResponseBody, after: Cut, end: End) -> ResponseBody {
+    let state = (BodyStream::new(body), after, false);
+    let frames = stream::unfold(state, move |(mut body, mut left, over)| async move {
+        if over {
+            return None;
+        }
+        let nothing_left = matches!(left, Cut::Bytes(0) | Cut::Lines(0));
+        let next = if nothing_left { None } else { body.next().await };
+        let frame = match (next, end) {
+            (None, End::Clean) => return None,
+            (None, End::Reset) => return Some((Err(reset()), (body, left, true))),
+            (Some(Err(error)), _) => return Some((Err(error), (body, left, true))),
+            (Some(Ok(frame)), _) => frame,
+        };
+        let Ok(mut data) = frame.into_data() else { return Some((Ok(Bytes::new()), (body, left, over))) };
+        match &mut left {
+            Cut::Bytes(bytes) => {
+                data.truncate(*bytes);
+                *bytes -= data.len();
+            }
+            Cut::Lines(lines) => {
+                let ends = data.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+                let ends: Vec<usize> = ends.take(*lines).collect();
+                if ends.len() == *lines {
+                    data.truncate(ends.last().copied().unwrap_or(0));
+                }
+                *lines -= ends.len();
+            }
+        }
+        Some((Ok(data), (body, left, over)))
+    });
+    framed(frames)
+}
+
+/// The events of a watch, each with what happens to it.
+pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) -> ResponseBody {
+    let off = faults.token();
+    let lines = Lines {
+        body: BodyStream::new(body),
+        buffer: BytesMut::new(),
+        out: VecDeque::new(),
+        held: VecDeque::new(),
+        waits_for: 0,
+        postponed: None,
+        faults,
+        watch,
+        off,
+        over: false,
+    };
+    framed(stream::unfold(lines, async |mut lines| Some((lines.next().await?, lines))))
+}
+
+fn framed(frames: impl futures::Stream<Item = Result<Bytes, BoxError>> + Send + 'static) -> ResponseBody {
+    StreamBody::new(frames.map(|data| data.map(Frame::data))).boxed_unsync()
+}
+
+struct Lines {
+    body: BodyStream<ResponseBody>,
+    /// What has come of a line that is not complete.
+    buffer: BytesMut,
+    /// What is to be delivered.
+    out: VecDeque<Result<Bytes, BoxError>>,
+    /// Events that wait for so many more.
+    held: VecDeque<Bytes>,
+    waits_for: usize,
+    /// An event that comes after the next one.
+    postponed: Option<Bytes>,
+    faults: Faults,
+    watch: RequestTarget,
+    off: CancellationToken,
+    over: bool,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    object: Object,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl Lines {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+        loop {
+            if let Some(data) = self.out.pop_front() {
+                return Some(data);
+            }
+            if self.over {
+                return None;
+            }
+            if let Some(line) = self.complete_line() {
+                self.take(line).await;
+                continue;
+            }
+            let waiting = !self.held.is_empty() || self.postponed.is_some();
+            let frame = tokio::select! {
+                biased;
+                () = self.off.cancelled(), if waiting => {
+                    self.release();
+                    continue;
+                }
+                frame = self.body.next() => frame,
+            };
+            match frame {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.buffer.extend_from_slice(&data);
+                    }
+                }
+                Some(Err(error)) => self.end(Some(error)),
+                None => {
+                    // What was held is lost with the connection, and comes again when the watch is resumed.
+                    if !self.buffer.is_empty() {
+                        self.out.push_back(Ok(self.buffer.split().freeze()));
+                    }
+                    self.end(None);
+                }
+            }
+        }
+    }
+
+    fn complete_line(&mut self) -> Option<Bytes> {
+        let end = self.buffer.iter().position(|byte| *byte == b'\n')?;
+        Some(self.buffer.split_to(end + 1).freeze())
+    }
+
+    async fn take(&mut self, line: Bytes) {
+        let Ok(event) = serde_json::from_slice::<Event>(&line) else { return self.deliver(line) };
+        let Metadata { name, namespace, resource_version } = event.object.metadata;
+        if let Some(version) = resource_version {
+            self.faults.0.memory.watched(&self.watch, &version);
+        }
+        if !matches!(event.kind.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
+            return self.deliver(line);
+        }
+        let object = RequestTarget { name, namespace, ..self.watch.clone() };
+        let Some((fault, rule)) = self.faults.line(&self.watch, &object) else { return self.deliver(line) };
+        rule.iter().for_each(super::Rule::count);
+        match fault {
+            LineFault::Delay(delay) => {
+                tokio::time::sleep(delay).await;
+                self.deliver(line);
+            }
+            LineFault::Duplicate => {
+                self.deliver(line.clone());
+                self.deliver(line);
+            }
+            LineFault::Reorder => {
+                let before = self.postponed.replace(line);
+                before.into_iter().for_each(|before| self.out.push_back(Ok(before)));
+            }
+            LineFault::Hold(events) => {
+                self.waits_for = self.waits_for.max(self.held.len() + events + 1);
+                self.deliver(line);
+            }
+            LineFault::Lose => {}
+            LineFault::Close(End::Clean) => self.end(None),
+            LineFault::Close(End::Reset) => self.end(Some(reset())),
+            LineFault::Gone => {
+                self.out.push_back(Ok(gone_line()));
+                self.end(None);
+            }
+            LineFault::Malformed => {
+                self.out.push_back(Ok(Bytes::from_static(b"{\"type\":\"MODIFIED\",\"obj\n")))
+            }
+        }
+    }
+
+    /// In its turn: behind what is held, and before what was put behind it.
+    fn deliver(&mut self, line: Bytes) {
+        if self.waits_for > 0 {
+            self.held.push_back(line);
+            if self.held.len() >= self.waits_for {
+                self.release();
+            }
+            return;
+        }
+        self.out.push_back(Ok(line));
+        self.out.extend(self.postponed.take().map(Ok));
+    }
+
+    fn release(&mut self) {
+        self.waits_for = 0;
+        self.out.extend(self.held.drain(..).map(Ok));
+        self.out.extend(self.postponed.take().map(Ok));
+    }
+
+    fn end(&mut self, error: Option<BoxError>) {
+        self.out.extend(error.map(Err));
+        self.over = true;
+    }
+}

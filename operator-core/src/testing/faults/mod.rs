@@ -1,0 +1,303 @@
+//! Bad luck, to order: what can go wrong between an operator and its API server, as a layer of the transport.
+//!
+//! ```text
+//! operator ──▶ retry, deadline ──▶ Faults ──▶ any server: a real one, or one in the process
+//!                                    │ rule: which requests, or which events of a watch
+//!                                    └ fault: what happens to them
+//! ```
+//!
+//! ```
+//! use operator_core::testing::faults::{Faults, Rule, Verb};
+//!
+//! let faults = Faults::new([
+//!     Rule::on(Verb::Apply).resource("configmaps").nth(1).answer_lost(),
+//!     Rule::watch("deployments").nth(2).event(operator_core::testing::faults::LineFault::Duplicate),
+//! ]);
+//! // Operator::builder().transport(faults.hook()) …
+//! # let never_happened = faults.unfired();
+//! # assert_eq!(never_happened.len(), 2);
+//! ```
+//!
+//! # Guarantees
+//! - The same requests in the same order meet the same faults; time is tokio's, so that a test can pause it.
+//! - The layer is below every retry and deadline: each attempt counts, and one that hangs is ended by its deadline.
+//! - Each rule counts how often its fault has happened, so that a test can fail for a fault that never did.
+//! - Switched off, requests and events pass as if there were no layer, and events that were held arrive.
+
+mod fault;
+mod lines;
+mod memory;
+mod rule;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures::future::{BoxFuture, pending};
+use http::Request;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use parking_lot::{Mutex, RwLock};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Answer, Inner, TransportHook};
+
+pub use fault::{Cut, End, Fault, LineFault, Meanwhile, StatusAnswer};
+pub use rule::{Match, Rule};
+pub use target::{RequestTarget, Verb};
+
+use fault::{body, refused, reset};
+use memory::Memory;
+
+/// Decides what happens to requests: a list of rules, or the tape of a simulation.
+pub(crate) trait Director: Send + Sync {
+    /// What happens to a request, in this order.
+    fn request(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<Fault>;
+
+    /// What happens to an event of `watch` about `object`.
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<LineFault>;
+
+    /// Whether events of this watch can meet faults at all.
+    fn looks_at_lines(&self, watch: &RequestTarget) -> bool;
+
+    /// Whether older states of collections have to be remembered.
+    fn is_stale(&self) -> bool;
+}
+
+/// A set of faults, and the switch for them. Cheap to clone; clones are the same set.
+#[derive(Clone)]
+pub struct Faults(Arc<Shared>);
+
+struct Shared {
+    rules: RwLock<Vec<Rule>>,
+    director: Option<Arc<dyn Director>>,
+    active: AtomicBool,
+    /// Replaced whenever the faults are switched on; cancelled when they are switched off.
+    off: Mutex<CancellationToken>,
+    crash: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
+    memory: Memory,
+}
+
+impl Faults {
+    /// These faults, switched on.
+    #[must_use]
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
+        Self::of(rules.into_iter().collect(), None)
+    }
+
+    /// No faults yet.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new([])
+    }
+
+    /// The faults that `director` decides on.
+    pub(crate) fn directed(director: Arc<dyn Director>) -> Self {
+        Self::of(Vec::new(), Some(director))
+    }
+
+    fn of(rules: Vec<Rule>, director: Option<Arc<dyn Director>>) -> Self {
+        Self(Arc::new(Shared {
+            rules: RwLock::new(rules),
+            director,
+            active: AtomicBool::new(true),
+            off: Mutex::default(),
+            crash: Mutex::default(),
+            memory: Memory::default(),
+        }))
+    }
+
+    /// Adds a rule. Watches that are open already may not know it.
+    pub fn add(&self, rule: &Rule) {
+        self.0.rules.write().push(rule.clone());
+    }
+
+    /// What a crash is. Without it a rule that crashes leaves its request without an answer, and nothing else.
+    pub fn on_crash(&self, crash: impl Fn() + Send + Sync + 'static) {
+        *self.0.crash.lock() = Some(Arc::new(crash));
+    }
+
+    /// The hook for an operator's builder. It goes over the server's own, where there is one.
+    #[must_use]
+    pub fn hook(&self) -> TransportHook {
+        let faults = self.clone();
+        TransportHook::around(move |request, inner| faults.clone().pass(request, inner))
+    }
+
+    /// From now on nothing goes wrong any more.
+    pub fn off(&self) {
+        self.0.active.store(false, Ordering::SeqCst);
+        self.0.off.lock().cancel();
+    }
+
+    /// From now on the faults happen again.
+    pub fn on(&self) {
+        *self.0.off.lock() = CancellationToken::new();
+        self.0.active.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether faults happen.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.0.active.load(Ordering::SeqCst)
+    }
+
+    /// How often each rule's fault has happened.
+    #[must_use]
+    pub fn fired(&self) -> Vec<(String, u64)> {
+        self.0.rules.read().iter().map(|rule| (rule.to_string(), rule.fired())).collect()
+    }
+
+    /// The rules whose fault has never happened: a test with one of them has not tested what it says.
+    #[must_use]
+    pub fn unfired(&self) -> Vec<String> {
+        self.fired().into_iter().filter(|(_, times)| *times == 0).map(|(rule, _)| rule).collect()
+    }
+
+    fn token(&self) -> CancellationToken {
+        self.0.off.lock().clone()
+    }
+
+    /// What happens to a request, each with the rule to count.
+    fn chosen(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Option<Rule>)> {
+        if !self.is_on() {
+            return Vec::new();
+        }
+        let directed = self.0.director.iter().flat_map(|director| director.request(target, head));
+        let mut chosen: Vec<_> = directed.map(|fault| (fault, None)).collect();
+        for rule in self.0.rules.read().iter() {
+            chosen.extend(rule.request(target, head).map(|fault| (fault, Some(rule.clone()))));
+        }
+        chosen
+    }
+
+    fn remembers(&self) -> bool {
+        self.0.director.as_ref().is_some_and(|director| director.is_stale())
+            || self.0.rules.read().iter().any(Rule::is_stale)
+    }
+
+    async fn pass(self, request: Request<Body>, inner: Inner) -> Answer {
+        let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
+        let (head, content) = request.into_parts();
+        let chosen = self.chosen(&target, &head);
+        let mut request = Request::from_parts(head, content);
+        let mut after = Vec::new();
+        for (fault, rule) in chosen {
+            let count = || rule.iter().for_each(Rule::count);
+            match &fault {
+                Fault::Delay(delay) => {
+                    count();
+                    tokio::time::sleep(*delay).await;
+                }
+                Fault::Meanwhile(action) => {
+                    count();
+                    action(&target).await;
+                }
+                Fault::Status(status) => {
+                    count();
+                    return status.response();
+                }
+                Fault::Refused => {
+                    count();
+                    return Err(refused());
+                }
+                Fault::Hang => {
+                    count();
+                    return pending().await;
+                }
+                Fault::Crash => {
+                    count();
+                    return self.crash().await;
+                }
+                Fault::Stale(ago) if target.verb == Verb::Watch => {
+                    if self.0.memory.rewind(&target, &mut request, *ago) {
+                        count();
+                    }
+                }
+                _ => after.push((fault, rule)),
+            }
+        }
+        self.answer(&target, after, inner.send(request).await?).await
+    }
+
+    /// What becomes of an answer.
+    async fn answer(
+        &self,
+        target: &RequestTarget,
+        faults: Vec<(Fault, Option<Rule>)>,
+        mut response: http::Response<crate::client::ResponseBody>,
+    ) -> Answer {
+        if target.verb == Verb::List && response.status().is_success() && self.remembers() {
+            let (head, content) = response.into_parts();
+            let content = content.collect().await?.to_bytes();
+            self.0.memory.listed(target, &content);
+            response = http::Response::from_parts(head, body(content));
+        }
+        for (fault, rule) in faults {
+            if let Fault::Stale(ago) = fault {
+                // Only where something older is known.
+                let Some(older) = self.0.memory.older(target, ago) else { continue };
+                response = response.map(|_| body(older));
+                rule.iter().for_each(Rule::count);
+                continue;
+            }
+            rule.iter().for_each(Rule::count);
+            match fault {
+                Fault::DelayAnswer(delay) => tokio::time::sleep(delay).await,
+                Fault::StatusAfter(status) => return status.response(),
+                Fault::AnswerLost => return Err(reset()),
+                Fault::HangAfter => return pending().await,
+                Fault::CrashAfter => return self.crash().await,
+                Fault::Cut(after, end) => response = response.map(|content| lines::cut(content, after, end)),
+                // Done before the request was sent.
+                _ => {}
+            }
+        }
+        let about_events = self.0.director.as_ref().is_some_and(|director| director.looks_at_lines(target))
+            || self.0.rules.read().iter().any(Rule::is_about_events);
+        if target.verb == Verb::Watch && response.status().is_success() && (about_events || self.remembers())
+        {
+            response = response.map(|content| lines::through(content, self.clone(), target.clone()));
+        }
+        Ok(response)
+    }
+
+    /// What happens to an event of a watch, with the rule to count.
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Option<Rule>)> {
+        if !self.is_on() {
+            return None;
+        }
+        if let Some(fault) = self.0.director.as_ref().and_then(|director| director.line(watch, object)) {
+            return Some((fault, None));
+        }
+        let rules = self.0.rules.read();
+        rules.iter().find_map(|rule| Some((rule.line(watch, object)?, Some(rule.clone()))))
+    }
+
+    fn crash(&self) -> BoxFuture<'static, Answer> {
+        let crash = self.0.crash.lock().clone();
+        if let Some(crash) = crash {
+            crash();
+        }
+        Box::pin(pending())
+    }
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.fired()).finish()
+    }
+}

@@ -1,0 +1,222 @@
+//! Many schedules of one simulation, until one of them fails.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    CalmRun, Choices, Oracle, Report, Sim, Tape,
+    report::{Failure, save},
+    schedule::{Outcome, run},
+    shrink::shrink,
+};
+
+/// The lane of a tape that says at which write there is a crash: twice its number, and one more for a crash after it.
+pub(super) const CRASH_POINT: &str = "crash point";
+
+/// How often a failing schedule is run again, at most, to make its story shorter.
+const SHRINKING_RUNS: usize = 400;
+
+/// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep where one is asked
+/// for. What [`sim_test`](crate::sim_test) calls.
+///
+/// Environment variables say otherwise: `SIM_SCHEDULES` how many, `SIM_SEED` only this one, `SIM_TAPE` only the one in this
+/// file, `SIM_THREADS` how many at a time.
+///
+/// # Panics
+/// When a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
+#[expect(clippy::print_stderr, reason = "a test says what it has done")]
+pub fn check<F, A>(name: &str, schedules: u64, test: F)
+where
+    F: Fn(Sim) -> A + Sync,
+    A: Future<Output = ()>,
+{
+    match explore(name, Settings::from_environment(schedules), test) {
+        Ok(report) => eprintln!("{name}: {report}"),
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+/// Which schedules are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// So many seeds, from 0.
+    pub schedules: u64,
+    /// Only this seed.
+    pub seed: Option<u64>,
+    /// Only this tape.
+    pub tape: Option<Tape>,
+    /// So many at a time.
+    pub threads: usize,
+}
+
+impl Settings {
+    /// So many seeds, on all cores.
+    #[must_use]
+    pub fn schedules(schedules: u64) -> Self {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Self { schedules, seed: None, tape: None, threads }
+    }
+
+    fn from_environment(schedules: u64) -> Self {
+        let number = |name: &str| {
+            let value = std::env::var(name).ok()?;
+            Some(value.parse::<u64>().unwrap_or_else(|_| panic!("{name}={value:?} is not a number")))
+        };
+        let tape = std::env::var_os("SIM_TAPE").map(|file| {
+            let text = std::fs::read_to_string(&file);
+            let text =
+                text.unwrap_or_else(|error| panic!("SIM_TAPE={} can't be read: {error}", file.display()));
+            Tape::parse(&text).unwrap_or_else(|line| panic!("SIM_TAPE: line {line} is not one of a tape"))
+        });
+        let mut settings = Self::schedules(number("SIM_SCHEDULES").unwrap_or(schedules));
+        settings.seed = number("SIM_SEED");
+        settings.tape = tape;
+        if let Some(threads) = number("SIM_THREADS") {
+            settings.threads = usize::try_from(threads).unwrap_or(1).max(1);
+        }
+        settings
+    }
+}
+
+/// The same as [`check`], with an answer instead of a panic: for tests of simulations.
+///
+/// # Errors
+/// The schedule that violates an [`Oracle`].
+pub fn explore<F, A>(name: &str, settings: Settings, test: F) -> Result<Report, Box<Failure>>
+where
+    F: Fn(Sim) -> A + Sync,
+    A: Future<Output = ()>,
+{
+    let calm = in_thread(|| run(&test, Choices::replayed(Tape::calm()), None));
+    if !calm.violations.is_empty() {
+        return Err(Box::new(Failure::calm(name, calm)));
+    }
+    let calm = Arc::new(calm.run);
+    let jobs = jobs(&settings, &calm);
+    let (report, failed) = all(&settings, &jobs, &calm, &test);
+    match failed {
+        None => report.complete(settings.schedules),
+        Some((job, outcome)) => Err(Box::new(explain(name, &jobs[job], outcome, &calm, &test))),
+    }
+}
+
+/// The calls of one schedule: equal for equal seeds, wherever it is run.
+pub fn trace<F, A>(seed: u64, test: F) -> Vec<String>
+where
+    F: Fn(Sim) -> A + Sync,
+    A: Future<Output = ()>,
+{
+    in_thread(|| {
+        let calm = Arc::new(run(&test, Choices::replayed(Tape::calm()), None).run);
+        run(&test, Choices::seeded(seed), Some(calm)).trace()
+    })
+}
+
+/// Where a schedule's choices come from.
+#[derive(Clone, Debug)]
+pub(super) enum Job {
+    Seed(u64),
+    Tape(Tape),
+}
+
+impl Job {
+    fn choices(&self) -> Choices {
+        match self {
+            Self::Seed(seed) => Choices::seeded(*seed),
+            Self::Tape(tape) => Choices::replayed(tape.clone()),
+        }
+    }
+}
+
+fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
+    if let Some(tape) = &settings.tape {
+        return vec![Job::Tape(tape.clone())];
+    }
+    if let Some(seed) = settings.seed {
+        return vec![Job::Seed(seed)];
+    }
+    let writes = if calm.sweep { u32::try_from(calm.writes).unwrap_or(u32::MAX) } else { 0 };
+    let crash = |point| Job::Tape(Tape([(CRASH_POINT.to_owned(), vec![point])].into()));
+    let sweep = (1..=writes).flat_map(|write| [2 * write, 2 * write + 1]).map(crash);
+    sweep.chain((0..settings.schedules).map(Job::Seed)).collect()
+}
+
+/// Runs all jobs on several threads, until one fails; of several that do, the first.
+fn all<F, A>(
+    settings: &Settings,
+    jobs: &[Job],
+    calm: &Arc<CalmRun>,
+    test: &F,
+) -> (Report, Option<(usize, Outcome)>)
+where
+    F: Fn(Sim) -> A + Sync,
+    A: Future<Output = ()>,
+{
+    let (next, report) = (AtomicU64::new(0), Mutex::new(Report::default()));
+    let failed: Mutex<Option<(usize, Outcome)>> = Mutex::new(None);
+    let work = || {
+        let mut own = Report::default();
+        loop {
+            let job = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+            let later = failed.lock().as_ref().is_some_and(|(first, _)| *first < job);
+            if later || job >= jobs.len() {
+                break;
+            }
+            let outcome = run(test, jobs[job].choices(), Some(Arc::clone(calm)));
+            own.count(&outcome);
+            if !outcome.violations.is_empty() {
+                let mut failed = failed.lock();
+                if failed.as_ref().is_none_or(|(first, _)| job < *first) {
+                    *failed = Some((job, outcome));
+                }
+            }
+        }
+        report.lock().add(&own);
+    };
+    // Threads of their own, also for one: the caller may be inside a runtime.
+    thread::scope(|scope| (0..settings.threads.min(jobs.len()).max(1)).for_each(|_| drop(scope.spawn(work))));
+    (report.into_inner(), failed.into_inner())
+}
+
+/// Makes a failing schedule small, and looks whether it repeats itself.
+fn explain<F, A>(name: &str, job: &Job, outcome: Outcome, calm: &Arc<CalmRun>, test: &F) -> Failure
+where
+    F: Fn(Sim) -> A + Sync,
+    A: Future<Output = ()>,
+{
+    let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
+    let again = |choices| in_thread(|| run(test, choices, Some(Arc::clone(calm))));
+    let repeats = again(job.choices()).trace() == outcome.trace();
+    let full = outcome.tape.clone();
+    let tape = shrink(full.clone(), SHRINKING_RUNS, |tape| {
+        again(Choices::replayed(tape.clone())).fails_like(&oracles)
+    });
+    let shrunk = again(Choices::replayed(tape.clone()));
+    let last = if shrunk.fails_like(&oracles) { shrunk } else { outcome };
+    Failure {
+        name: name.to_owned(),
+        seed: match job {
+            Job::Seed(seed) => Some(*seed),
+            Job::Tape(_) => None,
+        },
+        file: save(name, &tape),
+        weights: (full.weight(), tape.weight()),
+        tape,
+        violations: last.violations,
+        story: last.story,
+        repeats,
+    }
+}
+
+/// Each run has a thread of its own, so that nothing of the caller's runtime is in it.
+fn in_thread<T: Send>(what: impl FnOnce() -> T + Send) -> T {
+    let result = thread::scope(|scope| scope.spawn(what).join());
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

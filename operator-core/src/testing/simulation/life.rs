@@ -1,0 +1,175 @@
+//! One incarnation of the operator: what ends with it when it crashes.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::pending;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use tokio::{sync::Notify, task::AbortHandle};
+
+use super::{
+    Choices, Oracle,
+    choice::LaneId,
+    record::{Actor, Call, Record},
+};
+use crate::{
+    client::{Answer, Inner, TransportHook},
+    environment::{Environment, TaskHook, WallClock},
+    testing::faults::RequestTarget,
+};
+
+/// More calls than this in one schedule are a loop that time doesn't bring to an end.
+const MOST_CALLS: usize = 50_000;
+
+/// One life of the operator, from a start to a crash.
+pub(super) struct Life {
+    pub(super) number: u32,
+    alive: AtomicBool,
+    pub(super) crashed: Notify,
+    choices: Choices,
+    record: Arc<Record>,
+    next_task: AtomicU64,
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    lanes: Vec<LaneId>,
+    handles: Vec<AbortHandle>,
+    /// Ended ones are forgotten when there are so many.
+    tidy_at: usize,
+}
+
+impl Life {
+    pub(super) fn new(number: u32, choices: Choices, record: Arc<Record>) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            alive: AtomicBool::new(true),
+            crashed: Notify::new(),
+            choices,
+            record,
+            next_task: AtomicU64::new(0),
+            tasks: Mutex::new(Tasks { tidy_at: 64, ..Tasks::default() }),
+        })
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::SeqCst)
+    }
+
+    /// From now on nothing of it reaches the server, and its tasks are dropped, as in a process that was killed.
+    pub(super) fn crash(&self) {
+        if self.alive.swap(false, Ordering::SeqCst) {
+            self.record.tell(format_args!("operator {} crashes", self.number));
+            for handle in self.tasks.lock().handles.drain(..) {
+                handle.abort();
+            }
+            self.crashed.notify_one();
+        }
+    }
+
+    /// The layer next to the server: what comes through it is recorded, and from the dead nothing comes through.
+    pub(super) fn gate(self: &Arc<Self>) -> TransportHook {
+        let life = Arc::clone(self);
+        TransportHook::around(move |request, inner| {
+            let life = Arc::clone(&life);
+            async move {
+                if !life.is_alive() {
+                    return pending().await;
+                }
+                let by = Actor::Operator(life.number);
+                let answer = recorded(&life.record, by, request, inner).await;
+                // An answer finds nobody any more.
+                if life.is_alive() { answer } else { pending().await }
+            }
+        })
+    }
+
+    /// The surroundings of this life.
+    pub(super) fn environment(self: &Arc<Self>) -> Environment {
+        let seed = self.choices.next("jitter", u32::MAX);
+        Environment::real()
+            .with_wall_clock(Arc::new(VirtualClock(Arc::clone(&self.record))))
+            .with_seed(u64::from(seed))
+            .with_task_hook(Arc::clone(self) as Arc<dyn TaskHook>)
+    }
+}
+
+/// Sends a request to the server and records it.
+pub(super) async fn recorded(
+    record: &Record,
+    by: Actor,
+    request: http::Request<kube::client::Body>,
+    inner: Inner,
+) -> Answer {
+    let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
+    if record.activity() > MOST_CALLS as u64 {
+        if record.activity() == MOST_CALLS as u64 + 1 {
+            record.violated(
+                Oracle::BoundedLoad,
+                format!("more than {MOST_CALLS} calls, the last of them {target}"),
+            );
+            record.called(Call { at: record.now(), by, target, code: None });
+        }
+        return pending().await;
+    }
+    let at = record.now();
+    let answer = inner.send(request).await;
+    let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
+    record.called(Call { at, by, target, code });
+    answer
+}
+
+impl TaskHook for Life {
+    fn begins(&self) -> u64 {
+        let task = self.next_task.fetch_add(1, Ordering::Relaxed);
+        let lane = self.choices.lane(&format!("order {}.{task}", self.number));
+        self.tasks.lock().lanes.push(lane);
+        task
+    }
+
+    fn started(&self, _: u64, handle: AbortHandle) {
+        let mut tasks = self.tasks.lock();
+        if tasks.handles.len() >= tasks.tidy_at {
+            tasks.handles.retain(|handle| !handle.is_finished());
+            tasks.tidy_at = 64.max(tasks.handles.len() * 2);
+        }
+        tasks.handles.push(handle);
+    }
+
+    fn yields(&self, task: u64) -> bool {
+        let lane = usize::try_from(task).ok().and_then(|task| self.tasks.lock().lanes.get(task).copied());
+        lane.is_some_and(|lane| self.choices.rarely_at(lane, 3, 1) != 0)
+    }
+
+    fn panics(&self, task: u64) {
+        self.record.violated(Oracle::Alive, format!("task {task} of operator {} panics", self.number));
+    }
+}
+
+impl fmt::Debug for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Life({})", self.number)
+    }
+}
+
+/// The time of day, which follows virtual time from the same morning in every schedule.
+#[derive(Debug)]
+pub(super) struct VirtualClock(pub(super) Arc<Record>);
+
+/// 2026-01-01T00:00:00Z, in seconds.
+const MORNING: Duration = Duration::from_secs(1_767_225_600);
+
+impl WallClock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        let millis = i64::try_from((MORNING + self.0.now()).as_millis());
+        millis.ok().and_then(|millis| Timestamp::from_millisecond(millis).ok()).unwrap_or(Timestamp::MAX)
+    }
+}

@@ -1,0 +1,167 @@
+//! Whole operators under bad luck: thousands of schedules, each in virtual time, each of them repeatable.
+//!
+//! ```text
+//!              seed or tape
+//!                   │
+//!                choices ──────────────┬──────────────────────┬───────────────┐
+//!                   │                  │                      │               │
+//!   users ──▶ in-process server ◀── faults, crashes ◀── operator's tasks, in ever new orders
+//!                   │                                         │
+//!                   └────────────▶ oracles ◀──────────────────┘
+//!                                     │ violated
+//!                                     ▼
+//!                      shrink ──▶ a short story, and a tape to replay it
+//! ```
+//!
+//! A simulation is a test with [`sim_test`](crate::sim_test): a function that says which operator runs, what users do and
+//! what goes wrong. It is run once without any bad luck, then again and again with ever other luck, and each time it has to
+//! come to the same end. The page "Simulation" of the documentation shows how.
+//!
+//! # Guarantees
+//! - The same seed, or the same tape, gives the same calls at the same moments, in this process and in another.
+//! - A crashed operator can't write any more: its tasks are dropped at once, and nothing that is left of it reaches the
+//!   server.
+//! - What is asked of every schedule without being asked for is in [`Oracle`].
+//!
+//! # Assumptions
+//! - The operator takes time from tokio, starts tasks that matter through the library, and uses neither threads nor
+//!   sockets. A schedule that doesn't repeat itself is told apart in the report.
+
+mod canary;
+mod check;
+mod choice;
+mod life;
+mod observer;
+mod oracles;
+mod plan;
+mod record;
+mod report;
+mod schedule;
+mod shrink;
+mod stable;
+mod state;
+mod storm;
+#[cfg(test)]
+mod tests;
+mod user;
+mod world;
+
+use std::{fmt, rc::Rc, time::Duration};
+
+use kube::Client;
+
+use crate::operator::{Error, OperatorBuilder};
+
+pub use check::{Settings, check, explore, trace};
+pub use choice::{Choices, Tape};
+pub use oracles::Oracle;
+pub use plan::FaultPlan;
+pub use record::Violation;
+pub use report::{Failure, Report};
+pub use stable::assert_eventually_stable;
+pub use user::User;
+
+use canary::Canaries;
+use oracles::CalmRun;
+use world::World;
+
+/// One schedule of a simulation, as the test sees it. Clones are the same schedule.
+///
+/// ```
+/// use operator_core::testing::simulation::{FaultPlan, Sim};
+///
+/// async fn converges(sim: Sim) {
+///     # let operator = || operator_core::Operator::builder().build().map(|_| operator_core::Operator::builder());
+///     sim.operator(operator);
+///     sim.faults(FaultPlan::storm().crash_at_every_write());
+///     sim.user(async |user| user.delete::<k8s_openapi::api::core::v1::ConfigMap>("a").await);
+///     sim.settle().await;
+///     sim.assert_same_as_calm_run();
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Sim {
+    world: Rc<World>,
+    canaries: Canaries,
+}
+
+impl Sim {
+    /// Runs an operator from here on; `declare` is called again after each crash, and has to declare the same each time.
+    /// What it shares with its predecessor survives the crash, as a database would. The definitions that the declaration
+    /// names are installed first.
+    pub fn operator(&self, declare: impl Fn() -> Result<OperatorBuilder, Error> + 'static) {
+        self.world.supervise(Rc::new(declare));
+    }
+
+    /// Lets a user do something meanwhile. Several users act at the same time.
+    pub fn user(&self, script: impl AsyncFnOnce(User) + 'static) {
+        let user = User { world: Rc::clone(&self.world), client: self.world.client.clone() };
+        self.world.run_script(async move { script(user).await });
+    }
+
+    /// From now on bad luck goes by `plan`, until [`Sim::settle`]. Without a plan nothing goes wrong.
+    pub fn faults(&self, plan: FaultPlan) {
+        self.world.follow(plan);
+    }
+
+    /// Waits until all users are done, ends all bad luck, and waits until the operator has nothing more to do.
+    ///
+    /// That is so when its caches have seen everything, nothing is queued and no retry is to come. An operator whose
+    /// retries are used up, and whose cluster is not in the state it should be in, is given its maximum interval.
+    pub async fn settle(&self) {
+        self.world.settle().await;
+    }
+
+    /// [`Oracle::SameState`]: what exists now is what existed at the same place of the calm run. Every schedule is held
+    /// against the calm run at its end as well.
+    pub fn assert_same_as_calm_run(&self) {
+        self.world.compare_last_state();
+    }
+
+    /// From now on `secret` must stand in no log, at whatever level, in no metric, and in no object but Secrets; see
+    /// [`Oracle::NoSecret`].
+    pub fn secret(&self, secret: &str) {
+        self.canaries.watch_for(secret);
+        self.world.canaries.borrow_mut().push(secret.to_owned());
+    }
+
+    /// Doesn't ask for this; for an operator that is meant to do otherwise. Say why in the test.
+    pub fn without(&self, oracle: Oracle) {
+        self.world.without.borrow_mut().insert(oracle);
+    }
+
+    /// Says that something is wrong.
+    pub fn fail(&self, message: impl Into<String>) {
+        self.world.violated(Oracle::Test, message);
+    }
+
+    /// A client to which nothing goes wrong.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.world.client.clone()
+    }
+
+    /// Decisions for what the test simulates itself, as an external service that fails at times. They are on the tape.
+    #[must_use]
+    pub fn choices(&self) -> &Choices {
+        &self.world.choices
+    }
+
+    /// How often the operator has been started.
+    #[must_use]
+    pub fn starts(&self) -> u32 {
+        self.world.incarnations()
+    }
+
+    /// Virtual time since the schedule's start.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.world.record.now()
+    }
+}
+
+impl fmt::Debug for Sim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sim").field("starts", &self.starts()).finish_non_exhaustive()
+    }
+}

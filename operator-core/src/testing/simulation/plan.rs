@@ -1,0 +1,101 @@
+//! What goes wrong in a simulation, and how often.
+
+use std::time::Duration;
+
+use crate::testing::faults::Rule;
+
+/// What goes wrong in the schedules of a simulation, and how often. The calm run meets none of it.
+///
+/// Even without any fault the tasks of the operator run in ever new orders, and requests take a few milliseconds: that is
+/// not bad luck, but what every cluster does.
+#[derive(Clone, Debug)]
+#[must_use = "give it to `Sim::faults`"]
+pub struct FaultPlan {
+    pub(super) request_one_in: u32,
+    pub(super) event_one_in: u32,
+    pub(super) crash_one_in: u32,
+    pub(super) most_faults: u32,
+    pub(super) most_crashes: u32,
+    pub(super) watch_lag: Duration,
+    pub(super) every_write: bool,
+    pub(super) rules: Vec<Rule>,
+}
+
+impl FaultPlan {
+    /// Nothing goes wrong.
+    pub fn none() -> Self {
+        Self {
+            request_one_in: 0,
+            event_one_in: 0,
+            crash_one_in: 0,
+            most_faults: 8,
+            most_crashes: 2,
+            watch_lag: Duration::ZERO,
+            every_write: false,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Much of all that a cluster does on its worst days: one request in ten and one event in twelve meets a fault, up to
+    /// eight of them in all, the process crashes up to twice, and watches lag.
+    pub fn storm() -> Self {
+        Self::none().requests(10).events(12).crashes(25, 2).watch_lag(Duration::from_millis(200))
+    }
+
+    /// One request in so many is refused, lost, answered by an error, or hangs; 0 for none.
+    pub fn requests(mut self, one_in: u32) -> Self {
+        self.request_one_in = one_in;
+        self
+    }
+
+    /// One event of a watch in so many comes twice or late, or its watch ends; 0 for none.
+    pub fn events(mut self, one_in: u32) -> Self {
+        self.event_one_in = one_in;
+        self
+    }
+
+    /// The process crashes before or after one write in so many, `most` times at the most; 0 for never.
+    pub fn crashes(mut self, one_in: u32, most: u32) -> Self {
+        self.crash_one_in = one_in;
+        self.most_crashes = most;
+        self
+    }
+
+    /// No more than so many faults of requests and events in one schedule.
+    pub fn at_most(mut self, faults: u32) -> Self {
+        self.most_faults = faults;
+        self
+    }
+
+    /// Events of watches arrive up to so much late, each watch for itself, so that caches disagree.
+    pub fn watch_lag(mut self, up_to: Duration) -> Self {
+        self.watch_lag = up_to;
+        self
+    }
+
+    /// In addition to the other schedules there are two for each write of the calm run: a crash just before it, and one
+    /// just after it, and nothing else goes wrong.
+    pub fn crash_at_every_write(mut self) -> Self {
+        self.every_write = true;
+        self
+    }
+
+    /// The same without rules: those have been added already.
+    pub(super) fn without_rules(mut self) -> Self {
+        self.rules.clear();
+        self
+    }
+
+    /// In each schedule this happens as well. The calm run doesn't meet it.
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+}
+
+/// A crash at one write, counted from 1 over all writes of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CrashPoint {
+    pub(super) write: u64,
+    pub(super) after: bool,
+}

@@ -1,0 +1,160 @@
+//! What has happened in a schedule: its calls, its story, and what was wrong with it.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::Oracle;
+use crate::testing::faults::{RequestTarget, Verb};
+
+/// Who made a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Actor {
+    User,
+    /// Which incarnation, counted from 1.
+    Operator(u32),
+}
+
+/// A request that has reached the server.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) at: Duration,
+    pub(super) by: Actor,
+    pub(super) target: RequestTarget,
+    /// What the server answered, whether or not that arrived.
+    pub(super) code: Option<u16>,
+}
+
+impl Call {
+    pub(super) fn took_effect(&self) -> bool {
+        self.code.is_some_and(|code| (200..300).contains(&code))
+    }
+
+    pub(super) fn by_operator(&self) -> bool {
+        matches!(self.by, Actor::Operator(_))
+    }
+
+    /// Whether the object began to exist by it. An apply that creates is answered with 201, as a create is.
+    pub(super) fn created(&self) -> bool {
+        self.code == Some(201)
+            && matches!(self.target.verb, Verb::Create | Verb::Apply)
+            && self.target.subresource.is_none()
+    }
+
+    pub(super) fn deleted(&self) -> bool {
+        self.took_effect() && matches!(self.target.verb, Verb::Delete | Verb::DeleteCollection)
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = match self.by {
+            Actor::User => "user".to_owned(),
+            Actor::Operator(incarnation) => format!("operator {incarnation}"),
+        };
+        let code = self.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
+        write!(f, "{} {by}: {} -> {code}", seconds(self.at), self.target)
+    }
+}
+
+/// Something that an oracle has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which oracle.
+    pub oracle: Oracle,
+    /// What it found.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.oracle, self.message)
+    }
+}
+
+/// A moment of virtual time, as in stories.
+pub(super) fn seconds(at: Duration) -> String {
+    format!("{:9.3} s ", at.as_secs_f64())
+}
+
+/// The record of one schedule.
+#[derive(Debug)]
+pub(super) struct Record {
+    start: Instant,
+    calls: Mutex<Vec<Call>>,
+    story: Mutex<Vec<String>>,
+    faults: Mutex<BTreeMap<&'static str, u64>>,
+    violations: Mutex<Vec<Violation>>,
+    /// Grows with whatever the operator does.
+    activity: AtomicU64,
+}
+
+impl Record {
+    pub(super) fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            calls: Mutex::default(),
+            story: Mutex::default(),
+            faults: Mutex::default(),
+            violations: Mutex::default(),
+            activity: AtomicU64::new(0),
+        }
+    }
+
+    /// Virtual time since the schedule's start.
+    pub(super) fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// The same for when the schedule's runtime has ended.
+    pub(super) fn now_at_end(&self) -> Duration {
+        self.calls.lock().last().map(|call| call.at).unwrap_or_default()
+    }
+
+    pub(super) fn tell(&self, what: impl fmt::Display) {
+        self.story.lock().push(format!("{}{what}", seconds(self.now())));
+    }
+
+    /// A fault has happened; `kind` is the name under which it is counted.
+    pub(super) fn fault(&self, kind: &'static str, what: impl fmt::Display) {
+        *self.faults.lock().entry(kind).or_default() += 1;
+        self.tell(what);
+    }
+
+    pub(super) fn called(&self, call: Call) {
+        if call.by_operator() {
+            self.activity.fetch_add(1, Ordering::Relaxed);
+        }
+        self.calls.lock().push(call);
+    }
+
+    pub(super) fn activity(&self) -> u64 {
+        self.activity.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn violated(&self, oracle: Oracle, message: impl Into<String>) {
+        self.violations.lock().push(Violation { oracle, message: message.into() });
+    }
+
+    pub(super) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().clone()
+    }
+
+    pub(super) fn story(&self) -> Vec<String> {
+        self.story.lock().clone()
+    }
+
+    pub(super) fn faults(&self) -> BTreeMap<&'static str, u64> {
+        self.faults.lock().clone()
+    }
+
+    pub(super) fn violations(&self) -> Vec<Violation> {
+        self.violations.lock().clone()
+    }
+}

@@ -1,0 +1,158 @@
+//! What a simulation has done, and the story of a schedule that failed.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+use super::{Tape, Violation, schedule::Outcome, storm};
+
+/// So many schedules of a storm are enough for each of its faults to happen.
+const ENOUGH: u64 = 500;
+
+/// What the schedules of a simulation have met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How many there were.
+    pub schedules: u64,
+    /// How many requests have reached the server.
+    pub calls: u64,
+    /// How much virtual time has passed.
+    pub time: Duration,
+    /// How often each fault has happened.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// Whether all kinds of faults were asked for.
+    storms: bool,
+}
+
+impl Report {
+    pub(super) fn count(&mut self, outcome: &Outcome) {
+        self.schedules += 1;
+        self.calls += outcome.run.calls.len() as u64;
+        self.time += outcome.took;
+        outcome.faults.iter().for_each(|(fault, times)| *self.faults.entry(fault).or_default() += times);
+        let plan = &outcome.plan;
+        self.storms |= plan.request_one_in > 0 && plan.event_one_in > 0 && plan.crash_one_in > 0;
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.schedules += other.schedules;
+        self.calls += other.calls;
+        self.time += other.time;
+        other.faults.iter().for_each(|(fault, times)| *self.faults.entry(fault).or_default() += times);
+        self.storms |= other.storms;
+    }
+
+    /// A storm in which something never went wrong has not tested what it says.
+    pub(super) fn complete(self, asked: u64) -> Result<Self, Box<Failure>> {
+        let missing: Vec<&str> = storm::kinds().filter(|kind| !self.faults.contains_key(kind)).collect();
+        if self.storms && asked >= ENOUGH && self.schedules >= ENOUGH && !missing.is_empty() {
+            let message =
+                format!("in {} schedules these never happened: {}", self.schedules, missing.join(", "));
+            return Err(Box::new(Failure::of_the_storm(message)));
+        }
+        Ok(self)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults: u64 = self.faults.values().sum();
+        let hours = self.time.as_secs() / 3600;
+        let Self { schedules, calls, .. } = self;
+        write!(
+            f,
+            "{schedules} schedules, {calls} calls, {faults} faults and crashes, {hours} h of virtual time"
+        )
+    }
+}
+
+/// A schedule that violates an oracle, as small as it could be made.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The test's name.
+    pub name: String,
+    /// The seed that led to it; `None` for the calm run, and for one of a sweep.
+    pub seed: Option<u64>,
+    /// The decisions that are left.
+    pub tape: Tape,
+    /// What was violated.
+    pub violations: Vec<Violation>,
+    /// What happened, in words.
+    pub story: Vec<String>,
+    /// Whether the schedule did the same when it was run again.
+    pub repeats: bool,
+    pub(super) file: Option<PathBuf>,
+    /// How many decisions there were, and how many are left.
+    pub(super) weights: (usize, usize),
+}
+
+impl Failure {
+    pub(super) fn calm(name: &str, outcome: Outcome) -> Self {
+        Self {
+            name: name.to_owned(),
+            seed: None,
+            tape: Tape::calm(),
+            violations: outcome.violations,
+            story: outcome.story,
+            repeats: true,
+            file: None,
+            weights: (0, 0),
+        }
+    }
+
+    fn of_the_storm(message: String) -> Self {
+        let violation = Violation { oracle: super::Oracle::Test, message };
+        Self {
+            name: "the storm".to_owned(),
+            seed: None,
+            tape: Tape::calm(),
+            violations: vec![violation],
+            story: Vec::new(),
+            repeats: true,
+            file: None,
+            weights: (0, 0),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, weights: (before, after), .. } = self;
+        match (self.seed, before) {
+            (Some(seed), _) => writeln!(f, "{name} fails with seed {seed}:")?,
+            (None, 0) => writeln!(f, "{name} fails without any bad luck:")?,
+            (None, _) => writeln!(f, "{name} fails:")?,
+        }
+        self.violations.iter().try_for_each(|violation| writeln!(f, "  {violation}"))?;
+        writeln!(f, "what happened (of {before} decisions {after} are left):")?;
+        self.story.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        let reorders = self.tape.0.keys().filter(|lane| lane.starts_with("order ")).count();
+        if reorders > 0 {
+            writeln!(f, "  and the order of {reorders} tasks is not that of the calm run")?;
+        }
+        if !self.repeats {
+            writeln!(
+                f,
+                "It did something else when it was run again: something in it doesn't come from the tape, as a thread, a hash map's order, or a `select!` that is not `biased`."
+            )?;
+        }
+        match (&self.file, self.seed) {
+            (Some(file), _) => writeln!(f, "replay this: SIM_TAPE={}", file.display())?,
+            (None, Some(seed)) => writeln!(f, "replay this: SIM_SEED={seed}")?,
+            (None, None) => {}
+        }
+        match (&self.file, self.seed) {
+            (Some(_), Some(seed)) => write!(f, "replay the whole schedule: SIM_SEED={seed}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Writes a tape where it can be replayed from.
+pub(super) fn save(name: &str, tape: &Tape) -> Option<PathBuf> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let file =
+        std::env::temp_dir().join(format!("simulation-{}.tape", name.chars().map(plain).collect::<String>()));
+    std::fs::write(&file, format!("# {name}\n{tape}")).ok()?;
+    Some(file)
+}

@@ -1,0 +1,198 @@
+//! One schedule from its beginning to its end, on a runtime of its own with paused time.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+    sync::{Arc, Once},
+    time::Duration,
+};
+
+use tokio::{runtime::Builder, task::LocalSet};
+
+use super::{
+    CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
+    canary::{Canaries, Listener},
+    oracles,
+    record::Record,
+    world::{Setting, World},
+};
+
+/// What came of a schedule.
+pub(super) struct Outcome {
+    pub(super) violations: Vec<Violation>,
+    pub(super) story: Vec<String>,
+    pub(super) tape: Tape,
+    pub(super) faults: BTreeMap<&'static str, u64>,
+    pub(super) took: Duration,
+    pub(super) plan: FaultPlan,
+    pub(super) run: CalmRun,
+}
+
+impl Outcome {
+    /// Every call with its moment and its answer: equal for equal schedules.
+    pub(super) fn trace(&self) -> Vec<String> {
+        self.run.calls.iter().map(ToString::to_string).collect()
+    }
+
+    /// Whether it is wrong in the same way as `other`.
+    pub(super) fn fails_like(&self, other: &[Oracle]) -> bool {
+        self.violations.iter().any(|violation| other.contains(&violation.oracle))
+    }
+}
+
+/// A schedule that takes longer than this, in virtual time, hangs.
+const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run.
+pub(super) fn run<F, A>(test: &F, choices: Choices, calm: Option<Arc<CalmRun>>) -> Outcome
+where
+    F: Fn(Sim) -> A,
+    A: Future<Output = ()>,
+{
+    // kube's own retries spread their delays by the chance of this thread.
+    fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
+    let canaries = Canaries::default();
+    let seen = RefCell::new(None);
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
+    let tasks = LocalSet::new();
+    let schedule = async {
+        let setting = Setting { choices: choices.clone(), calm: calm.clone() };
+        let world = World::new(setting).await;
+        *seen.borrow_mut() = Some(Rc::clone(&world));
+        let sim = Sim { world, canaries: canaries.clone() };
+        let all = async {
+            test(sim.clone()).await;
+            sim.finish().await
+        };
+        match tokio::time::timeout(ENDS_WITHIN, all).await {
+            Ok(run) => Some(run),
+            Err(_) => {
+                sim.world.record.violated(Oracle::Test, "the schedule doesn't come to its end");
+                None
+            }
+        }
+    };
+    let listener = Listener::new(canaries.clone());
+    let run = tracing::subscriber::with_default(listener, || {
+        silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
+    });
+    let world = seen.borrow_mut().take();
+    let record: Option<Arc<Record>> = world.as_ref().map(|world| Arc::clone(&world.record));
+    let mut violations = record.as_ref().map(|record| record.violations()).unwrap_or_default();
+    let run = match run {
+        Ok(run) => run,
+        Err(_) => {
+            let message = PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| "it panicked".to_owned());
+            violations.insert(0, Violation { oracle: Oracle::Test, message });
+            None
+        }
+    };
+    violations.dedup();
+    let outcome = Outcome {
+        violations,
+        story: record.as_ref().map(|record| record.story()).unwrap_or_default(),
+        tape: choices.tape(),
+        faults: record.as_ref().map(|record| record.faults()).unwrap_or_default(),
+        took: record.as_ref().map(|record| record.now_at_end()).unwrap_or_default(),
+        plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
+        run: run.unwrap_or_else(|| CalmRun {
+            calls: record.as_ref().map(|record| record.calls()).unwrap_or_default(),
+            ..CalmRun::default()
+        }),
+    };
+    // Tasks are dropped inside their runtime, and hold the world until then.
+    drop((tasks, runtime));
+    outcome
+}
+
+impl Sim {
+    /// What is asked of every schedule, once the test has said all that it had to say.
+    async fn finish(&self) -> CalmRun {
+        let world = &self.world;
+        if world.states.borrow().is_empty() {
+            world.settle().await;
+        }
+        world.compare_last_state();
+        let before = world.record.calls().len();
+        tokio::time::sleep(oracles::QUIET_FOR).await;
+        self.tell(oracles::quiet(&world.record.calls()[before..]));
+        let plan = world.storm.plan();
+        let sweep = plan.every_write;
+        // The end of everything meets the same bad luck as its beginning.
+        world.follow(plan.without_rules());
+        world.delete_all().await;
+        world.settle().await;
+        world.compare_last_state();
+        let footprint = world.footprint().await;
+        let calm = world.calm.as_deref();
+        self.tell(oracles::no_leak(&footprint, calm.map(|calm| &calm.footprint)));
+        let calls = world.record.calls();
+        if let Some(calm) = calm {
+            self.tell(oracles::nothing_forbidden(&calls, &calm.calls));
+            let faults = world.record.faults().values().sum();
+            self.tell(oracles::bounded_load(&calls, &calm.calls, faults));
+        }
+        self.tell(self.secrets());
+        self.tell(world.dead().await);
+        world.end().await;
+        let states = world.states.borrow().clone();
+        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep }
+    }
+
+    fn tell(&self, violations: impl IntoIterator<Item = Violation>) {
+        violations.into_iter().for_each(|violation| self.world.violated(violation.oracle, violation.message));
+    }
+
+    /// O7.
+    fn secrets(&self) -> Vec<Violation> {
+        let mut places: Vec<String> =
+            self.canaries.found().into_iter().map(|place| format!("logged by {place}")).collect();
+        for secret in self.world.canaries.borrow().iter() {
+            let states = self.world.states.borrow();
+            places.extend(states.iter().flat_map(|state| state.found(secret)));
+            let labels = self.world.exclusive.labels();
+            places.extend(
+                labels.into_iter().filter(|label| label.contains(secret)).map(|_| "a metric".to_owned()),
+            );
+        }
+        places.sort();
+        places.dedup();
+        places.into_iter().map(|message| Violation { oracle: Oracle::NoSecret, message }).collect()
+    }
+}
+
+thread_local! {
+    static SILENT: RefCell<bool> = const { RefCell::new(false) };
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Panics of this thread are kept for the report and not printed: a shrinking failure panics hundreds of times.
+fn silently<T>(what: impl FnOnce() -> T) -> T {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if SILENT.with_borrow(|silent| *silent) {
+                PANIC.with_borrow_mut(|panic| {
+                    // The first one is the cause of the others.
+                    panic.get_or_insert_with(|| {
+                        let place =
+                            info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+                        let message = info.payload_as_str().unwrap_or("it panicked");
+                        format!("{message}{}", place.unwrap_or_default())
+                    });
+                });
+            } else {
+                before(info);
+            }
+        }));
+    });
+    PANIC.with_borrow_mut(|panic| *panic = None);
+    SILENT.with_borrow_mut(|silent| *silent = true);
+    let result = what();
+    SILENT.with_borrow_mut(|silent| *silent = false);
+    result
+}

@@ -1,0 +1,49 @@
+//! The shortest simulation there is.
+
+use kube::Resource;
+
+use super::{FaultPlan, Sim, check::Settings, explore};
+use crate::{
+    operator::{Error, OperatorBuilder},
+    resource::KubeObject,
+};
+
+/// So many schedules, beside the crashes at every write.
+const SCHEDULES: u64 = 100;
+
+/// Runs an operator and one resource under bad luck, and panics with the story if it doesn't end as it does without: a crash
+/// before and after every write, and a hundred storms. `declare` is called for each start of the operator.
+///
+/// ```no_run
+/// # async fn test(declare: fn() -> Result<operator_core::OperatorBuilder, operator_core::Error>) {
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use operator_core::testing::simulation::assert_eventually_stable;
+///
+/// let mut primary = ConfigMap::default();
+/// primary.metadata.name = Some("a".to_owned());
+/// assert_eventually_stable(declare, primary).await;
+/// # }
+/// ```
+///
+/// # Panics
+/// When a schedule violates an [`Oracle`](super::Oracle).
+pub async fn assert_eventually_stable<K>(
+    declare: impl Fn() -> Result<OperatorBuilder, Error> + Clone + Sync + 'static,
+    resource: K,
+) where
+    K: KubeObject<DynamicType: Default> + Resource,
+{
+    let name =
+        format!("{} {}", K::kind(&K::DynamicType::default()), resource.meta().name.as_deref().unwrap_or("?"));
+    let test = async |sim: Sim| {
+        sim.operator(declare.clone());
+        sim.faults(FaultPlan::storm().crash_at_every_write());
+        let resource = resource.clone();
+        sim.user(async move |user| drop(user.apply(resource).await));
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+    };
+    if let Err(failure) = explore(&name, Settings::schedules(SCHEDULES), |sim| test(sim)) {
+        panic!("{failure}");
+    }
+}

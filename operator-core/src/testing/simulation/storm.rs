@@ -1,0 +1,245 @@
+//! Turns the choices of a tape into faults.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use http::request::Parts;
+use parking_lot::RwLock;
+
+use super::{Choices, FaultPlan, plan::CrashPoint, record::Record};
+use crate::testing::faults::{Cut, Director, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
+
+/// Decides by a tape what happens to each request and event.
+pub(super) struct Storm {
+    choices: Choices,
+    record: Arc<Record>,
+    plan: RwLock<FaultPlan>,
+    crash_point: Option<CrashPoint>,
+    writes: AtomicU64,
+    faults: AtomicU32,
+    crashes: AtomicU32,
+}
+
+/// A request takes up to so many milliseconds, each way.
+const LATENCY: u32 = 4;
+
+/// Into how many steps a watch's lag is divided.
+const LAG_STEPS: u32 = 8;
+
+const WRITE_FAULTS: [&str; 9] = [
+    "write: answer lost",
+    "write: done and answered 504",
+    "write: refused",
+    "write: answered 500",
+    "write: answered 429",
+    "write: answered 503",
+    "write: never sent",
+    "write: done and never answered",
+    "write: answered late",
+];
+
+const READ_FAULTS: [&str; 8] = [
+    "read: refused",
+    "read: answer lost",
+    "read: answered 500",
+    "read: answered 429",
+    "read: answered 504",
+    "read: never answered",
+    "read: cut",
+    "read: answered 410",
+];
+
+const WATCH_FAULTS: [&str; 7] = [
+    "watch: refused",
+    "watch: answered 500",
+    "watch: answered 429",
+    "watch: answered 410",
+    "watch: never answered",
+    "watch: closed at once",
+    "watch: reset after a line",
+];
+
+const EVENT_FAULTS: [&str; 7] = [
+    "event: twice",
+    "event: watch closed",
+    "event: watch reset",
+    "event: 410",
+    "event: waits for the next",
+    "event: late",
+    "event: very late",
+];
+
+fn write_fault(kind: usize) -> Fault {
+    match kind {
+        0 => Fault::AnswerLost,
+        1 => Fault::StatusAfter(StatusAnswer::timeout()),
+        2 => Fault::Refused,
+        3 => Fault::Status(StatusAnswer::internal()),
+        4 => Fault::Status(StatusAnswer::too_many_requests(1)),
+        5 => Fault::Status(StatusAnswer::unavailable()),
+        6 => Fault::Hang,
+        7 => Fault::HangAfter,
+        _ => Fault::DelayAnswer(Duration::from_secs(2)),
+    }
+}
+
+fn read_fault(kind: usize) -> Fault {
+    match kind {
+        0 => Fault::Refused,
+        1 => Fault::AnswerLost,
+        2 => Fault::Status(StatusAnswer::internal()),
+        3 => Fault::Status(StatusAnswer::too_many_requests(1)),
+        4 => Fault::Status(StatusAnswer::timeout()),
+        5 => Fault::Hang,
+        6 => Fault::Cut(Cut::Bytes(60), End::Reset),
+        _ => Fault::Status(StatusAnswer::gone()),
+    }
+}
+
+fn watch_fault(kind: usize) -> Fault {
+    match kind {
+        0 => Fault::Refused,
+        1 => Fault::Status(StatusAnswer::internal()),
+        2 => Fault::Status(StatusAnswer::too_many_requests(1)),
+        3 => Fault::Status(StatusAnswer::gone()),
+        4 => Fault::Hang,
+        5 => Fault::Cut(Cut::Lines(0), End::Clean),
+        _ => Fault::Cut(Cut::Lines(1), End::Reset),
+    }
+}
+
+fn event_fault(kind: usize) -> LineFault {
+    match kind {
+        0 => LineFault::Duplicate,
+        1 => LineFault::Close(End::Clean),
+        2 => LineFault::Close(End::Reset),
+        3 => LineFault::Gone,
+        4 => LineFault::Hold(1),
+        5 => LineFault::Delay(Duration::from_secs(1)),
+        _ => LineFault::Delay(Duration::from_secs(20)),
+    }
+}
+
+/// All kinds of faults that a storm knows, and the crashes.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    let crashes = ["crash: before a write", "crash: after a write"];
+    WRITE_FAULTS.into_iter().chain(READ_FAULTS).chain(WATCH_FAULTS).chain(EVENT_FAULTS).chain(crashes)
+}
+
+impl Storm {
+    pub(super) fn new(choices: Choices, record: Arc<Record>, crash_point: Option<CrashPoint>) -> Self {
+        Self {
+            choices,
+            record,
+            plan: RwLock::new(FaultPlan::none()),
+            crash_point,
+            writes: AtomicU64::new(0),
+            faults: AtomicU32::new(0),
+            crashes: AtomicU32::new(0),
+        }
+    }
+
+    /// From now on it goes by this plan, and what has happened so far doesn't count any more.
+    pub(super) fn follow(&self, plan: FaultPlan) {
+        *self.plan.write() = plan;
+        self.faults.store(0, Ordering::Relaxed);
+        self.crashes.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn plan(&self) -> FaultPlan {
+        self.plan.read().clone()
+    }
+
+    /// How many writes there have been.
+    pub(super) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// One of `n` things, once in `one_in` times, as long as there is room for it.
+    fn rare(&self, lane: &str, one_in: u32, n: usize, happened: &AtomicU32, most: u32) -> Option<usize> {
+        if one_in == 0 || happened.load(Ordering::Relaxed) >= most {
+            return None;
+        }
+        let kind = self.choices.rarely(lane, one_in, u32::try_from(n).unwrap_or(1)).checked_sub(1)?;
+        happened.fetch_add(1, Ordering::Relaxed);
+        usize::try_from(kind).ok()
+    }
+
+    fn crash(&self, target: &RequestTarget, plan: &FaultPlan) -> Option<Fault> {
+        if !target.verb.is_write() {
+            return None;
+        }
+        let write = self.writes.fetch_add(1, Ordering::Relaxed) + 1;
+        let subject = format!("crash {} {}", target.verb.as_str(), target.resource);
+        let drawn = self.rare(&subject, plan.crash_one_in, 2, &self.crashes, plan.most_crashes);
+        let after = match self.crash_point {
+            Some(point) if point.write == write => point.after,
+            _ => drawn? == 1,
+        };
+        let (kind, fault) = match after {
+            false => ("crash: before a write", Fault::Crash),
+            true => ("crash: after a write", Fault::CrashAfter),
+        };
+        self.record.fault(kind, format_args!("{target}: {fault}"));
+        Some(fault)
+    }
+}
+
+impl Director for Storm {
+    fn request(&self, target: &RequestTarget, _: &Parts) -> Vec<Fault> {
+        let plan = self.plan();
+        let mut faults = Vec::new();
+        let latency = self.choices.next(&format!("latency {}", target.resource), LATENCY * LATENCY);
+        if latency > 0 {
+            let part = |millis: u32| Duration::from_millis(u64::from(millis));
+            faults.push(Fault::Delay(part(latency % LATENCY)));
+            faults.push(Fault::DelayAnswer(part(latency / LATENCY)));
+        }
+        if let Some(crash) = self.crash(target, &plan) {
+            faults.push(crash);
+            return faults;
+        }
+        let (names, fault): (&[&'static str], fn(usize) -> Fault) = match target.verb {
+            Verb::Watch => (&WATCH_FAULTS, watch_fault),
+            Verb::Get | Verb::List => (&READ_FAULTS, read_fault),
+            _ => (&WRITE_FAULTS, write_fault),
+        };
+        let lane = format!("request {} {}", target.verb.as_str(), target.resource);
+        if let Some(kind) = self.rare(&lane, plan.request_one_in, names.len(), &self.faults, plan.most_faults)
+        {
+            let fault = fault(kind);
+            self.record.fault(names[kind], format_args!("{target}: {fault}"));
+            faults.push(fault);
+        }
+        faults
+    }
+
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<LineFault> {
+        let plan = self.plan();
+        let lane = format!("event {}", watch.resource);
+        let names = &EVENT_FAULTS;
+        if let Some(kind) = self.rare(&lane, plan.event_one_in, names.len(), &self.faults, plan.most_faults) {
+            let fault = event_fault(kind);
+            self.record.fault(names[kind], format_args!("{object}: {fault}"));
+            return Some(fault);
+        }
+        if plan.watch_lag.is_zero() {
+            return None;
+        }
+        let lag = self.choices.next(&format!("lag {}", watch.resource), LAG_STEPS);
+        (lag > 0).then(|| LineFault::Delay(plan.watch_lag * lag / LAG_STEPS))
+    }
+
+    fn looks_at_lines(&self, _: &RequestTarget) -> bool {
+        true
+    }
+
+    fn is_stale(&self) -> bool {
+        false
+    }
+}

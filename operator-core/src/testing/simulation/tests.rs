@@ -1,0 +1,323 @@
+//! The simulation finds what it is for: an operator that is right passes, and each planted bug is found by its oracle.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use k8s_openapi::{
+    api::core::v1::ConfigMap,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+};
+use kube::{CustomResource, CustomResourceExt, ResourceExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::*;
+use crate::{
+    Context, Controller, Operator, Reconciler, UpdateControl, operations,
+    testing::faults::{Rule, Verb},
+};
+
+/// Has a text, which shall stand in a config map.
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[kube(group = "test.operator-core.io", version = "v1", kind = "Shelf", namespaced, status = "ShelfStatus")]
+struct ShelfSpec {
+    text: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+struct ShelfStatus {
+    text: Option<String>,
+}
+
+/// What the operator does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bug {
+    None,
+    /// The status is written before the child, and believed from then on.
+    StatusFirst,
+    /// A new text is a new config map.
+    Recreates,
+    /// Each run writes something else.
+    NeverDone,
+    /// The text is logged.
+    LogsText,
+    /// A memory that nobody empties makes the operator believe that it has done what it only tried.
+    BelievesItself,
+    Panics,
+}
+
+struct Shelves {
+    bug: Bug,
+    tried: AtomicBool,
+}
+
+fn shelf(name: &str, text: &str) -> Shelf {
+    Shelf::new(name, ShelfSpec { text: text.to_owned() })
+}
+
+fn child(shelf: &Shelf, owner: &OwnerReference) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(shelf.name_any()),
+            namespace: shelf.namespace(),
+            owner_references: Some(vec![owner.clone()]),
+            ..ObjectMeta::default()
+        },
+        data: Some([("text".to_owned(), shelf.spec.text.clone())].into()),
+        ..ConfigMap::default()
+    }
+}
+
+impl Reconciler for Shelves {
+    type Primary = Shelf;
+    type Error = operations::Error;
+
+    async fn reconcile(
+        &self,
+        shelf: Arc<Shelf>,
+        context: &Context<Shelf>,
+    ) -> Result<UpdateControl<Shelf>, operations::Error> {
+        let operations = context.resource_operations();
+        let owner = context.owner_reference(&shelf).expect("a primary has a uid");
+        let mut child = child(&shelf, &owner);
+        let status = ShelfStatus { text: Some(shelf.spec.text.clone()) };
+        match self.bug {
+            Bug::None => {}
+            Bug::StatusFirst => {
+                if shelf.status.as_ref() == Some(&status) {
+                    return Ok(UpdateControl::no_update());
+                }
+                let mut written = (*shelf).clone();
+                written.status = Some(status.clone());
+                operations.update_status(&written).await?;
+            }
+            Bug::Recreates => {
+                if let Some(old) = context.secondary_named::<ConfigMap>(&shelf.name_any())
+                    && old.data != child.data
+                {
+                    operations.delete(&*old).await?;
+                }
+            }
+            Bug::NeverDone => {
+                let before = context.secondary_named::<ConfigMap>(&shelf.name_any());
+                let count = before.and_then(|map| map.data.as_ref()?.get("count")?.parse().ok()).unwrap_or(0);
+                let count = (count + 1) % 1000;
+                child.data.get_or_insert_default().insert("count".to_owned(), count.to_string());
+                operations.server_side_apply(&child).await?;
+                return Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(240)));
+            }
+            Bug::LogsText => tracing::trace!(text = shelf.spec.text, "reconciling"),
+            Bug::BelievesItself => {
+                if self.tried.swap(true, Ordering::SeqCst) && shelf.spec.text == "one" {
+                    return Ok(UpdateControl::patch_status(status));
+                }
+            }
+            Bug::Panics => assert_ne!(shelf.spec.text, "two", "two is one too many"),
+        }
+        operations.server_side_apply(&child).await?;
+        Ok(UpdateControl::patch_status(status))
+    }
+}
+
+fn operator(bug: Bug) -> Result<OperatorBuilder, Error> {
+    let shelves = Shelves { bug, tried: AtomicBool::new(false) };
+    Operator::builder()
+        .crd(Shelf::crd())
+        .register(Controller::builder(shelves).name("shelves").owns::<ConfigMap>())
+}
+
+async fn story(sim: Sim, bug: Bug) {
+    sim.operator(move || operator(bug));
+    sim.faults(FaultPlan::storm().crash_at_every_write());
+    sim.user(async |user| {
+        user.apply(shelf("a", "one")).await;
+        user.apply(shelf("b", "one")).await;
+        user.patch::<Shelf>("a", json!({ "spec": { "text": "two" } })).await;
+    });
+    sim.settle().await;
+    sim.assert_same_as_calm_run();
+}
+
+fn settings(schedules: u64) -> Settings {
+    Settings { threads: 2, ..Settings::schedules(schedules) }
+}
+
+fn found(bug: Bug, schedules: u64) -> Failure {
+    let name = format!("{bug:?}");
+    match explore(&name, settings(schedules), |sim| story(sim, bug)) {
+        Ok(report) => panic!("{bug:?} is not found: {report}"),
+        Err(failure) => *failure,
+    }
+}
+
+fn oracles(failure: &Failure) -> Vec<Oracle> {
+    failure.violations.iter().map(|violation| violation.oracle).collect()
+}
+
+#[test]
+fn an_operator_that_is_right_is_right_in_every_schedule() {
+    match explore("right", settings(60), |sim| story(sim, Bug::None)) {
+        Ok(report) => assert!(report.schedules > 60 && report.faults.len() > 20, "{report:?}"),
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+#[test]
+fn a_status_written_too_early_is_found_and_its_story_is_short() {
+    let failure = found(Bug::StatusFirst, 0);
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+    let text = failure.to_string();
+    assert!(text.contains("crash after it is done") || text.contains("crash before it is sent"), "{text}");
+    assert!(text.contains("SIM_TAPE="), "{text}");
+    assert!(failure.repeats, "{text}");
+    assert_eq!(failure.tape.weight(), 1, "{text}");
+}
+
+#[test]
+fn a_tape_replays_what_it_was_made_of() {
+    let first = found(Bug::StatusFirst, 0);
+    let again = Settings { tape: Some(first.tape.clone()), ..settings(0) };
+    let again = explore("replayed", again, |sim| story(sim, Bug::StatusFirst)).expect_err("the same failure");
+    assert_eq!(again.violations, first.violations);
+    assert_eq!(again.story, first.story);
+}
+
+/// The calm run deletes and creates as well, so it is O1 or a second sight that has to find it; here the calm run is made
+/// without the change of the text.
+#[test]
+fn an_object_that_is_deleted_and_made_again_is_found() {
+    let test = |sim: Sim| async move {
+        let calm = sim.world.is_calm();
+        sim.operator(|| operator(Bug::Recreates));
+        sim.user(async move |user| {
+            if calm {
+                user.apply(shelf("a", "two")).await;
+            } else {
+                user.apply(shelf("a", "one")).await;
+                user.pause(Duration::from_secs(5)).await;
+                user.apply(shelf("a", "two")).await;
+            }
+        });
+        sim.settle().await;
+    };
+    let failure = explore("recreates", settings(1), test).expect_err("it is found");
+    assert_eq!(oracles(&failure), [Oracle::NothingForbidden], "{failure}");
+}
+
+#[test]
+fn an_operator_that_is_never_done_is_found_without_any_bad_luck() {
+    let failure = found(Bug::NeverDone, 0);
+    assert!(oracles(&failure).contains(&Oracle::Quiet), "{failure}");
+    assert!(failure.to_string().contains("without any bad luck"), "{failure}");
+}
+
+#[test]
+fn a_secret_in_a_log_is_found_at_every_level() {
+    let test = |sim: Sim| async move {
+        sim.secret("hunter2");
+        sim.without(Oracle::SameState);
+        sim.operator(|| operator(Bug::LogsText));
+        sim.user(async |user| drop(user.apply(shelf("a", "hunter2")).await));
+        sim.settle().await;
+    };
+    let failure = explore("logs", settings(0), test).expect_err("it is found");
+    assert!(oracles(&failure).iter().all(|oracle| *oracle == Oracle::NoSecret), "{failure}");
+    let told: Vec<_> = failure.violations.iter().map(|violation| violation.message.as_str()).collect();
+    assert!(told.iter().any(|message| message.contains("simulation::tests at level TRACE")), "{told:?}");
+    assert!(told.contains(&"configmaps/default/a"), "{told:?}");
+}
+
+#[test]
+fn a_write_that_was_only_tried_is_found() {
+    let failure = found(Bug::BelievesItself, 200);
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+}
+
+#[test]
+fn a_panic_is_found() {
+    let failure = found(Bug::Panics, 0);
+    assert!(oracles(&failure).contains(&Oracle::Alive), "{failure}");
+}
+
+#[test]
+fn an_assertion_of_the_test_fails_with_its_own_words() {
+    let test = |sim: Sim| async move {
+        sim.operator(|| operator(Bug::None));
+        sim.user(async |user| drop(user.apply(shelf("a", "one")).await));
+        sim.settle().await;
+        assert_eq!(sim.starts(), 7, "seven lives");
+    };
+    let failure = explore("asserts", settings(0), test).expect_err("one life");
+    assert_eq!(oracles(&failure), [Oracle::Test]);
+    assert!(failure.violations[0].message.contains("seven lives"), "{failure}");
+    assert!(failure.violations[0].message.contains("tests.rs:"), "{failure}");
+}
+
+#[test]
+fn a_rule_happens_in_every_schedule_and_not_in_the_calm_run() {
+    let lost = Arc::new(parking_lot::Mutex::new(0));
+    let test = |sim: Sim| {
+        let lost = Arc::clone(&lost);
+        async move {
+            sim.operator(|| operator(Bug::None));
+            let rule = Rule::on(Verb::Apply).resource("configmaps").nth(1).answer_lost();
+            sim.faults(FaultPlan::none().rule(rule.clone()));
+            sim.user(async |user| drop(user.apply(shelf("a", "one")).await));
+            sim.settle().await;
+            *lost.lock() += rule.fired();
+        }
+    };
+    let report = explore("rule", settings(20), test).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!((report.schedules, *lost.lock()), (20, 20));
+}
+
+#[test]
+fn what_is_left_of_a_crashed_operator_writes_nothing() {
+    let test = |sim: Sim| async move {
+        sim.operator(|| operator(Bug::None));
+        sim.faults(FaultPlan::none().crash_at_every_write());
+        sim.user(async |user| drop(user.apply(shelf("a", "one")).await));
+        sim.settle().await;
+        let calls = sim.world.record.calls();
+        let starts = calls.iter().filter(|call| call.by_operator()).map(|call| call.by).collect::<Vec<_>>();
+        assert!(starts.is_sorted(), "an earlier incarnation writes after a later one");
+        if !sim.world.is_calm() {
+            assert_eq!(sim.starts(), 2);
+        }
+    };
+    let report = explore("zombie", settings(0), test).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(report.schedules, 4, "before and after two writes");
+}
+
+#[tokio::test]
+async fn an_operator_and_a_resource_in_one_line() {
+    assert_eventually_stable(|| operator(Bug::None), shelf("a", "one")).await;
+}
+
+/// Prints its trace when it is asked to by the test below.
+#[test]
+fn the_same_seed_is_the_same_trace_in_two_processes() {
+    const ASKED: &str = "SIMULATION_TRACE_ONLY";
+    let traces =
+        || (0..8).map(|seed| trace(seed, |sim| story(sim, Bug::None)).join("\n")).collect::<Vec<_>>();
+    let own = traces();
+    if let Some(file) = std::env::var_os(ASKED) {
+        std::fs::write(file, own.join("\n\n")).expect("the file can be written");
+        return;
+    }
+    assert!(own.windows(2).any(|pair| pair[0] != pair[1]), "seeds differ from each other");
+    assert_eq!(own, traces(), "twice in one process");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("trace");
+    let other = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "testing::simulation::tests::the_same_seed_is_the_same_trace_in_two_processes"])
+        .env(ASKED, &file)
+        .output()
+        .expect("the test can be started again");
+    assert!(other.status.success(), "{}", String::from_utf8_lossy(&other.stdout));
+    let other = std::fs::read_to_string(&file).expect("the other process has written its trace");
+    assert_eq!(own.join("\n\n"), other, "in another process");
+}

@@ -1,0 +1,153 @@
+//! What users do meanwhile.
+
+use std::{rc::Rc, time::Duration};
+
+use kube::{
+    Api, Client,
+    api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::Value;
+
+use super::world::World;
+use crate::resource::{KubeObject, ResourceType};
+
+/// Somebody who changes objects while the operator works. Nothing goes wrong with their requests.
+///
+/// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise as the tape
+/// says, from not at all to several seconds. Objects of types that live in namespaces are those of the namespace `default`,
+/// unless they say otherwise themselves.
+///
+/// An action that the server refuses fails the test.
+#[derive(Clone)]
+pub struct User {
+    pub(super) world: Rc<World>,
+    pub(super) client: Client,
+}
+
+/// How long a user may wait before an action, in milliseconds. The first stands for: until the operator has nothing to do.
+const PAUSES: [u64; 10] = [0, 0, 1, 3, 10, 30, 100, 700, 3_000, 12_000];
+
+/// How long an operator under bad luck is given before a user loses patience.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const MANAGER: &str = "user";
+const NAMESPACE: &str = "default";
+
+impl User {
+    async fn acts(&self, what: &str) {
+        let lane = u32::try_from(PAUSES.len()).unwrap_or(1);
+        let pause = match self.world.is_calm() {
+            true => 0,
+            false => self.world.choices.next("user pause", lane),
+        };
+        match pause {
+            0 => drop(self.world.quiet(PATIENCE).await),
+            pause => tokio::time::sleep(Duration::from_millis(PAUSES[pause as usize])).await,
+        }
+        self.world.record.tell(format_args!("user: {what}"));
+    }
+
+    fn api<K: KubeObject<DynamicType: Default>>(&self, namespace: Option<&str>) -> Api<DynamicObject> {
+        let of = ResourceType::of::<K>();
+        let resource = ApiResource {
+            group: of.group().to_owned(),
+            version: of.version().to_owned(),
+            api_version: of.api_version(),
+            kind: of.kind().to_owned(),
+            plural: of.plural().to_owned(),
+        };
+        match of.is_namespaced() {
+            true => Api::namespaced_with(self.client.clone(), namespace.unwrap_or(NAMESPACE), &resource),
+            false => Api::all_with(self.client.clone(), &resource),
+        }
+    }
+
+    /// Applies an object, as `kubectl apply --server-side --force-conflicts` does.
+    pub async fn apply<K: KubeObject<DynamicType: Default>>(&self, object: K) -> K {
+        let of = ResourceType::of::<K>();
+        let mut value = serde_json::to_value(&object).expect("an object can be written as JSON");
+        value["apiVersion"] = Value::String(of.api_version());
+        value["kind"] = Value::String(of.kind().to_owned());
+        let name = object.meta().name.clone().expect("an object that is applied has a name");
+        self.acts(&format!("apply {}/{name}", of.plural())).await;
+        let api = self.api::<K>(object.meta().namespace.as_deref());
+        let answer = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(value)).await;
+        self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
+        typed(answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural())))
+    }
+
+    /// Creates an object.
+    pub async fn create<K: KubeObject<DynamicType: Default>>(&self, object: K) -> K {
+        let of = ResourceType::of::<K>();
+        let name = object.meta().name.clone().expect("an object has a name");
+        self.acts(&format!("create {}/{name}", of.plural())).await;
+        let api = self.api::<K>(object.meta().namespace.as_deref());
+        let mut value = serde_json::to_value(&object).expect("an object can be written as JSON");
+        value["apiVersion"] = Value::String(of.api_version());
+        value["kind"] = Value::String(of.kind().to_owned());
+        let value: DynamicObject = serde_json::from_value(value).expect("an object is an object");
+        let answer = api.create(&PostParams::default(), &value).await;
+        self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
+        typed(answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural())))
+    }
+
+    /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
+    pub async fn patch<K: KubeObject<DynamicType: Default>>(&self, name: &str, patch: Value) -> K {
+        let of = ResourceType::of::<K>();
+        self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
+        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
+        typed(answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())))
+    }
+
+    /// Deletes an object. One that is gone already is fine.
+    pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
+        let of = ResourceType::of::<K>();
+        self.acts(&format!("delete {}/{name}", of.plural())).await;
+        match self.api::<K>(None).delete(name, &DeleteParams::default()).await {
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            Err(error) => panic!("user can't delete {}/{name}: {error}", of.plural()),
+            Ok(_) => {}
+        }
+    }
+
+    /// The object, if it exists.
+    pub async fn get<K: KubeObject<DynamicType: Default>>(&self, name: &str) -> Option<K> {
+        let found = self.api::<K>(None).get_opt(name).await;
+        found.unwrap_or_else(|error| panic!("user can't read {name}: {error}")).map(typed)
+    }
+
+    /// All objects of the type in the namespace `default`.
+    pub async fn list<K: KubeObject<DynamicType: Default>>(&self) -> Vec<K> {
+        let found = self.api::<K>(None).list(&ListParams::default()).await;
+        found
+            .unwrap_or_else(|error| panic!("user can't list: {error}"))
+            .items
+            .into_iter()
+            .map(typed)
+            .collect()
+    }
+
+    /// Waits until the object is gone, its finalizers included.
+    pub async fn until_gone<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
+        while self.get::<K>(name).await.is_some() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Waits, in virtual time.
+    pub async fn pause(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+}
+
+fn typed<K: KubeObject>(object: DynamicObject) -> K {
+    let value = serde_json::to_value(object).expect("an object can be written as JSON");
+    serde_json::from_value(value).expect("the server's answer is of the type that was asked for")
+}
+
+impl std::fmt::Debug for User {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("User")
+    }
+}

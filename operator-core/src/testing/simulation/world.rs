@@ -1,0 +1,417 @@
+//! One schedule under way: a server, an operator with its successors, users, and bad luck.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use kube::{
+    Api, Client,
+    api::{ApiResource, DeleteParams, DynamicObject, PropagationPolicy},
+};
+use tokio::{task::JoinHandle, time::timeout};
+
+use super::{
+    CalmRun, Choices, FaultPlan, Oracle,
+    check::CRASH_POINT,
+    life::{Life, recorded},
+    observer::Exclusive,
+    oracles::same_state,
+    plan::CrashPoint,
+    record::{Actor, Record, Violation},
+    state::State,
+    storm::Storm,
+};
+use crate::{
+    client::{Clients, TransportHook},
+    environment::{Clock, WallClock},
+    operator::{Error, Footprint, Operator, OperatorBuilder},
+    resource::ResourceType,
+    testing::{InProcessServer, faults::Faults},
+};
+
+/// Declares the operator; called again after each crash.
+pub(super) type Factory = Rc<dyn Fn() -> Result<OperatorBuilder, Error>>;
+
+/// How long an operator may take to become quiet when nothing goes wrong any more.
+const QUIET_WITHIN: Duration = Duration::from_secs(15 * 60);
+
+/// How long bad luck goes on after the users' last action, at the most.
+const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
+
+/// A timer that is due within this is waited for.
+const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
+
+/// How long a look may take; more than the deadline of a request.
+const LOOK: Duration = Duration::from_secs(45);
+
+/// How long users and their scripts may take.
+const SCRIPTS_END_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// After how many milliseconds a crashed operator is started again; the first in the calm order of things.
+const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
+
+/// What a schedule was started with.
+pub(super) struct Setting {
+    pub(super) choices: Choices,
+    /// `None` while it is made.
+    pub(super) calm: Option<Arc<CalmRun>>,
+}
+
+pub(super) struct World {
+    pub(super) choices: Choices,
+    pub(super) record: Arc<Record>,
+    pub(super) calm: Option<Arc<CalmRun>>,
+    pub(super) server: InProcessServer,
+    pub(super) storm: Arc<Storm>,
+    pub(super) faults: Faults,
+    pub(super) client: Client,
+    pub(super) canaries: RefCell<Vec<String>>,
+    pub(super) without: RefCell<BTreeSet<Oracle>>,
+    pub(super) exclusive: Arc<Exclusive>,
+    factory: RefCell<Option<Factory>>,
+    operator: RefCell<Option<Rc<Operator>>>,
+    scripts: RefCell<Vec<JoinHandle<()>>>,
+    supervisor: RefCell<Option<JoinHandle<()>>>,
+    life: RefCell<Option<Arc<Life>>>,
+    incarnations: Cell<u32>,
+    /// What users have made, in order: it is deleted at the end.
+    made: RefCell<Vec<(ResourceType, String, String)>>,
+    /// The states at which the schedule has settled.
+    pub(super) states: RefCell<Vec<State>>,
+}
+
+impl World {
+    pub(super) async fn new(setting: Setting) -> Rc<Self> {
+        let record = Arc::new(Record::new());
+        let clock: Arc<dyn WallClock> = Arc::new(super::life::VirtualClock(Arc::clone(&record)));
+        let server = InProcessServer::with_wall_clock(clock);
+        let crash_point = match setting.choices.given(CRASH_POINT) {
+            0 => None,
+            point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
+        };
+        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point));
+        let faults = Faults::directed(Arc::clone(&storm) as _);
+        let users = {
+            let record = Arc::clone(&record);
+            TransportHook::around(move |request, inner| {
+                let record = Arc::clone(&record);
+                async move { recorded(&record, Actor::User, request, inner).await }
+            })
+        };
+        let clients = Clients::new(&server.config(), &[server.hook(), users], None, &Clock::start());
+        let client = clients.expect("a configuration without credentials can be used").direct;
+        let world = Rc::new(Self {
+            choices: setting.choices,
+            exclusive: Arc::new(Exclusive::new(Arc::clone(&record))),
+            record,
+            calm: setting.calm,
+            server,
+            storm,
+            faults,
+            client,
+            canaries: RefCell::default(),
+            without: RefCell::default(),
+            factory: RefCell::default(),
+            operator: RefCell::default(),
+            scripts: RefCell::default(),
+            supervisor: RefCell::default(),
+            life: RefCell::default(),
+            incarnations: Cell::new(0),
+            made: RefCell::default(),
+            states: RefCell::default(),
+        });
+        world.make_default_namespace().await;
+        world
+    }
+
+    async fn make_default_namespace(&self) {
+        let mut namespace = k8s_openapi::api::core::v1::Namespace::default();
+        namespace.metadata.name = Some("default".to_owned());
+        match Api::all(self.client.clone()).create(&kube::api::PostParams::default(), &namespace).await {
+            Err(kube::Error::Api(status)) if status.code == 409 => {}
+            Err(error) => panic!("the simulated server has no namespace and takes none: {error}"),
+            Ok(_) => {}
+        }
+    }
+
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.is_none()
+    }
+
+    pub(super) fn violated(&self, oracle: Oracle, message: impl Into<String>) {
+        if !self.without.borrow().contains(&oracle) {
+            self.record.violated(oracle, message);
+        }
+    }
+
+    /// From now on bad luck goes by this plan; in the calm run there is none.
+    pub(super) fn follow(&self, plan: FaultPlan) {
+        if self.is_calm() {
+            // Rules are for the schedules only, and the calm run has to know whether a sweep is wanted.
+            let every_write = plan.every_write;
+            let plan = FaultPlan::none();
+            return self.storm.follow(if every_write { plan.crash_at_every_write() } else { plan });
+        }
+        plan.rules.iter().for_each(|rule| self.faults.add(rule));
+        self.faults.on();
+        self.storm.follow(plan);
+    }
+
+    pub(super) fn made(&self, of: &ResourceType, namespace: &str, name: &str) {
+        let made = (of.clone(), namespace.to_owned(), name.to_owned());
+        let mut all = self.made.borrow_mut();
+        if !all.contains(&made) {
+            all.push(made);
+        }
+    }
+
+    pub(super) fn run_script(&self, script: impl Future<Output = ()> + 'static) {
+        self.scripts.borrow_mut().push(tokio::task::spawn_local(script));
+    }
+
+    /// Starts the operator, and starts it again whenever it has crashed.
+    pub(super) fn supervise(self: &Rc<Self>, factory: Factory) {
+        assert!(
+            self.factory.borrow().is_none(),
+            "a simulation has one operator, which may have many controllers"
+        );
+        *self.factory.borrow_mut() = Some(Rc::clone(&factory));
+        let world = Rc::clone(self);
+        self.faults.on_crash({
+            // The one that runs when the crash comes; the layer is shared by all of them.
+            let current = Arc::clone(&world.exclusive);
+            move || current.crash()
+        });
+        *self.supervisor.borrow_mut() = Some(tokio::task::spawn_local(async move {
+            loop {
+                let life = match world.start(&factory).await {
+                    Ok(life) => life,
+                    Err(error) => {
+                        return world.violated(Oracle::Alive, format!("the operator doesn't start: {error}"));
+                    }
+                };
+                life.crashed.notified().await;
+                // Its memory is gone, and with it all that would have been told to it.
+                drop(world.operator.borrow_mut().take());
+                let lane = u32::try_from(RESTARTS.len()).unwrap_or(1);
+                let pause = RESTARTS[world.choices.next("restart", lane) as usize];
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+        }));
+    }
+
+    async fn start(&self, factory: &Factory) -> Result<Arc<Life>, Error> {
+        let number = self.incarnations.get() + 1;
+        self.incarnations.set(number);
+        let life = Life::new(number, self.choices.clone(), Arc::clone(&self.record));
+        self.exclusive.begins(&life);
+        if number > 1 {
+            self.record.tell(format_args!("operator {number} starts"));
+        }
+        let declared = factory()?;
+        if number == 1 {
+            for crd in declared.crds() {
+                if let Err(error) = crate::testing::crds::install(&self.client, crd).await {
+                    self.violated(Oracle::Test, format!("a definition can't be installed: {error}"));
+                }
+            }
+        }
+        let builder = declared
+            .without_listener()
+            .config(self.server.config())
+            .transport(self.server.hook())
+            .transport(life.gate())
+            .transport(self.faults.hook())
+            .observer(Arc::clone(&self.exclusive) as _)
+            .metrics(Arc::clone(&self.exclusive) as _)
+            .environment({
+                let life = Arc::clone(&life);
+                move || life.environment()
+            });
+        let operator = builder.build()?;
+        operator.start().await?;
+        *self.operator.borrow_mut() = Some(Rc::new(operator));
+        *self.life.borrow_mut() = Some(Arc::clone(&life));
+        Ok(life)
+    }
+
+    pub(super) fn current(&self) -> Option<Rc<Operator>> {
+        self.operator.borrow().clone()
+    }
+
+    /// Waits until the operator has nothing more to do; the error says what it has, when it takes too long.
+    pub(super) async fn quiet(&self, within: Duration) -> Result<(), String> {
+        let begin = self.record.now();
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let before = self.record.activity();
+            tokio::time::sleep(pause).await;
+            let busy = match self.record.activity() == before {
+                false => Some("requests are being made".to_owned()),
+                true => self.busy().await,
+            };
+            let Some(busy) = busy else { return Ok(()) };
+            if self.record.now() - begin > within {
+                return Err(busy);
+            }
+            pause = (pause * 3 / 2).min(Duration::from_secs(5));
+        }
+    }
+
+    async fn busy(&self) -> Option<String> {
+        if self.factory.borrow().is_none() {
+            return None;
+        }
+        let Some(operator) = self.current() else { return Some("the operator is being started".to_owned()) };
+        let retries = async {
+            let snapshots = operator.snapshots().await;
+            let retry = snapshots.iter().filter_map(|snapshot| snapshot.due.retry).min();
+            match retry {
+                Some(_) => Some("a retry is to come".to_owned()),
+                None => operator.busy_with(NO_TIMER_WITHIN).await,
+            }
+        };
+        timeout(LOOK, retries).await.unwrap_or_else(|_| Some("the operator doesn't answer".to_owned()))
+    }
+
+    /// Waits for the users, ends the faults and waits until the operator is quiet.
+    pub(super) async fn settle(&self) {
+        for script in std::mem::take(&mut *self.scripts.borrow_mut()) {
+            match timeout(SCRIPTS_END_WITHIN, script).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
+                Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
+            }
+        }
+        // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
+        drop(self.quiet(UNDER_BAD_LUCK).await);
+        self.faults.off();
+        self.record.tell("from here on nothing goes wrong");
+        if let Err(busy) = self.quiet(QUIET_WITHIN).await {
+            self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
+        }
+        let at = self.states.borrow().len();
+        let mut state = self.state().await;
+        if self.differs(at, &state) && self.await_last_resort().await {
+            state = self.state().await;
+        }
+        self.states.borrow_mut().push(state);
+    }
+
+    fn differs(&self, at: usize, state: &State) -> bool {
+        let calm = self.calm.as_ref().and_then(|calm| calm.states.get(at));
+        calm.is_some_and(|calm| !state.differences(calm).is_empty())
+    }
+
+    /// A primary whose retries are used up runs again after its maximum interval. That may be hours; virtual ones. False if
+    /// there is none.
+    async fn await_last_resort(&self) -> bool {
+        let Some(operator) = self.current() else { return false };
+        let snapshots = operator.snapshots().await;
+        let exhausted = snapshots.iter().filter(|snapshot| snapshot.exhausted > 0);
+        let due = exhausted.filter_map(|snapshot| snapshot.due.max_interval).max();
+        let (Some(due), Some(now)) = (due, operator.now().await) else { return false };
+        tokio::time::sleep(due.since(now) + Duration::from_secs(1)).await;
+        if let Err(busy) = self.quiet(QUIET_WITHIN).await {
+            self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
+        }
+        true
+    }
+
+    async fn state(&self) -> State {
+        match State::read(&self.client, &self.record.calls()).await {
+            Ok(state) => state,
+            Err(error) => {
+                self.violated(Oracle::Test, format!("the state can't be read: {error}"));
+                State::default()
+            }
+        }
+    }
+
+    /// O1, at the last place at which the schedule has settled.
+    pub(super) fn compare_last_state(&self) {
+        let states = self.states.borrow();
+        let Some(at) = states.len().checked_sub(1) else {
+            return self.violated(Oracle::Test, "it was never settled");
+        };
+        let Some(calm) = &self.calm else { return };
+        match calm.states.get(at) {
+            Some(calm) => {
+                let violation =
+                    same_state(&format!("when it settles for the {}. time", at + 1), &states[at], calm);
+                violation
+                    .into_iter()
+                    .for_each(|violation| self.violated(violation.oracle, violation.message));
+            }
+            None => self.violated(Oracle::Test, "the calm run was settled less often"),
+        }
+    }
+
+    /// O8.
+    pub(super) async fn dead(&self) -> Option<Violation> {
+        let ended = match self.current() {
+            Some(operator) => operator.ended_tasks().await,
+            None if self.factory.borrow().is_some() => vec!["the operator".to_owned()],
+            None => Vec::new(),
+        };
+        let message = format!("these don't run any more: {}", ended.join(", "));
+        (!ended.is_empty()).then_some(Violation { oracle: Oracle::Alive, message })
+    }
+
+    /// Deletes all that users have made, last things first.
+    pub(super) async fn delete_all(&self) {
+        let made: Vec<_> = self.made.borrow().iter().rev().cloned().collect();
+        for (of, namespace, name) in made {
+            let resource = ApiResource {
+                group: of.group().to_owned(),
+                version: of.version().to_owned(),
+                api_version: of.api_version(),
+                kind: of.kind().to_owned(),
+                plural: of.plural().to_owned(),
+            };
+            let api: Api<DynamicObject> = match of.is_namespaced() {
+                true => Api::namespaced_with(self.client.clone(), &namespace, &resource),
+                false => Api::all_with(self.client.clone(), &resource),
+            };
+            self.record.tell(format_args!("user: delete {}/{name}, as the end comes", of.plural()));
+            let params = DeleteParams {
+                propagation_policy: Some(PropagationPolicy::Background),
+                ..DeleteParams::default()
+            };
+            match api.delete(&name, &params).await {
+                Ok(_) => {}
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                Err(error) => {
+                    self.violated(Oracle::Test, format!("{}/{name} can't be deleted: {error}", of.plural()))
+                }
+            }
+        }
+    }
+
+    pub(super) async fn footprint(&self) -> Footprint {
+        match self.current() {
+            Some(operator) => operator.footprint().await,
+            None => Footprint::default(),
+        }
+    }
+
+    /// Stops the operator for good.
+    pub(super) async fn end(&self) {
+        if let Some(supervisor) = self.supervisor.borrow_mut().take() {
+            supervisor.abort();
+        }
+        let operator = self.operator.borrow_mut().take();
+        if let Some(operator) = operator {
+            operator.stop().await;
+        }
+    }
+
+    pub(super) fn incarnations(&self) -> u32 {
+        self.incarnations.get()
+    }
+}

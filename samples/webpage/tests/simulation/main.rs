@@ -1,0 +1,82 @@
+//! Every style of the operator under bad luck: crashes before and after each write, and storms.
+//!
+//! Optimised, `cargo test --profile simulation -p webpage --test simulation` runs several times as many schedules;
+//! `SIM_SCHEDULES` says how many.
+
+mod planted;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use kube::api::ObjectMeta;
+use operator_core::{
+    sim_test,
+    testing::simulation::{FaultPlan, Sim, assert_eventually_stable},
+};
+use serde_json::json;
+use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
+
+pub(crate) fn page(name: &str, html: &str) -> WebPage {
+    WebPage {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        spec: WebPageSpec { html: html.to_owned(), exposed: false },
+        status: None,
+    }
+}
+
+fn declare(style: &str) -> Declare {
+    let found = STYLES.iter().find(|(name, _)| *name == style);
+    found.expect("a style of the sample").1
+}
+
+/// What two people do with their pages: edit, expose, hide, break and repair them, and meddle with what is the operator's.
+async fn life_of_two_pages(sim: Sim, style: &str) {
+    sim.operator(declare(style));
+    sim.faults(FaultPlan::storm().crash_at_every_write());
+    sim.user(async |user| {
+        user.apply(page("a", "<h1>one</h1>")).await;
+        user.patch::<WebPage>("a", json!({ "spec": { "exposed": true } })).await;
+        user.delete::<Service>("a").await;
+        user.patch::<WebPage>("a", json!({ "spec": { "html": "<h1>two</h1>", "exposed": false } })).await;
+    });
+    sim.user(async |user| {
+        user.apply(page("b", "an error")).await;
+        user.patch::<WebPage>("b", json!({ "spec": { "html": "<h1>repaired</h1>" } })).await;
+        user.delete::<ConfigMap>("b-html").await;
+    });
+    sim.settle().await;
+    sim.assert_same_as_calm_run();
+}
+
+#[sim_test(schedules = 80)]
+async fn managed(sim: Sim) {
+    life_of_two_pages(sim, "managed").await;
+}
+
+#[sim_test(schedules = 80)]
+async fn standalone(sim: Sim) {
+    life_of_two_pages(sim, "standalone").await;
+}
+
+#[sim_test(schedules = 80)]
+async fn low_level(sim: Sim) {
+    life_of_two_pages(sim, "low-level").await;
+}
+
+/// Under no name but its own: a page that is replaced while the operator is behind.
+#[sim_test(schedules = 40)]
+async fn a_page_that_is_replaced(sim: Sim) {
+    sim.operator(declare("managed"));
+    sim.faults(FaultPlan::storm());
+    sim.user(async |user| {
+        user.apply(page("a", "<h1>one</h1>")).await;
+        user.delete::<WebPage>("a").await;
+        user.until_gone::<WebPage>("a").await;
+        user.apply(page("a", "<h1>two</h1>")).await;
+    });
+    sim.settle().await;
+    sim.assert_same_as_calm_run();
+}
+
+#[tokio::test]
+async fn a_page_in_one_line() {
+    assert_eventually_stable(declare("managed"), page("a", "<h1>one</h1>")).await;
+}
