@@ -31,6 +31,7 @@ const PURE: &[&str] = &[
     "processor/rate_limit.rs",
     "processor/retry.rs",
     "status/",
+    "testing/in_process/fields/",
     "workflow/error.rs",
     "workflow/graph/",
     "workflow/mermaid/",

@@ -261,18 +261,18 @@ fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String,
 pub(super) fn apply(
     write: &Write<'_>,
     live: Option<&Value>,
-    applied: Value,
+    applied: &Value,
     force: bool,
 ) -> Result<Value, Refusal> {
     let schema = write.schema;
     let kind = &schema.0.kind;
     let api_version = kind.api_version();
-    if at(&applied, "apiVersion") != &json!(api_version) || at(&applied, "kind") != &json!(kind.kind) {
-        let text = |field| at(&applied, field).as_str().unwrap_or("").to_owned();
+    if at(applied, "apiVersion") != &json!(api_version) || at(applied, "kind") != &json!(kind.kind) {
+        let text = |field| at(applied, field).as_str().unwrap_or("").to_owned();
         let given = format!("{}, Kind={}", text("apiVersion"), text("kind"));
         return Err(Refusal::BadRequest(format!("invalid object type: {given}")));
     }
-    if !at(at(&applied, "metadata"), "managedFields").is_null() {
+    if !at(at(applied, "metadata"), "managedFields").is_null() {
         return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
     }
     let before = live.cloned().unwrap_or_else(|| schema.empty());
@@ -287,14 +287,14 @@ pub(super) fn apply(
     if managers.is_empty() {
         managers.update(&context, &schema.empty(), &before, "before-first-apply");
     }
-    let errors = typed::validate::validate(context.types, context.root, &applied, false);
+    let errors = typed::validate::validate(context.types, context.root, applied, false);
     if !errors.is_empty() {
-        return Err(Refusal::Internal(untypable(&applied, kind, &errors)));
+        return Err(Refusal::Internal(untypable(applied, kind, &errors)));
     }
-    let new = managers.apply(&context, &before, &applied, write.manager, force).map_err(Refusal::Conflict)?;
+    let new = managers.apply(&context, &before, applied, write.manager, force).map_err(Refusal::Conflict)?;
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {
-            schema.read(new).map_err(|refusal| inconvertible(&applied, kind, refusal))?
+            schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
         }
         // What was applied has only fields of the schema, and its nulls are left for validation.
         Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),

@@ -86,7 +86,7 @@ impl State {
         match live {
             Ok(live) => {
                 let version = meta(&applied, "resourceVersion").to_owned();
-                let mut object = fields::apply(&write, Some(&live), applied, force).map_err(refused)?;
+                let mut object = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
                 // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
@@ -99,7 +99,7 @@ impl State {
             Err(absent) if target.endpoint == Endpoint::Status => Err(absent),
             Err(_) => {
                 let uid = meta(&applied, "uid").to_owned();
-                let mut object = fields::apply(&write, None, applied, force).map_err(refused)?;
+                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
                 if !uid.is_empty() {
