@@ -104,3 +104,20 @@ pub(super) fn is_missing(group: &str, plural: &str) -> bool {
     MISSING_GROUPS.contains(&group)
         || of_group.flat_map(|(_, plurals)| *plurals).any(|missing| *missing == plural)
 }
+
+/// The fields, beside name and namespace, by which objects of a kind can be selected.
+pub(super) fn selectable(group: &str, kind: &str) -> &'static [&'static str] {
+    match (group, kind) {
+        ("", "Secret") => &["type"],
+        ("", "Namespace") => &["status.phase"],
+        ("", "Pod") => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.phase",
+            "status.podIP",
+        ],
+        _ => &[],
+    }
+}

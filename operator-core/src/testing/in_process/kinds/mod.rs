@@ -112,12 +112,12 @@ impl Kind {
         path == "metadata.name"
             || (path == "metadata.namespace" && namespaced)
             || self.selectable.iter().any(|selectable| selectable == path)
+            || builtin::selectable(&self.group, &self.kind).contains(&path)
     }
 
     /// Whether the real server has selectable fields of this kind that this one doesn't have.
     pub(super) fn has_own_selectable_fields(&self) -> bool {
-        const KINDS: [&str; 8] =
-            ["Pod", "Node", "Namespace", "Secret", "Event", "Job", "ReplicaSet", "Service"];
+        const KINDS: [&str; 6] = ["Pod", "Node", "Event", "Job", "ReplicaSet", "Service"];
         KINDS.contains(&self.kind.as_str())
     }
 }

@@ -92,7 +92,8 @@ fn field(kind: &Kind, term: &str) -> Result<FieldTerm, Failure> {
     };
     let path = path.trim();
     if !kind.selects(path) {
-        return Err(if kind.is_custom() {
+        let says_unsupported = kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "Namespace");
+        return Err(if kind.is_custom() || says_unsupported {
             Failure::bad_request(format!("field label not supported: {path}"))
         } else if kind.has_own_selectable_fields() {
             Failure::not_modelled(format_args!("field selectors of {} by {path}", kind.qualified()))
