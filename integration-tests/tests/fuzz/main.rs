@@ -17,7 +17,7 @@ mod run;
 mod steps;
 mod watch;
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::StreamExt;
 use k8s_openapi::{
@@ -89,7 +89,7 @@ async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
     let mut records = Vec::new();
     let mut report = Vec::new();
     for kind in KINDS.iter().filter(|kind| chosen(kind)) {
-        let started = Instant::now();
+        let started = tokio::time::Instant::now();
         let told = futures::stream::iter(first..first + stories).map(|seed| {
             let servers = &servers;
             async move {
