@@ -13,7 +13,10 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Context, Controller, Operator, Reconciler, UpdateControl, operations,
+    controller::Controller,
+    operations,
+    operator::Operator,
+    reconciler::{Context, Reconciler, UpdateControl},
     testing::faults::{Rule, Verb},
 };
 
