@@ -15,6 +15,7 @@ mod random;
 mod replay;
 mod run;
 mod steps;
+mod templates;
 mod watch;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -42,7 +43,7 @@ const NAMESPACE: &str = "fuzz";
 fn definition() -> CustomResourceDefinition {
     let version = json!({
         "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-        "schema": {"openAPIV3Schema": kinds::sample_schema()},
+        "schema": {"openAPIV3Schema": templates::sample_schema()},
     });
     let names =
         json!({"kind": "Sample", "plural": "samples", "singular": "sample", "listKind": "SampleList"});
