@@ -6,6 +6,7 @@
 mod audit;
 mod dependent;
 mod external;
+mod faulty;
 mod intercept;
 mod log;
 mod record;
@@ -23,8 +24,9 @@ pub use dependent::{
     workflow_of, workflow_of_one,
 };
 pub use external::{ExternalSystem, Record};
+pub use faulty::{Answer, Faulty};
 pub use intercept::{before, lose_answer};
-pub use log::{Fields, Line, LogCapture};
+pub use log::{Fields, Line, LogCapture, LogText};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;
 pub use scene::{DEADLINE, Scene, eventually};

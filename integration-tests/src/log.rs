@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Debug,
+    io,
     sync::{Arc, OnceLock},
 };
 
@@ -13,7 +14,9 @@ use tracing::{
     span::{Attributes, Id, Record},
     subscriber::DefaultGuard,
 };
-use tracing_subscriber::{Layer, Registry, layer::Context, layer::SubscriberExt, registry::LookupSpan};
+use tracing_subscriber::{
+    Layer, Registry, fmt::format::FmtSpan, layer::Context, layer::SubscriberExt, registry::LookupSpan,
+};
 
 /// Names and values of an event's or a span's fields.
 pub type Fields = BTreeMap<String, String>;
@@ -49,11 +52,7 @@ impl LogCapture {
     /// Starts. The capture ends when the guard is dropped.
     #[must_use]
     pub fn start() -> (Self, DefaultGuard) {
-        // With a single subscriber in the process, tracing asks only the thread on which a callsite is first met whether it
-        // is of interest, and remembers a "no" of a thread without one, for all threads. A second one, which lives as long
-        // as the process, makes it ask all of them.
-        static SECOND: OnceLock<Dispatch> = OnceLock::new();
-        SECOND.get_or_init(|| Dispatch::new(Registry::default()));
+        ask_all_threads();
         let capture = Self::default();
         let guard = tracing::subscriber::set_default(Registry::default().with(capture.clone()));
         (capture, guard)
@@ -70,6 +69,56 @@ impl LogCapture {
     pub fn spans(&self, name: &str) -> Vec<Fields> {
         let spans = self.spans.lock();
         spans.iter().filter(|(of, _)| of == name).map(|(_, fields)| fields.clone()).collect()
+    }
+}
+
+/// With a single subscriber in the process, tracing asks only the thread on which a callsite is first met whether it is of
+/// interest, and remembers a "no" of a thread without one, for all threads. A second one, which lives as long as the process,
+/// makes it ask all of them.
+fn ask_all_threads() {
+    static SECOND: OnceLock<Dispatch> = OnceLock::new();
+    SECOND.get_or_init(|| Dispatch::new(Registry::default()));
+}
+
+/// Keeps all that anybody logs on this thread at any level, as text: for tests about what must not be in a log.
+#[derive(Clone, Debug, Default)]
+pub struct LogText(Arc<Mutex<Vec<u8>>>);
+
+impl LogText {
+    /// Starts. The capture ends when the guard is dropped.
+    #[must_use]
+    pub fn start() -> (Self, DefaultGuard) {
+        ask_all_threads();
+        let text = Self::default();
+        let writer = text.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(Level::TRACE)
+            .with_ansi(false)
+            .with_span_events(FmtSpan::FULL)
+            .with_writer(move || writer.clone());
+        (text, tracing::subscriber::set_default(subscriber.finish()))
+    }
+
+    /// Adds something else that is shown to people.
+    pub fn add(&self, text: &str) {
+        self.0.lock().extend_from_slice(text.as_bytes());
+    }
+
+    /// Everything so far.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock()).into_owned()
+    }
+}
+
+impl io::Write for LogText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

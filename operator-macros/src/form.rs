@@ -141,3 +141,29 @@ fn constant(duration: Duration, place: &Expr) -> TokenStream {
         quote_spanned!(place.span()=> ::core::time::Duration::new(#seconds, #nanos))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_duration_or_none(text in "-?[0-9]{0,20}(\\.[0-9]{1,9})?(ms|us|s|m|h|d|w)?[0-9]{0,3}(s|ms)?|.{0,8}") {
+            let Some(duration) = duration(&text) else { return Ok(()) };
+            prop_assert!(!text.starts_with('-') || duration.is_zero(), "{text}: {duration:?}");
+            // What the macro writes is that very duration.
+            let place: Expr = syn::parse_quote!("10s");
+            let written = constant(duration, &place).to_string();
+            prop_assert!(written.contains(&duration.as_secs().to_string()), "{written}");
+        }
+
+        #[test]
+        fn whole_seconds_are_what_they_say(seconds in 0_u64..10_000_000) {
+            prop_assert_eq!(duration(&format!("{seconds}s")), Some(Duration::from_secs(seconds)));
+            let hours = format!("{}h{}m{}s", seconds / 3600, seconds / 60 % 60, seconds % 60);
+            prop_assert_eq!(duration(&hours), Some(Duration::from_secs(seconds)), "{}", hours);
+        }
+    }
+}

@@ -1,7 +1,9 @@
-//! The rules of the house that a machine can check: which module may use which, what a pure file may name, and that no row
-//! of the conformance list is forgotten.
+//! The rules of the house that a machine can check: which module may use which, what a pure file may name, which lints all
+//! crates have, and that no row of the conformance list or of the list of faults is forgotten.
 
+mod faults;
 mod layers;
+mod lints;
 mod purity;
 mod rows;
 mod sources;

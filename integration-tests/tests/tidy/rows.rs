@@ -42,7 +42,7 @@ fn written() -> BTreeMap<Row, BTreeSet<String>> {
 }
 
 /// The functions that follow a test attribute.
-fn tests_in(code: &str) -> BTreeSet<String> {
+pub(crate) fn tests_in(code: &str) -> BTreeSet<String> {
     let mut lines = code.lines().map(str::trim);
     let mut tests = BTreeSet::new();
     while let Some(line) = lines.next() {

@@ -40,8 +40,8 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
     let mut list_version = None;
     let mut continue_token = None;
     loop {
-        let body = fetch(&collection.client, collection.list_metadata(continue_token)?).await?;
-        let page = Page::parse(&body)?;
+        let body = fetch(collection, collection.list_metadata(continue_token)?).await?;
+        let page = Page::parse(&body, &collection.resource_type)?;
         // All pages show the state as of the first one.
         list_version = list_version.or_else(|| page.version());
         continue_token = page.continue_token();

@@ -23,7 +23,7 @@ pub(super) async fn object<K: KubeObject>(
         status: failure.status,
     };
     let request = collection.get(key.name()).map_err(refused)?;
-    let body = match fetch(&collection.client, request).await {
+    let body = match fetch(collection, request).await {
         Ok(body) => body,
         // A server that has just started also answers 404 until it knows its types; then it names no object.
         Err(failure) if failure.status == Some(404) && failure.object.as_deref() == Some(key.name()) => {
@@ -32,6 +32,7 @@ pub(super) async fn object<K: KubeObject>(
         Err(failure) => return Err(refused(failure)),
     };
     let item: &RawValue = serde_json::from_slice(&body)
+        .map_err(|error| collection.resource_type.masked(error))
         .map_err(|error| refused(Failure::new(format!("the answer is no object: {error}"))))?;
     match decode::object(item, &collection.resource_type, shape) {
         Decoded::Object(object) => Ok(Some(object)),

@@ -154,4 +154,14 @@ mod tests {
         assert!(duration("soon").is_err());
         assert!(duration("-3s").is_err());
     }
+
+    #[cfg(feature = "testing")]
+    proptest::proptest! {
+        #[test]
+        fn any_duration_is_understood_or_refused(text in "-?[0-9]{0,12}(ms|s|m|h|d)?[0-9]{0,12}(ms|s)?|.{0,8}") {
+            if let Ok(duration) = duration(&text) {
+                proptest::prop_assert!(!text.starts_with('-') || duration.is_zero(), "{text}: {duration:?}");
+            }
+        }
+    }
 }

@@ -1,17 +1,198 @@
-//! The log: tracing's events on stderr.
+//! The log: tracing's events on stderr, without ever waiting for who reads it.
+//!
+//! ```text
+//! runs ──line──▶ queue (bounded) ──▶ a thread of its own ──▶ stderr
+//!                  └ full: the line is dropped, and counted
+//! ```
+//!
+//! # Guarantees
+//! - A reader of stderr that hangs, a pipe or a terminal that is stopped, holds up no run: lines that find no place in the
+//!   queue are dropped, and their number is logged when the reader goes on.
+//! - What is in the queue when [`Log`] is dropped is written, unless that takes longer than a second.
 
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt};
 
 use super::{LogForm, output::Output};
 
+/// So many lines wait for their reader.
+const QUEUE: usize = 8 * 1024;
+/// How long the end of a command may be held up by a reader.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Sends tracing's events to stderr. `default` is what is logged unless RUST_LOG says otherwise. A subscriber that the
-/// program has set before stays.
-pub(super) fn start(form: LogForm, default: &str, output: Output) {
+/// program has set before stays. Dropping what is returned writes what is still to be written.
+pub(super) fn start(form: LogForm, default: &str, output: Output) -> Log {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let Some((lines, log)) = Log::to(io::stderr()) else { return Log(None) };
+    let builder = fmt().with_env_filter(filter).with_writer(move || lines.clone());
     // An error means that the program has a subscriber already.
     let _ = match form {
         LogForm::Human => builder.with_ansi(output.colors_stderr()).finish().try_init(),
         LogForm::Json => builder.json().flatten_event(true).finish().try_init(),
     };
+    log
+}
+
+/// Lines on their way to the reader.
+#[derive(Clone, Default)]
+struct Lines(Arc<(Mutex<Queue>, Condvar)>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Vec<u8>>,
+    /// How many found no place since that was last said.
+    dropped: u64,
+    /// Whether a line is out of the queue and not written yet.
+    writing: bool,
+}
+
+/// A log under way.
+#[must_use = "dropping it writes what is left"]
+pub(super) struct Log(Option<Lines>);
+
+impl Log {
+    /// A log that is written to `sink`; `None` where there can't be a further thread.
+    fn to(sink: impl Write + Send + 'static) -> Option<(Lines, Self)> {
+        let lines = Lines::default();
+        let written = lines.clone();
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || written.write_to(sink)).ok()?;
+        Some((lines.clone(), Self(Some(lines))))
+    }
+}
+
+impl Lines {
+    fn write_to(&self, mut sink: impl Write) {
+        let (queue, changed) = &*self.0;
+        loop {
+            let (line, dropped) = {
+                let mut queue = queue.lock();
+                queue.writing = false;
+                changed.notify_all();
+                changed.wait_while(&mut queue, |queue| queue.waiting.is_empty());
+                queue.writing = true;
+                (queue.waiting.pop_front().unwrap_or_default(), std::mem::take(&mut queue.dropped))
+            };
+            // Where nobody reads any more there is nobody to be told about it.
+            let _ = sink.write_all(&line);
+            if dropped > 0 {
+                let _ = writeln!(sink, "{dropped} lines of the log were dropped, as nobody read them");
+            }
+        }
+    }
+}
+
+impl Write for Lines {
+    /// Takes a whole line, which is how tracing writes.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let (queue, changed) = &*self.0;
+        let mut queue = queue.lock();
+        if queue.waiting.len() < QUEUE {
+            queue.waiting.push_back(line.to_owned());
+            changed.notify_all();
+        } else {
+            queue.dropped += 1;
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if let Some(Lines(lines)) = self.0.take() {
+            let (queue, changed) = &*lines;
+            let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
+            changed.wait_while_for(&mut queue.lock(), is_left, PATIENCE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::{Condvar, Mutex};
+
+    use super::*;
+
+    /// Remembers what is written, and takes nothing until it may.
+    #[derive(Clone, Default)]
+    struct Sink(Arc<(Mutex<Taken>, Condvar)>);
+
+    #[derive(Default)]
+    struct Taken {
+        may: bool,
+        bytes: Vec<u8>,
+    }
+
+    impl Sink {
+        fn open(&self) {
+            self.0.0.lock().may = true;
+            self.0.1.notify_all();
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.0.0.lock().bytes.clone()).unwrap()
+        }
+    }
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut state = self.0.0.lock();
+            self.0.1.wait_while(&mut state, |state| !state.may);
+            state.bytes.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn say(lines: &mut Lines, text: &str) {
+        lines.write_all(format!("{text}\n").as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_reader_that_hangs_holds_nobody_up_and_is_told_what_it_has_missed() {
+        let sink = Sink::default();
+        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        for number in 0..QUEUE + 100 {
+            say(&mut lines, &format!("line {number}"));
+        }
+        assert_eq!(sink.text(), "");
+        sink.open();
+        drop(log);
+        let text = sink.text();
+        assert!(text.starts_with("line 0\n"), "{text}");
+        let written = text.lines().filter(|line| line.starts_with("line ")).count();
+        // One line may be on its way beside the queue.
+        assert!((QUEUE..=QUEUE + 1).contains(&written), "{written}");
+        let told = format!("\n{} lines of the log were dropped", QUEUE + 100 - written);
+        assert!(text.contains(&told), "{told}");
+    }
+
+    #[test]
+    fn the_end_of_a_command_waits_for_its_log_and_not_for_ever() {
+        let sink = Sink::default();
+        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        say(&mut lines, "the last words");
+        drop(log);
+        assert_eq!(sink.text(), "", "the reader hangs");
+        sink.open();
+
+        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        say(&mut lines, "the very last words");
+        drop(log);
+        assert!(sink.text().contains("the very last words\n"));
+    }
 }

@@ -15,7 +15,7 @@ pub(super) async fn run(
 ) -> Result<ExitStatus, Error> {
     let target = Target::find(&builder, args.context.as_deref()).await?;
     output.note(&target.to_string());
-    log::start(args.log, "info", output);
+    let _log = log::start(args.log, "info", output);
     let operator = builder.config(target.config).build().map_err(Error::Declaration)?;
     Ok(operator.run().await.map_err(Error::Operator)?.into())
 }

@@ -27,9 +27,9 @@ impl Pace {
         Self::every(period.min(CENTURY) / burst.get(), burst)
     }
 
-    /// One comes back in each `interval`, up to `burst`.
+    /// One comes back in each `interval`, up to `burst`; all of them within four centuries at the latest.
     pub(crate) fn every(interval: Duration, burst: NonZeroU32) -> Self {
-        Self { burst, interval: interval.max(Duration::from_nanos(1)) }
+        Self { burst, interval: interval.min(4 * CENTURY / burst.get()).max(Duration::from_nanos(1)) }
     }
 
     /// The pace with its whole burst to spend, from `now` on.
@@ -67,6 +67,8 @@ impl Clock for Moment {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -79,5 +81,23 @@ mod tests {
         let mut patient = Pace::every(Duration::from_secs(1), NonZeroU32::MAX).start(Now::START);
         assert_eq!(patient.take(Now::at(Duration::MAX)), Ok(()));
         assert_eq!(patient.take(Now::START), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_pace_at_any_time_admits_or_says_when(
+            burst in 1_u32..,
+            interval: Duration,
+            times in prop::collection::vec(any::<Duration>(), 0..20),
+        ) {
+            let burst = NonZeroU32::new(burst).unwrap();
+            for pace in [Pace::new(burst, interval), Pace::every(interval, burst)] {
+                let mut paced = pace.start(Now::START);
+                prop_assert!(paced.take(Now::START).is_ok());
+                for time in &times {
+                    prop_assert_ne!(paced.take(Now::at(*time)), Err(Duration::ZERO));
+                }
+            }
+        }
     }
 }

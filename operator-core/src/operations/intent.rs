@@ -203,6 +203,10 @@ fn same_list(base: &Value, path: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use crate::resource::arbitrary_tests::any_json;
+
     use super::*;
 
     #[test]
@@ -219,5 +223,28 @@ mod tests {
             paths(intent.body(Some("u"), Some("7"))),
             ["test /metadata/uid", "test /metadata/resourceVersion", "replace /a/0/b", "replace /c"]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_leads_from_any_state_to_any_other(from in any_json(), to in any_json()) {
+            let key = ObjectKey::namespaced("shop", "one");
+            let intent = Intent::difference(Part::Object, key, &from, &to);
+            // Its tests hold where nobody has changed anything.
+            let patch: json_patch::Patch = serde_json::from_value(intent.body(None, None)).unwrap();
+            let mut patched = from.clone();
+            json_patch::patch(&mut patched, &patch).unwrap();
+            prop_assert_eq!(patched, to);
+        }
+
+        #[test]
+        fn a_locked_patch_begins_with_its_tests(from in any_json(), to in any_json(), version: u64) {
+            let key = ObjectKey::namespaced("shop", "one");
+            let intent = Intent::difference(Part::Object, key, &from, &to);
+            let body = intent.body(Some("the uid"), Some(&version.to_string()));
+            prop_assert_eq!(&body[0]["path"], "/metadata/uid");
+            prop_assert_eq!(&body[1]["path"], "/metadata/resourceVersion");
+            prop_assert!(serde_json::from_value::<json_patch::Patch>(body).is_ok());
+        }
     }
 }

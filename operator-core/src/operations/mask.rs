@@ -3,19 +3,11 @@
 use kube::core::Status;
 use serde::de::Error as _;
 
-use crate::resource::ResourceType;
-
-/// What stands in the place of words that may hold a value.
-const MASKED: &str = "(not shown, as it may contain values of the secret)";
-
-/// Whether what is said about an object of this type may hold values that nobody should read.
-fn is_sensitive(kind: &ResourceType) -> bool {
-    kind.group().is_empty() && kind.kind() == "Secret"
-}
+use crate::resource::{MASKED, ResourceType};
 
 /// The server's refusal without what it may repeat of the object: validation messages contain the invalid value.
 pub(super) fn status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status> {
-    if is_sensitive(kind) {
+    if kind.is_sensitive() {
         MASKED.clone_into(&mut status.message);
         for cause in status.details.iter_mut().flat_map(|details| &mut details.causes) {
             MASKED.clone_into(&mut cause.message);
@@ -26,7 +18,7 @@ pub(super) fn status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status
 
 /// The decoder's error without what it may repeat of the object.
 pub(super) fn json(kind: &ResourceType, error: serde_json::Error) -> serde_json::Error {
-    if is_sensitive(kind) { serde_json::Error::custom(MASKED) } else { error }
+    if kind.is_sensitive() { serde_json::Error::custom(MASKED) } else { error }
 }
 
 #[cfg(test)]

@@ -145,29 +145,22 @@ impl Writer {
         let path = format!("{}/{}", target_type.collection_path(target.namespace()), target.name());
         let request = Request::get(path).body(Vec::new()).map_err(|_| invalid_name(target_type, target))?;
         let (verb, kind, key) = ("get", target_type.clone(), target.clone());
-        match self.reads.0.request::<K>(request).await {
-            Ok(object) => Ok(Some(object)),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(kube::Error::Api(status)) => Err(Error::refused(verb, kind, key, status)),
-            Err(kube::Error::SerdeError(source)) => Err(Error::undecodable(kind, key, source)),
-            Err(source) => Err(Error::unanswered(verb, kind, key, source)),
+        let answered = answer(&self.reads.0, request.map(Body::from)).await;
+        match answered.map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), source))? {
+            Ok((_, body)) => match serde_json::from_slice(&body) {
+                Ok(object) => Ok(Some(object)),
+                Err(source) => Err(Error::undecodable(kind, key, source)),
+            },
+            Err(status) if status.code == 404 => Ok(None),
+            Err(status) => Err(Error::refused(verb, kind, key, status)),
         }
     }
 
     async fn exchange(&self, write: &Write<'_>) -> Result<(StatusCode, Vec<u8>), Error> {
         let (kind, key) = (write.target_type, write.target);
         let unanswered = |source| Error::unanswered(write.verb.as_str(), kind.clone(), key.clone(), source);
-        let response = self.client.0.send(self.request(write)?).await.map_err(unanswered)?;
-        let code = response.status();
-        let body = response.into_body().collect().await.map_err(unanswered)?.to_bytes();
-        if code.is_success() {
-            return Ok((code, body.into()));
-        }
-        let status = serde_json::from_slice(&body).unwrap_or_else(|_| {
-            // A proxy between us and the server answers in its own words.
-            Status::failure(String::from_utf8_lossy(&body).trim(), "Unknown").with_code(code.as_u16())
-        });
-        Err(Error::refused(write.verb.as_str(), kind.clone(), key.clone(), Box::new(status)))
+        let answered = answer(&self.client.0, self.request(write)?).await.map_err(unanswered)?;
+        answered.map_err(|status| Error::refused(write.verb.as_str(), kind.clone(), key.clone(), status))
     }
 
     /// The object in an answer, as caches hold it: managed fields of others would only be built to be thrown away.
@@ -212,6 +205,26 @@ impl Writer {
             .body(Body::from(write.body.clone()))
             .map_err(|_| invalid_name(write.target_type, write.target))
     }
+}
+
+/// The answer to a request: code and body, or the refusal. Goes round kube's own reading of answers, which logs those that
+/// it doesn't understand as a whole, be it a Secret.
+async fn answer(
+    client: &Client,
+    request: Request<Body>,
+) -> Result<Result<(StatusCode, Vec<u8>), Box<Status>>, kube::Error> {
+    let response = client.send(request).await?;
+    let code = response.status();
+    let body = response.into_body().collect().await?.to_bytes();
+    if code.is_success() {
+        return Ok(Ok((code, body.into())));
+    }
+    // A proxy between us and the server answers in its own words, and be it in JSON.
+    let status = serde_json::from_slice::<Status>(&body).ok().filter(|status| status.code != 0);
+    let status = status.unwrap_or_else(|| {
+        Status::failure(String::from_utf8_lossy(&body).trim(), "Unknown").with_code(code.as_u16())
+    });
+    Ok(Err(Box::new(status)))
 }
 
 fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {

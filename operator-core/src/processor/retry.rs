@@ -258,6 +258,8 @@ fn times(interval: Duration, factor: f64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn delays(retry: GenericRetry, count: usize) -> Vec<Option<u64>> {
@@ -338,5 +340,32 @@ mod tests {
         }
         assert!(GenericRetry::default().with_max_interval(Duration::from_micros(1)).is_err());
         assert!(GenericRetry::linear(Duration::MAX, 3).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn settings_of_any_kind_are_refused_or_lead_to_delays(
+            initial: Duration,
+            multiplier in prop_oneof![any::<f64>(), 1.0..1e308],
+            attempts: Option<u32>,
+            longest: Option<Duration>,
+        ) {
+            let made = GenericRetry::exponential(initial, multiplier, attempts.unwrap_or(0)).and_then(|retry| {
+                let retry = if attempts.is_none() { retry.without_max_attempts() } else { retry };
+                longest.map_or(Ok(retry), |longest| retry.with_max_interval(longest))
+            });
+            let sound = multiplier.is_finite() && multiplier >= 1.0 && initial.as_millis() > 0;
+            let sound = sound && longest.is_none_or(|longest| longest.as_millis() > 0);
+            prop_assert_eq!(made.is_ok(), sound);
+            let Ok(retry) = made else { return Ok(()) };
+            let delays = delays(retry, 8);
+            let expected = attempts.map_or(8, |attempts| attempts.min(8) as usize);
+            prop_assert_eq!(delays.iter().flatten().count(), expected);
+            let given: Vec<u64> = delays.into_iter().flatten().collect();
+            prop_assert!(given.iter().all(|delay| *delay > 0), "{given:?}");
+            let grow = |delays: &[u64]| delays.windows(2).all(|pair| pair[0] <= pair[1]);
+            // A longest delay may be shorter than the first two.
+            prop_assert!(grow(given.get(2..).unwrap_or_default()), "{given:?}");
+        }
     }
 }

@@ -93,6 +93,8 @@ mod tests {
         apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
 
+    use proptest::prelude::*;
+
     use super::*;
 
     fn annotated(annotations: Vec<(String, String)>) -> ConfigMap {
@@ -127,5 +129,24 @@ mod tests {
         assert_eq!(of("apps/v1beta1/Deployment"), Some(ObjectKey::namespaced("elsewhere", "web")));
         assert_eq!(of("v1/Deployment"), None);
         assert_eq!(of("Deployment"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn names_of_any_kind_are_read_as_they_were_written(namespace in ".{1,9}", name in ".{1,9}") {
+            let (keys, pod) = (MappingAnnotations::default(), ResourceType::of::<Pod>());
+            let primary = ObjectKey::namespaced(&namespace, &name);
+            prop_assert_eq!(keys.primary_of(&annotated(keys.of(&primary, &pod)), &pod), Some(primary));
+        }
+
+        #[test]
+        fn a_type_that_makes_no_sense_is_nobodys(named in "[a-zA-Z0-9./]{0,12}|.{0,8}") {
+            let keys = MappingAnnotations::new("a/name", "a/namespace").primary_type("a/type");
+            let annotations = [("a/name", "web"), ("a/type", &*named)];
+            let object = annotated(annotations.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+            let is_primary = keys.primary_of(&object, &ResourceType::of::<Deployment>()).is_some();
+            let parts: Vec<&str> = named.split('/').collect();
+            prop_assert_eq!(is_primary, matches!(parts[..], ["apps", _, "Deployment"]));
+        }
     }
 }

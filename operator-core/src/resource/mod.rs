@@ -3,10 +3,13 @@
 //! Everything in the library speaks of objects by [`ObjectKey`] and of kinds by [`ResourceType`]. Both are plain
 //! values without a client, so that the pure parts can use them.
 
+#[cfg(test)]
+pub(crate) mod arbitrary_tests;
 mod key;
 mod kind;
 mod mapping;
 mod owner;
+mod sensitive;
 mod uid;
 mod version;
 
@@ -15,5 +18,6 @@ pub use kind::{KubeObject, ResourceType};
 pub use mapping::MappingAnnotations;
 pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};
+pub(crate) use sensitive::MASKED;
 pub use uid::Uid;
 pub use version::ResourceVersion;

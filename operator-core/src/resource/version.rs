@@ -21,10 +21,9 @@ impl ResourceVersion {
     /// "any version" in requests and are no version of an object).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text.parse() {
-            Ok(0) | Err(_) => None,
-            Ok(number) => Some(Self(number)),
-        }
+        // A sign or a leading zero would make two texts of one number, and no server writes any.
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+        text.parse().ok().filter(|_| is_plain).map(Self)
     }
 
     /// The version that an object carries.
@@ -41,6 +40,8 @@ impl fmt::Display for ResourceVersion {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -50,8 +51,22 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_not_comparable() {
-        for text in ["", "0", "abc", "12x", "-1"] {
+        for text in ["", "0", "abc", "12x", "-1", "+5", "007", "18446744073709551616"] {
             assert_eq!(ResourceVersion::parse(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_parsed_is_printed_as_it_was(text in "[+-]?[0-9]{0,22}|.{0,8}") {
+            if let Some(version) = ResourceVersion::parse(&text) {
+                prop_assert_eq!(version.to_string(), text);
+            }
+        }
+
+        #[test]
+        fn every_number_but_zero_is_a_version(number in 1_u64..) {
+            prop_assert_eq!(ResourceVersion::parse(&number.to_string()), Some(ResourceVersion::new(number)));
         }
     }
 }

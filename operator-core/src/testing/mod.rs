@@ -20,6 +20,7 @@ pub mod faults;
 mod in_process;
 mod looks;
 mod operator;
+mod proxy;
 mod request_log;
 pub mod simulation;
 
@@ -29,6 +30,7 @@ pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, P
 pub use error::Error;
 pub use in_process::{Controllers, InProcessServer};
 pub use operator::{Settled, TestOperator};
+pub use proxy::Proxy;
 pub use request_log::{ObjectRequest, RequestLog};
 
 /// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.

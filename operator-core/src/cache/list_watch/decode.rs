@@ -25,8 +25,9 @@ pub(in crate::cache) struct Page {
 }
 
 impl Page {
-    pub(in crate::cache) fn parse(body: &[u8]) -> Result<Self, Failure> {
-        serde_json::from_slice(body).map_err(|error| Failure::new(format!("the answer is no list: {error}")))
+    pub(in crate::cache) fn parse(body: &[u8], resource_type: &ResourceType) -> Result<Self, Failure> {
+        let no_list = |error| format!("the answer is no list: {}", resource_type.masked(error));
+        serde_json::from_slice(body).map_err(|error: serde_json::Error| Failure::new(no_list(error)))
     }
 
     /// The items; each is freed when the iterator goes on.
@@ -79,7 +80,7 @@ pub(in crate::cache) fn object<K: KubeObject>(
     shape: &Shape<K>,
 ) -> Decoded<K> {
     let decoded = typed(item.get(), shape.own_managers())
-        .map_err(|error| error.to_string())
+        .map_err(|error| resource_type.masked(error))
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
             shape.apply(object)
@@ -150,6 +151,7 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
     let raw: RawLine<'_> = match serde_json::from_slice(line) {
         Ok(raw) => raw,
         Err(error) => {
+            let error = resource_type.masked(error);
             return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
         }
     };
@@ -169,10 +171,13 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
             initial_end: ends_initial_events(raw.object),
         },
         "ERROR" => Line::Error(match serde_json::from_str::<Status>(raw.object.get()) {
-            Ok(status) => refusal(status.code, &status),
-            Err(_) => Failure::new(raw.object.get()),
+            Ok(status) => refusal(status.code, &status, resource_type),
+            Err(_) => Failure::new(resource_type.masked(raw.object.get())),
         }),
-        other => Line::Broken(Failure::new(format!("the watch showed an unknown event `{other}`"))),
+        other => {
+            let other = resource_type.masked(format_args!("`{other}`"));
+            Line::Broken(Failure::new(format!("the watch showed an unknown event {other}")))
+        }
     }
 }
 
@@ -192,16 +197,19 @@ fn ends_initial_events(bookmark: &RawValue) -> bool {
     })
 }
 
-/// A failure by the server's own description.
-pub(super) fn refusal(code: u16, status: &Status) -> Failure {
+/// A failure by the server's own description. Words about a request hold no values, but those about what went wrong inside
+/// of the server may.
+pub(super) fn refusal(code: u16, status: &Status, resource_type: &ResourceType) -> Failure {
     let retry_after = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());
     // A watch reports an expired version by its reason; old servers leave the code out.
     let code = if status.reason == "Expired" || status.reason == "Gone" { 410 } else { code };
+    let words = reason.cloned().unwrap_or_else(|| format!("the server answered {code}"));
+    let is_about_request = matches!(code, 400..500 | 503 | 504);
     let object = status.details.as_ref().map(|details| details.name.clone()).filter(|name| !name.is_empty());
     Failure {
         status: (code != 0).then_some(code),
-        reason: reason.cloned().unwrap_or_else(|| format!("the server answered {code}")),
+        reason: if is_about_request { words } else { resource_type.masked(words) },
         retry_after: (retry_after > 0).then(|| std::time::Duration::from_secs(retry_after.into())),
         object,
     }

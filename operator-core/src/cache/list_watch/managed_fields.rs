@@ -128,7 +128,10 @@ fn range_within(whole: &str, part: &str) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
+
+    use crate::resource::arbitrary_tests::{any_bytes, any_json};
 
     use super::*;
 
@@ -175,5 +178,43 @@ mod tests {
         assert_eq!(json!(kept), json!([{ "manager": "me", "fieldsV1": r#"{"f:a":{}}"# }]));
         assert_eq!(keep_own(kept.clone(), &own(&["me"])), kept);
         assert_eq!(keep_own(kept, &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_of_any_kind_is_cut_or_stays_as_it_is(text in any_bytes()) {
+            if let Ok(text) = std::str::from_utf8(&text) {
+                let cut = cut(text, &own(&["me"]));
+                prop_assert!(matches!(cut.text, Cow::Owned(_)) || cut.text == text);
+            }
+        }
+
+        #[test]
+        fn nothing_but_the_managed_fields_is_cut(object in any_json(), managed_fields in any_json()) {
+            let mut whole = json!({ "spec": object.clone(), "metadata": { "a": object.clone(), "z": object } });
+            whole["metadata"]["managedFields"] = managed_fields;
+            let text = whole.to_string();
+            let cut = cut(&text, &own(&["me"]));
+            whole["metadata"]["managedFields"] = Value::Null;
+            prop_assert_eq!(serde_json::from_str::<Value>(&cut.text).unwrap(), whole);
+        }
+
+        #[test]
+        fn own_entries_are_found_among_any_others(
+            mut entries in prop::collection::vec(any_json(), 0..4),
+            at: prop::sample::Index,
+            fields in any_json(),
+        ) {
+            let others = entries.iter().filter(|entry| entry["manager"] == "me").count();
+            prop_assume!(others == 0);
+            let at = at.index(entries.len() + 1);
+            entries.insert(at, json!({ "manager": "me", "fieldsV1": { "f:a": fields } }));
+            let text = json!({ "metadata": { "managedFields": entries } }).to_string();
+            let kept = cut(&text, &own(&["me"])).own.unwrap_or_default();
+            prop_assert_eq!(kept.len(), 1);
+            let FieldsV1(kept) = kept[0].fields_v1.clone().unwrap();
+            let kept: Value = serde_json::from_str(kept.as_str().unwrap()).unwrap();
+            prop_assert_eq!(kept, json!({ "f:a": fields }));
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(super) mod request;
 mod shell;
 
 #[cfg(test)]
+mod decode_tests;
+#[cfg(test)]
 mod fsm_tests;
 
 pub(crate) use decode::typed;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
 use http::{Request, Response, header};
 use http_body_util::BodyExt;
-use kube::{Client, client::Body, core::Status};
+use kube::{client::Body, core::Status};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 use super::{
     Collection,
     decode::{self, Line, Page},
-    failure::Failure,
+    failure::{self, Failure},
     fsm::{Command, Fsm, Input, Publish},
     request::WATCH_SPREAD,
 };
@@ -145,11 +145,11 @@ async fn list<K>(
     paged: bool,
 ) -> (Input, Received<K>) {
     let answer = match collection.list(continue_token, paged) {
-        Ok(request) => fetch(&collection.client, request).await,
+        Ok(request) => fetch(collection, request).await,
         Err(failure) => Err(failure),
     };
     let parsed = answer.and_then(|body| {
-        let page = Page::parse(&body)?;
+        let page = Page::parse(&body, &collection.resource_type)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
         Ok((input, page))
     });
@@ -176,7 +176,7 @@ impl Watch {
         let lasting = environment.jitter().spread(collection.watch_timeout, WATCH_SPREAD);
         let request = collection.watch(version, lasting)?;
         let deadline = Instant::now() + OPEN_DEADLINE;
-        let answer = timeout_at(deadline, send(&collection.client, request)).await;
+        let answer = timeout_at(deadline, send(collection, request)).await;
         let body = answer.map_err(|_| no_answer(OPEN_DEADLINE))??.into_body();
         let lines = body.into_data_stream().map_err(io::Error::other).into_async_read();
         Ok(Self { lines: Box::pin(lines), line: Vec::new(), deadline: Instant::now() + lasting + SILENCE })
@@ -216,9 +216,12 @@ impl Watch {
 }
 
 /// The body of the answer to a request, within a deadline.
-pub(in crate::cache) async fn fetch(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, Failure> {
+pub(in crate::cache) async fn fetch(
+    collection: &Collection,
+    request: Request<Vec<u8>>,
+) -> Result<Bytes, Failure> {
     let answer = async {
-        let body = send(client, request).await?.into_body();
+        let body = send(collection, request).await?.into_body();
         body.collect_bytes().await.map_err(|error| Failure::new(words(&error)))
     };
     timeout(LIST_DEADLINE, answer).await.map_err(|_| no_answer(LIST_DEADLINE))?
@@ -226,22 +229,23 @@ pub(in crate::cache) async fn fetch(client: &Client, request: Request<Vec<u8>>) 
 
 /// The answer to a request, unless it is a refusal. Goes round kube's own treatment of refusals, which loses the header
 /// `Retry-After`.
-async fn send(client: &Client, request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
-    let response = client.send(request.map(Body::from)).await.map_err(|error| Failure::new(words(&error)))?;
+async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
+    let response = collection.client.send(request.map(Body::from)).await;
+    let response = response.map_err(|error| Failure::new(words(&error)))?;
     let code = response.status();
     if code.is_success() {
         return Ok(response);
     }
-    let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let retry_after = retry_after.and_then(|value| value.parse().ok()).map(Duration::from_secs);
+    let retry_after = response.headers().get(header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| failure::retry_after(value.as_bytes()));
     let body = response.into_body().collect_bytes().await.map_err(|error| Failure::new(words(&error)))?;
     let mut failure = match serde_json::from_slice::<Status>(&body) {
-        Ok(status) => decode::refusal(code.as_u16(), &status),
+        Ok(status) => decode::refusal(code.as_u16(), &status, &collection.resource_type),
         Err(_) => {
             let text = String::from_utf8_lossy(&body);
             let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
-            let reason = if text.is_empty() { code.to_string() } else { text };
-            Failure { status: Some(code.as_u16()), ..Failure::new(reason) }
+            let text = if text.is_empty() { code.to_string() } else { collection.resource_type.masked(text) };
+            Failure { status: Some(code.as_u16()), ..Failure::new(text) }
         }
     };
     failure.retry_after = retry_after.or(failure.retry_after);

@@ -58,7 +58,7 @@ pub(super) async fn dev(
         return Err(Error::NotOurs);
     }
     // The lines say what the framework does; the user's own events are logged beside them.
-    log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
+    let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
     let environment = Environment::real();
     let workbench = workbench.with_files(&args.apply)?;
     let server = Server::start(builder.crds(), args.in_process).await?;

@@ -294,18 +294,19 @@ fn start_timeout(variable: Option<String>) -> Result<Duration, Error> {
     let Some(value) = variable.filter(|value| !value.is_empty()) else { return Ok(START_TIMEOUT) };
     let (minutes, seconds) = value.split_once('m').unwrap_or(("0", &value));
     let seconds = if seconds.is_empty() { Some("0") } else { seconds.strip_suffix('s') };
-    match (minutes.parse::<u64>(), seconds.map(str::parse::<u64>)) {
-        (Ok(minutes), Some(Ok(seconds))) => Ok(Duration::from_secs(minutes * 60 + seconds)),
-        _ => Err(Error::Variable {
-            name: "KUBEBUILDER_CONTROLPLANE_START_TIMEOUT",
-            value,
-            wanted: "a duration like 90s or 1m30s",
-        }),
-    }
+    let total = || minutes.parse::<u64>().ok()?.checked_mul(60)?.checked_add(seconds?.parse().ok()?);
+    let total = total().filter(|_| !value.contains('+'));
+    total.map(Duration::from_secs).ok_or_else(|| Error::Variable {
+        name: "KUBEBUILDER_CONTROLPLANE_START_TIMEOUT",
+        value: value.clone(),
+        wanted: "a duration like 90s or 1m30s",
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -326,8 +327,24 @@ mod tests {
                 "{value}"
             );
         }
-        for value in ["90", "soon", "m", "1h"] {
+        for value in ["90", "soon", "m", "1h", "307445734561825861m", "1m18446744073709551615s"] {
             assert!(start_timeout(Some(value.to_owned())).is_err(), "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_timeout_is_understood_or_refused(value in "[0-9]{0,21}[ms]?[0-9]{0,21}s?|.{1,8}") {
+            match start_timeout(Some(value.clone())) {
+                Ok(timeout) if value.is_empty() => prop_assert_eq!(timeout, START_TIMEOUT),
+                Ok(timeout) => {
+                    let (minutes, seconds) = (timeout.as_secs() / 60, timeout.as_secs() % 60);
+                    let written = start_timeout(Some(format!("{minutes}m{seconds}s"))).unwrap();
+                    prop_assert_eq!(written, timeout);
+                    prop_assert!(value.ends_with(['m', 's']), "{value}");
+                }
+                Err(error) => prop_assert!(error.to_string().contains("a duration like"), "{error}"),
+            }
         }
     }
 }

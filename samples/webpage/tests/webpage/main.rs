@@ -1,6 +1,8 @@
 //! The sample, tested as a whole: its life under the rights of `deploy/`, its commands, its manifests.
 
+mod canary;
 mod commands;
 mod dev;
 mod life;
+mod process;
 mod support;

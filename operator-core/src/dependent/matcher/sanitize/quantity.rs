@@ -88,7 +88,10 @@ pub(super) fn same_quantity(one: &Value, other: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
+
+    use crate::resource::arbitrary_tests::any_json;
 
     use super::*;
 
@@ -155,5 +158,34 @@ mod tests {
         assert!(same_quantity(&json!(0.25), &json!("250m")));
         assert!(!same_quantity(&json!("x"), &json!("x")), "what is no quantity is judged elsewhere");
         assert!(!same_quantity(&json!(true), &json!(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_quantity_or_none(text in "[+-]?[0-9.]{0,45}([numkMGTPEi]{0,2}|[eE][+-]?[0-9]{0,6})|.{0,9}") {
+            let value = Value::from(text.clone());
+            let parsed = Quantity::parse(&text);
+            prop_assert_eq!(same_quantity(&value, &value), parsed.is_some());
+        }
+
+        #[test]
+        fn an_amount_is_the_same_in_thousandths(amount in -1_000_000_000_000_i64..1_000_000_000_000) {
+            let thousandths = |amount: i128| json!(format!("{amount}m"));
+            let in_thousandths = i128::from(amount) * 1_000;
+            prop_assert!(same_quantity(&json!(amount), &thousandths(in_thousandths)));
+            prop_assert!(!same_quantity(&json!(amount), &thousandths(in_thousandths + 1)));
+        }
+
+        #[test]
+        fn binary_amounts_are_multiples_of_1024(amount in 0_i64..1_000_000, power in 1_usize..7) {
+            let suffix = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][power - 1];
+            let plain = i128::from(amount) * 1024_i128.pow(u32::try_from(power).unwrap());
+            prop_assert_eq!(Quantity::parse(&format!("{amount}{suffix}")), Quantity::parse(&plain.to_string()));
+        }
+
+        #[test]
+        fn any_two_values_can_be_compared(one in any_json(), other in any_json()) {
+            prop_assert_eq!(same_quantity(&one, &other), same_quantity(&other, &one));
+        }
     }
 }

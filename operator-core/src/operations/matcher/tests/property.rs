@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::{MAX_PATHS, Match, strip_nulls};
-use super::matched;
+use super::super::{MAX_PATHS, Match, matches_applied, strip_nulls};
 use super::model::{self, Mutation, Node, actual, any_json, desired, fields, managed, mutate, places};
+use super::{MANAGER, applied, differs, matched};
 
 /// An object whose `spec` is the given tree.
 #[expect(clippy::needless_pass_by_value, reason = "every caller has just made it")]
@@ -94,6 +94,28 @@ proptest! {
         let stored = object(actual(&Node::Fields { fields: mutated, foreign: true }));
         let answer = matched(&wanted, &stored, owned(&fields));
         prop_assert_eq!(answer.is_equal(), mutation == Mutation::Add, "{:?}", answer);
+    }
+
+    #[test]
+    fn a_number_that_was_applied_is_equal_when_it_comes_back(number in prop::num::f64::NORMAL) {
+        let wanted = object(json!({ "share": number }));
+        let stored = serde_json::from_str(&wanted.to_string()).unwrap();
+        prop_assert_eq!(matched(&wanted, &stored, json!({ "f:spec": { "f:share": {} } })), Match::Equal);
+    }
+
+    #[test]
+    fn a_set_that_is_any_text_is_understood_or_differs(text: String, cut: prop::sample::Index, owned in any_managed()) {
+        let object = object(json!({ "a": 1 }));
+        let mut sound = owned.to_string();
+        while !sound.is_char_boundary(cut.index(sound.len() + 1)) {
+            sound.pop();
+        }
+        sound.truncate(cut.index(sound.len() + 1));
+        for text in [text, sound] {
+            let is_set = serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+            let answer = matches_applied(&object, &object, &[applied(None, text.into())], MANAGER, None);
+            prop_assert!(is_set || answer == differs(&["metadata.managedFields"]), "{answer:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,4 @@
+//! Faults: what an operator does when something goes wrong, one test for each row of `faults.tsv`. In `real` they happen to a
+//! real kube-apiserver; the sample's process meets its own in the sample's tests.
+
+mod real;

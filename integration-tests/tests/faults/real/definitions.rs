@@ -1,0 +1,131 @@
+//! Definitions of custom resources that are just being installed, deleted, or changed.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{Scene, eventually, test_resource};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, CustomResourceExt, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use operator_core::{
+    Operator,
+    testing::{Profile, TestCluster, TestOperator},
+};
+use serde_json::json;
+
+use super::{keeper, keeping, kept, says};
+
+mod fresh {
+    integration_tests::test_resource!("fresh.faults.operator-core.io", namespaced);
+}
+
+test_resource!("definitions.faults.operator-core.io", namespaced);
+
+fn definitions<K: integration_tests::TestObject>(scene: &Scene<K>) -> Api<CustomResourceDefinition> {
+    Api::all(scene.client.clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()> {
+    let scene = Scene::<fresh::TestResource>::without_crd("f13").await?;
+    let script = keeping();
+    let builder = scene.operator().register(keeper(&scene, &script)?)?;
+    // Nobody waits until it is served: its lists are answered with 404, or with 429 while its storage is made.
+    definitions(&scene).create(&PostParams::default(), &fresh::TestResource::crd()).await?;
+    let operator = TestOperator::start_unsynced(builder).await?;
+    eventually("the definition to be served", async || {
+        Ok(scene.create("one", "first").await.is_ok().then_some(()))
+    })
+    .await?;
+    kept(&scene, "one", "first").await?;
+    operator.settled().await?;
+    assert_eq!(script.runs.of("one").len(), 1);
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f29").await?;
+    let (script, other) = (keeping(), keeping::<fresh_neighbour::TestResource>());
+    let neighbour = Scene::<fresh_neighbour::TestResource>::new("f29-neighbour").await?;
+    let builder = Operator::builder().config(scene.cluster.control_plane().config());
+    let builder = builder
+        .register(keeper(&scene, &script)?)?
+        .register(keeper(&neighbour, &other)?.name("neighbour"))?;
+    let operator = TestOperator::start(builder).await?;
+    scene.create("one", "first").await?;
+    kept(&scene, "one", "first").await?;
+    operator.settled().await?;
+
+    let (crds, crd) = (definitions(&scene), TestResource::crd());
+    crds.delete(&crd.name_any(), &DeleteParams::default()).await?;
+    eventually("the source of primaries, and it alone, to be unhealthy", async || {
+        let unhealthy = operator.unhealthy_sources().await;
+        Ok((unhealthy.len() == 1).then_some(()))
+    })
+    .await?;
+    neighbour.create("other", "still at work").await?;
+    kept(&neighbour, "other", "still at work").await?;
+
+    let before = script.runs.count();
+    eventually("the definition to be accepted again", async || {
+        Ok(crds.create(&PostParams::default(), &crd).await.is_ok().then_some(()))
+    })
+    .await?;
+    eventually("the definition to be served again", async || {
+        Ok(scene.create("two", "second").await.is_ok().then_some(()))
+    })
+    .await?;
+    kept(&scene, "two", "second").await?;
+    operator.settled().await?;
+    assert_eq!(script.runs.count(), before + 1);
+
+    // A further version, which is stored from now on; the operator's own one is served as before.
+    let mut versions = serde_json::to_value(&crd.spec.versions)?;
+    let mut newer = versions[0].clone();
+    newer["name"] = json!("v2");
+    versions[0]["storage"] = json!(false);
+    let patch = json!({ "spec": { "versions": [versions[0], newer] } });
+    crds.patch(&crd.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await?;
+    scene.set("two", "third").await?;
+    kept(&scene, "two", "third").await?;
+    says(&scene, "two", "third").await?;
+    operator.settled().await?;
+    assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+mod fresh_neighbour {
+    integration_tests::test_resource!("neighbour.faults.operator-core.io", namespaced);
+}
+
+mod deleted {
+    integration_tests::test_resource!("deleted.faults.operator-core.io", namespaced);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> Result<()> {
+    let cluster = TestCluster::shared_with(Profile::Controllers).await?;
+    let scene = Scene::<deleted::TestResource>::on(cluster, "f31").await?;
+    scene.install_crd().await?;
+    let script = keeping();
+    let operator = scene.start(keeper(&scene, &script)?.with_cleaner()).await?;
+    for name in ["one", "two", "three"] {
+        scene.create(name, "first").await?;
+        kept(&scene, name, "first").await?;
+    }
+    operator.settled().await?;
+    let (crds, name) = (definitions(&scene), deleted::TestResource::crd().name_any());
+    crds.delete(&name, &DeleteParams::default()).await?;
+    eventually("the definition to go, which it does after its last object", async || {
+        Ok(crds.get_opt(&name).await?.is_none().then_some(()))
+    })
+    .await?;
+    assert_eq!(script.cleanups.count(), 3, "each object was cleaned up, once");
+    let stopped = tokio::time::timeout(Duration::from_secs(25), operator.stop()).await?;
+    assert_eq!(stopped, operator_core::operator::Stopped::Drained);
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! Desired states that come, go, make no sense and come again, and hands that touch what the operator keeps.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use anyhow::{Result, ensure};
+use integration_tests::{Counted, Scene, Script, eventually, said, test_resource, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Resource, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams},
+};
+use operator_core::{
+    ErrorStatusUpdateControl, UpdateControl, dependent::BulkKubernetesDependent, testing::TestOperator,
+};
+use serde_json::{Value, json};
+
+use super::says;
+
+test_resource!("desired.faults.operator-core.io", namespaced);
+
+/// As many config maps as the primary's value says; a value without a number is an error.
+async fn counting(scene: &Scene<TestResource>) -> Result<TestOperator> {
+    let script = Script::new(|_, primary: Arc<TestResource>, _| {
+        Box::pin(async move {
+            ensure!(primary.spec.value.starts_with(|c: char| c.is_ascii_digit()), "the value is no number");
+            Ok(UpdateControl::patch_status(said(&*primary.spec.value)))
+        })
+    })
+    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    scene.start(scene.managed(&script, &workflow)).await
+}
+
+/// What there is, without what is different each time.
+async fn state(scene: &Scene<TestResource>) -> Result<BTreeMap<String, Value>> {
+    let mut state = BTreeMap::new();
+    for map in scene.api::<ConfigMap>().list(&ListParams::default()).await? {
+        let owners: Vec<_> = map.owner_references().iter().map(|owner| owner.name.clone()).collect();
+        if !owners.is_empty() {
+            state
+                .insert(map.name_any(), json!([owners, map.data, map.meta().labels, map.meta().annotations]));
+        }
+    }
+    state.insert("status".to_owned(), json!(scene.resources.get("one").await?.status));
+    Ok(state)
+}
+
+/// Gives the primary another value, and waits for the end of its consequences.
+async fn change(
+    scene: &Scene<TestResource>,
+    operator: &TestOperator,
+    value: &str,
+) -> Result<BTreeMap<String, Value>> {
+    scene.set("one", value).await?;
+    let words = if value.starts_with(|c: char| c.is_ascii_digit()) { value } else { "no number" };
+    says(scene, "one", words).await?;
+    operator.settled().await?;
+    state(scene).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f38").await?;
+    let operator = counting(&scene).await?;
+    scene.create("one", "3 first").await?;
+    says(&scene, "one", "3 first").await?;
+    operator.settled().await?;
+    let first = state(&scene).await?;
+    assert_eq!(first.len(), 4, "{first:?}");
+    for between in ["3 second", "0 none", "invalid", "5 more", "1 fewer"] {
+        let other = change(&scene, &operator, between).await?;
+        assert_ne!(other, first, "{between}");
+        assert_eq!(change(&scene, &operator, "3 first").await?, first, "after {between}");
+    }
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), Vec::<String>::new(), "and then nothing is written any more");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f39_what_hands_delete_and_edit_at_random_is_restored() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f39").await?;
+    let operator = counting(&scene).await?;
+    scene.create("one", "5 kept").await?;
+    says(&scene, "one", "5 kept").await?;
+    operator.settled().await?;
+    let before = state(&scene).await?;
+    let maps = scene.api::<ConfigMap>();
+    // A linear congruence is random enough for hands, and the same each time.
+    let mut random = 39_u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let touched = |error: kube::Error| match error {
+        // It is gone at the moment, by one of the last strokes.
+        kube::Error::Api(status) if status.code == 404 => Ok(()),
+        error => Err(error),
+    };
+    for stroke in 0..100 {
+        let name = format!("one-{}", next(5));
+        let edit = match next(3) {
+            0 => {
+                maps.delete(&name, &DeleteParams::default()).await.map(drop).or_else(touched)?;
+                continue;
+            }
+            1 => json!({ "data": { "value": format!("defaced {stroke}") } }),
+            _ => json!({ "data": null }),
+        };
+        maps.patch(&name, &PatchParams::default(), &Patch::Merge(edit)).await.map(drop).or_else(touched)?;
+    }
+    eventually("everything to be as it was", async || Ok((state(&scene).await? == before).then_some(())))
+        .await?;
+    operator.settled().await?;
+    assert_eq!(state(&scene).await?, before);
+    let settled = operator.settled().await?;
+    assert_eq!(settled.written(), Vec::<String>::new());
+
+    // Who takes the owner's mark away makes the object nobody's, and that is never taken over silently.
+    let nobodys = json!({ "metadata": { "ownerReferences": null } });
+    maps.patch("one-0", &PatchParams::default(), &Patch::Merge(nobodys)).await?;
+    says(&scene, "one", "one-0").await?;
+    maps.delete("one-0", &DeleteParams::default()).await?;
+    eventually("everything to be as it was", async || Ok((state(&scene).await? == before).then_some(())))
+        .await?;
+    operator.settled().await?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Somebody else who wants the same field to be something else.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{DEADLINE, Scene, Script, test_resource, value_of, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
+use operator_core::processor::GovernorRateLimiter;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::kept;
+
+test_resource!("fights.faults.operator-core.io", namespaced);
+
+/// So many runs at once, and so much time for each further one.
+const BURST: u32 = 4;
+const INTERVAL: Duration = Duration::from_millis(500);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f24_a_fight_over_a_field_costs_no_more_than_the_rate_limit_allows() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f24").await?;
+    let (script, workflow) = (Script::idle(), workflow_of_one(wanted_map("map"))?);
+    let controller = scene.managed(&script, &workflow);
+    let operator =
+        scene.start(controller.rate_limiter(GovernorRateLimiter::new(BURST, INTERVAL * BURST)?)).await?;
+    let started = Instant::now();
+    scene.create("one", "ours").await?;
+
+    let maps = scene.api::<ConfigMap>();
+    let mut rounds = 0;
+    // The other one never tires. Each of its writes is undone by one run.
+    while rounds < 2 * BURST {
+        kept(&scene, "one-map", "ours").await?;
+        let theirs = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "one-map" },
+            "data": { "value": "theirs" },
+        });
+        maps.patch("one-map", &PatchParams::apply("rival").force(), &Patch::Apply(theirs)).await?;
+        rounds += 1;
+    }
+    kept(&scene, "one-map", "ours").await?;
+    let (runs, took) = (script.runs.of("one").len(), started.elapsed());
+    let allowed = f64::from(BURST) + took.as_secs_f64() / INTERVAL.as_secs_f64() + 1.0;
+    assert!(runs as f64 <= allowed, "{runs} runs in {took:?}");
+    assert!(took < DEADLINE);
+    let settled = operator.settled().await?;
+    let writes = settled.written().len();
+    assert!(writes <= runs, "no more than one write in each run: {writes} in {runs}");
+    let map = maps.get("one-map").await?;
+    assert_eq!(value_of(&map), Some("ours"), "who stops first has lost");
+    Ok(())
+}

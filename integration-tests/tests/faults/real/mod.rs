@@ -1,0 +1,73 @@
+//! Faults on a real kube-apiserver. The names of the tests begin with their rows.
+
+mod canary;
+mod connections;
+mod definitions;
+mod desired;
+mod fights;
+mod finalizers;
+mod namespaces;
+mod objects;
+mod rights;
+mod servers;
+mod webhook_server;
+mod webhooks;
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestObject, TestStatus, config_map, said, value_of};
+use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
+use kube::{Resource, core::object::HasStatus};
+use operator_core::{
+    Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl, controller::ControllerBuilder,
+};
+
+/// A reconciler that keeps a config map with the primary's value, says so in the status, and an error as well.
+fn keeping<K>() -> Script<K>
+where
+    K: TestObject + HasStatus<Status = TestStatus>,
+{
+    Script::new(|_, primary: Arc<K>, context| {
+        Box::pin(async move {
+            let map = config_map(&*primary, context, primary.value());
+            context.resource_operations().server_side_apply(&map).await?;
+            Ok(UpdateControl::patch_status(said(primary.value())))
+        })
+    })
+    .on_error(|_, _, error| {
+        let chain: Vec<String> =
+            std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
+        ErrorStatusUpdateControl::patch_status(said(chain.join(": ")))
+    })
+}
+
+/// Its controller, which tries again soon and often.
+fn keeper<K>(scene: &Scene<K>, script: &Script<K>) -> Result<ControllerBuilder<Script<K>>>
+where
+    K: TestObject + HasStatus<Status = TestStatus> + Resource<Scope = NamespaceResourceScope>,
+{
+    Ok(Controller::builder(script.clone())
+        .owns::<ConfigMap>()
+        .retry(GenericRetry::linear(Duration::from_millis(200), 1_000)?)
+        .namespaces([&scene.namespace]))
+}
+
+/// Waits until the config map of that name holds a value.
+async fn kept<K>(scene: &Scene<K>, name: &str, value: &str) -> Result<ConfigMap>
+where
+    K: TestObject + Resource<Scope = NamespaceResourceScope>,
+{
+    let what = format!("{value:?} in the config map {name}");
+    scene.until_other(&what, name, |map: &ConfigMap| value_of(map) == Some(value)).await
+}
+
+/// Waits until the status says something.
+async fn says<K>(scene: &Scene<K>, name: &str, words: &str) -> Result<String>
+where
+    K: TestObject + HasStatus<Status = TestStatus> + Resource<Scope = NamespaceResourceScope>,
+{
+    let message = |one: &K| one.status().and_then(|status| status.message.clone()).unwrap_or_default();
+    let what = format!("{words:?} in the status of {name}");
+    Ok(message(&scene.until(&what, name, |one| message(one).contains(words)).await?))
+}

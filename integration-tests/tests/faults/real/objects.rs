@@ -1,0 +1,60 @@
+//! Objects that the server can't take.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, map_of, said, test_resource, wanted, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+
+use super::says;
+
+test_resource!("objects.faults.operator-core.io", namespaced);
+
+/// A config map that is as the primary's value says.
+fn sized(primary: &TestResource) -> ConfigMap {
+    let mut map = map_of(primary, "map", "small");
+    match primary.spec.value.as_str() {
+        "too large to be stored" => drop(map.data.insert(filled(2 << 20))),
+        "too large to be read" => drop(map.data.insert(filled(4 << 20))),
+        "too long in its annotations" => {
+            map.metadata.annotations = Some([("note".to_owned(), "x".repeat(300 << 10))].into());
+        }
+        _ => {}
+    }
+    map
+}
+
+fn filled(bytes: usize) -> std::collections::BTreeMap<String, String> {
+    [("value".to_owned(), "x".repeat(bytes))].into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f25").await?;
+    let workflow = workflow_of_one(wanted("map", sized))?;
+    let script = Script::new(|_, primary: Arc<TestResource>, _| {
+        Box::pin(async move { Ok(UpdateControl::patch_status(said(&*primary.spec.value))) })
+    })
+    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    let controller =
+        scene.managed(&script, &workflow).retry(GenericRetry::linear(Duration::from_millis(50), 100)?);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "small").await?;
+    says(&scene, "one", "small").await?;
+    for (value, words) in [
+        ("too large to be stored", "Too long: may not be more than"),
+        ("too large to be read", "too large"),
+        ("too long in its annotations", "metadata.annotations"),
+    ] {
+        operator.settled().await?;
+        scene.set("one", value).await?;
+        let message = says(&scene, "one", words).await?;
+        assert!(message.len() < 2_000, "nothing of the object is repeated: {} bytes", message.len());
+        let settled = operator.settled().await?;
+        assert_eq!(settled.runs_of(&scene.key("one")), 1, "{value}: what can't succeed is not tried again");
+        scene.set("one", "small again").await?;
+        says(&scene, "one", "small again").await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Rights and credentials that go while the operator runs, and come back.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, eventually, test_resource};
+use k8s_openapi::api::{
+    authentication::v1::TokenRequest,
+    core::v1::{ConfigMap, Secret, ServiceAccount},
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, ListParams, PostParams},
+    config::AuthInfo,
+};
+use operator_core::{Operator, testing::TestOperator};
+use serde_json::{Value, json};
+
+use super::{keeper, keeping, kept, says};
+
+mod token {
+    integration_tests::test_resource!("token.faults.operator-core.io", namespaced);
+}
+
+test_resource!("rights.faults.operator-core.io", namespaced);
+
+fn primaries(group: &str) -> Value {
+    let resources = ["testresources", "testresources/status"];
+    json!({ "apiGroups": [group], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
+}
+
+fn maps(verbs: &[&str]) -> Value {
+    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_comes_back() -> Result<()> {
+    let scene = Scene::<TestResource>::new("f27").await?;
+    let user = format!("{}-operator", scene.namespace);
+    scene.grant("primaries", &user, &primaries("rights.faults.operator-core.io")).await?;
+    scene.grant("reads", &user, &maps(&["get", "list", "watch"])).await?;
+    scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
+    let script = keeping();
+    let config = scene.cluster.control_plane().config_as(&user, &[]);
+    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?)?;
+    let operator = TestOperator::start(builder).await?;
+    scene.create("one", "first").await?;
+    kept(&scene, "one", "first").await?;
+
+    scene.revoke("writes").await?;
+    // The server notices a moment later, and a write in that moment still succeeds.
+    let client = scene.cluster.client_as(&user)?;
+    let probe = Api::<ConfigMap>::namespaced(client, &scene.namespace);
+    eventually("the right to be gone", async || {
+        let map = serde_json::from_value(json!({ "metadata": { "name": "probe" } }))?;
+        let params = PostParams { dry_run: true, ..PostParams::default() };
+        let refused = probe.create(&params, &map).await.err();
+        Ok(matches!(refused, Some(kube::Error::Api(status)) if status.code == 403).then_some(()))
+    })
+    .await?;
+    scene.set("one", "second").await?;
+    let said = says(&scene, "one", "forbidden").await?;
+    let rule = format!("User \"{user}\" cannot patch resource \"configmaps\" in API group \"\"");
+    assert!(said.contains(&rule), "{said}");
+
+    scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
+    kept(&scene, "one", "second").await?;
+    says(&scene, "one", "second").await?;
+    operator.settled().await?;
+    Ok(())
+}
+
+/// A token of the account that is valid as long as the secret `bound_to` exists.
+async fn token(accounts: &Api<ServiceAccount>, bound_to: &Secret) -> Result<String> {
+    let request: TokenRequest = serde_json::from_value(json!({
+        "spec": {
+            "audiences": [],
+            "expirationSeconds": 3600,
+            "boundObjectRef": {
+                "apiVersion": "v1", "kind": "Secret", "name": bound_to.name_any(), "uid": bound_to.uid(),
+            },
+        },
+    }))?;
+    let answer = accounts.create_token_request("operator", &PostParams::default(), &request).await?;
+    answer.status.and_then(|status| status.token).context("a token")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
+    let scene = Scene::<token::TestResource>::new("f28").await?;
+    let user = format!("system:serviceaccount:{}:operator", scene.namespace);
+    scene.grant("primaries", &user, &primaries("token.faults.operator-core.io")).await?;
+    scene.grant("maps", &user, &maps(&["get", "list", "watch", "create", "patch"])).await?;
+    let (accounts, secrets) = (scene.api::<ServiceAccount>(), scene.api::<Secret>());
+    let named = |name: &str| json!({ "metadata": { "name": name } });
+    accounts.create(&PostParams::default(), &serde_json::from_value(named("operator"))?).await?;
+    let secret = async |name: &str| {
+        anyhow::Ok(secrets.create(&PostParams::default(), &serde_json::from_value(named(name))?).await?)
+    };
+    let (first, second) = (secret("first").await?, secret("second").await?);
+    let file = tempfile::NamedTempFile::new()?;
+    let old_token = token(&accounts, &first).await?;
+    std::fs::write(file.path(), &old_token)?;
+
+    let mut config = scene.cluster.control_plane().config();
+    let path = file.path().display().to_string();
+    config.auth_info = AuthInfo { token_file: Some(path), ..AuthInfo::default() };
+    let script = keeping();
+    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?)?;
+    let operator = TestOperator::start(builder).await?;
+    scene.create("one", "first").await?;
+    kept(&scene, "one", "first").await?;
+
+    std::fs::write(file.path(), token(&accounts, &second).await?)?;
+    secrets.delete("first", &DeleteParams::default()).await?;
+    // The server remembers for some seconds that a token was valid.
+    let mut old = scene.cluster.control_plane().config();
+    old.auth_info = serde_json::from_value(json!({ "token": old_token }))?;
+    let probe = Api::<ConfigMap>::namespaced(Client::try_from(old)?, &scene.namespace);
+    eventually("the old token to be refused", async || {
+        let refused = probe.list(&ListParams::default()).await.err();
+        Ok(matches!(refused, Some(kube::Error::Api(status)) if status.code == 401).then_some(()))
+    })
+    .await?;
+    scene.set("one", "last").await?;
+    let renewed = tokio::time::timeout(Duration::from_secs(90), kept_at_last(&scene)).await;
+    renewed.context("the file was not read again")??;
+    operator.settled().await?;
+    Ok(())
+}
+
+async fn kept_at_last(scene: &Scene<token::TestResource>) -> Result<()> {
+    // Longer than anything else in these tests is waited for: the file is read about once a minute.
+    while kept(scene, "one", "last").await.is_err() {}
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Whatever a server sends is understood, or refused with words that name what was wrong, and never with a Secret's values.
+
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{ConfigMap, Secret},
+};
+use kube::core::DynamicObject;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{
+    cache::{
+        InformerConfig,
+        engine::{Decoded, WatchEvent},
+        shape::Shape,
+    },
+    resource::{
+        KubeObject, MASKED, ObjectKey, ResourceType,
+        arbitrary_tests::{any_bytes, any_json},
+    },
+};
+
+use super::{
+    backoff,
+    decode::{Identity, Line, Page, line, object, refusal},
+    failure::{self, Failure},
+};
+
+/// The value that must not be seen anywhere.
+const CANARY: &str = "hunter2";
+
+fn shape<K: KubeObject>(kind: &ResourceType) -> Shape<K> {
+    let mut config = InformerConfig::new("test", kind.clone());
+    config.own_managers = vec!["me".to_owned()];
+    Shape::of(&config)
+}
+
+fn understood<K: KubeObject>(text: &[u8], kind: &ResourceType) -> Line<K> {
+    line(text, kind, &shape(kind))
+}
+
+/// The items of a list that `body` is, as they are decoded.
+fn listed(body: &[u8], kind: &ResourceType) -> Result<Vec<Decoded<ConfigMap>>, Failure> {
+    let shape = shape(kind);
+    Ok(Page::parse(body, kind)?.into_items().map(|item| object(&item, kind, &shape)).collect())
+}
+
+/// What is said of something that can't be understood; nothing of what can.
+fn words(line: &Line<Secret>) -> Option<&str> {
+    match line {
+        Line::Event(WatchEvent::Applied(decoded) | WatchEvent::Deleted(decoded), _) => match decoded {
+            Decoded::Object(_) => None,
+            Decoded::Undecodable { error, .. } => Some(error),
+        },
+        Line::Bookmark { .. } => None,
+        Line::Error(failure) | Line::Broken(failure) => Some(&failure.reason),
+    }
+}
+
+fn config_map(name: &str) -> Value {
+    json!({ "metadata": { "name": name, "namespace": "shop", "resourceVersion": "7" }, "data": { "a": "b" } })
+}
+
+/// JSON of any shape, each text in it the canary.
+fn any_secret() -> impl Strategy<Value = Value> {
+    fn with_canary(value: Value) -> Value {
+        match value {
+            Value::String(_) | Value::Bool(_) => CANARY.into(),
+            Value::Array(items) => items.into_iter().map(with_canary).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.into_iter().map(|(name, value)| (name, with_canary(value))).collect())
+            }
+            other => other,
+        }
+    }
+    any_json().prop_map(with_canary)
+}
+
+const KINDS: [&str; 6] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", CANARY];
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_line_or_none(text in any_bytes()) {
+        let kind = ResourceType::of::<ConfigMap>();
+        if let Line::Broken(failure) = understood::<ConfigMap>(&text, &kind) {
+            let told = ["a line of the watch is no event", "the watch showed an unknown event"];
+            prop_assert!(told.iter().any(|told| failure.reason.starts_with(told)), "{}", failure.reason);
+        }
+    }
+
+    #[test]
+    fn any_object_is_an_event_of_any_type(
+        event in prop::sample::select(&KINDS[..]),
+        item in any_json(),
+    ) {
+        let text = json!({ "type": event, "object": item }).to_string();
+        let kind = ResourceType::of::<ConfigMap>();
+        let line = understood::<ConfigMap>(text.as_bytes(), &kind);
+        let is_as_said = match event {
+            "BOOKMARK" => matches!(line, Line::Bookmark { .. }),
+            "ERROR" => matches!(line, Line::Error(_)),
+            "ADDED" | "MODIFIED" => matches!(line, Line::Event(WatchEvent::Applied(_), _)),
+            "DELETED" => matches!(line, Line::Event(WatchEvent::Deleted(_), _)),
+            _ => matches!(line, Line::Broken(_)),
+        };
+        prop_assert!(is_as_said, "{line:?}");
+        // A type that is known at run time only takes more shapes.
+        let _ = understood::<DynamicObject>(text.as_bytes(), &kind);
+    }
+
+    #[test]
+    fn any_bytes_are_a_list_or_none(body in any_bytes()) {
+        if let Err(failure) = listed(&body, &ResourceType::of::<ConfigMap>()) {
+            prop_assert!(failure.reason.starts_with("the answer is no list"), "{}", failure.reason);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_takes_no_other_item_of_the_list_along(
+        items in prop::collection::vec(prop::option::of(any_json()), 0..6),
+    ) {
+        let named = |index: usize| format!("sound-{index}");
+        let all: Vec<Value> = items.iter().enumerate()
+            .map(|(index, item)| item.clone().unwrap_or_else(|| config_map(&named(index))))
+            .collect();
+        let body = json!({ "metadata": { "resourceVersion": "9" }, "items": all }).to_string();
+        let decoded = listed(body.as_bytes(), &ResourceType::of::<ConfigMap>()).unwrap();
+        prop_assert_eq!(decoded.len(), items.len(), "nothing is lost");
+        for (index, decoded) in decoded.iter().enumerate().filter(|(index, _)| items[*index].is_none()) {
+            let Decoded::Object(object) = decoded else { panic!("{decoded:?}") };
+            prop_assert_eq!(object.metadata.name.clone(), Some(named(index)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_keeps_its_identity(data in any_json()) {
+        let mut item = config_map("odd");
+        item["data"] = data;
+        let item: Box<serde_json::value::RawValue> = serde_json::from_str(&item.to_string()).unwrap();
+        let kind = ResourceType::of::<ConfigMap>();
+        match object::<ConfigMap>(&item, &kind, &shape(&kind)) {
+            Decoded::Object(object) => prop_assert_eq!(object.metadata.name.as_deref(), Some("odd")),
+            Decoded::Undecodable { key, version, .. } => {
+                prop_assert_eq!(key, Some(ObjectKey::namespaced("shop", "odd")));
+                prop_assert_eq!(version.as_deref(), Some("7"));
+            }
+        }
+        prop_assert!(Identity::of(&item).is_some());
+    }
+
+    #[test]
+    fn no_value_of_a_secret_is_quoted(event in prop::sample::select(&KINDS[..]), item in any_secret()) {
+        let kind = ResourceType::of::<Secret>();
+        let whole = json!({ "type": event, "object": item });
+        for text in [whole.to_string(), item.to_string(), json!({ "type": item, "object": 1 }).to_string()] {
+            let line = understood::<Secret>(text.as_bytes(), &kind);
+            let words = words(&line).unwrap_or_default();
+            prop_assert!(!words.contains(CANARY), "{words}");
+            if let Err(failure) = Page::parse(text.as_bytes(), &kind) {
+                prop_assert!(!failure.reason.contains(CANARY), "{}", failure.reason);
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_is_given_as_much_time_as_it_asks_for_within_bounds(
+        header in prop_oneof!["[0-9]{0,25}", ".{0,12}"],
+        status in prop::option::of(any::<u16>()),
+        failures: u32,
+    ) {
+        let retry_after = failure::retry_after(header.as_bytes());
+        let failure = Failure { status, retry_after, ..Failure::new("overloaded") };
+        let wait = backoff::wait_after(&failure, failures);
+        let longest = std::time::Duration::from_secs(300);
+        prop_assert!(wait <= longest, "{wait:?}");
+        prop_assert!(wait >= retry_after.unwrap_or_default().min(longest));
+    }
+}
+
+#[test]
+fn a_header_that_is_no_number_asks_for_nothing() {
+    for header in
+        [&b""[..], b"-1", b"soon", b"1.5", b"Wed, 21 Oct 2026 07:28:00 GMT", b"\xff", b"99999999999999999999"]
+    {
+        assert_eq!(failure::retry_after(header), None, "{header:?}");
+    }
+    assert_eq!(failure::retry_after(b" 7 "), Some(std::time::Duration::from_secs(7)));
+}
+
+#[test]
+fn a_decoder_would_quote_a_value_of_a_secret() {
+    let secret = json!({ "metadata": { "name": "db" }, "type": "Opaque", "data": CANARY });
+    let text = json!({ "type": "ADDED", "object": secret }).to_string();
+    let kind = ResourceType::of::<Secret>();
+    assert_eq!(words(&understood(text.as_bytes(), &kind)), Some(MASKED));
+    // The same of another type is quoted: that is what helps.
+    let other = ResourceType::of::<ConfigMap>();
+    let Line::Event(WatchEvent::Applied(Decoded::Undecodable { error, .. }), _) =
+        understood::<ConfigMap>(text.as_bytes(), &other)
+    else {
+        panic!("a config map's data is a map")
+    };
+    assert!(error.contains(CANARY), "{error}");
+    assert!(
+        !json!(ByteString(CANARY.into())).to_string().contains(CANARY),
+        "what is encoded would not be found"
+    );
+}
+
+#[test]
+fn the_server_is_quoted_about_a_request_for_secrets_and_not_about_its_own_trouble() {
+    let said = |code| {
+        let status = kube::core::Status::failure(CANARY, "InternalError").with_code(code);
+        refusal(code, &status, &ResourceType::of::<Secret>()).reason
+    };
+    assert_eq!([said(403), said(410), said(504)], [CANARY; 3]);
+    assert_eq!([said(500), said(502)], [MASKED; 2]);
+}
