@@ -24,7 +24,7 @@ test_resource!("connections.faults.operator-core.io", namespaced);
 #[tokio::test(flavor = "multi_thread")]
 async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     let scene = Scene::<TestResource>::new("f01").await?;
-    let proxy = Proxy::start(scene.cluster.control_plane()).await?;
+    let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let mut config = proxy.config();
     config.headers.push((USER_AGENT, "f01-operator".parse()?));
     let mut audit = Audit::of_agent(&scene.cluster, "f01-operator").await?;
@@ -65,7 +65,7 @@ impl ChangeHandler<ConfigMap> for Added {
 #[tokio::test(flavor = "multi_thread")]
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let scene = Scene::<TestResource>::without_crd("f02").await?;
-    let proxy = Proxy::start(scene.cluster.control_plane()).await?;
+    let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let mut config = InformerConfig::new("half-open", ResourceType::of::<ConfigMap>());
     config.scope = WatchScope::Namespaces([scene.namespace.clone()].into());
     // Otherwise a minute and a half: this is what bounds the time that an operator can be blind.
@@ -101,7 +101,7 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one_write() -> Result<()> {
     let scene = Scene::<TestResource>::new("f15").await?;
-    let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()).await?);
+    let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()?).await?);
     let mut config = proxy.config();
     config.headers.push((USER_AGENT, "f15-operator".parse()?));
     let mut audit = Audit::of_agent(&scene.cluster, "f15-operator").await?;
@@ -140,7 +140,7 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
 #[tokio::test(flavor = "multi_thread")]
 async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     let scene = Scene::<TestResource>::new("f15-cut").await?;
-    let proxy = Proxy::start(scene.cluster.control_plane()).await?;
+    let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let script = keeping();
     // The handshake takes some two thousand bytes; from there on an answer ends at its beginning or in its middle.
     proxy.close_after(Some(4_000));
@@ -162,7 +162,7 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_refuses_connections_is_waited_for() -> Result<()> {
     let scene = Scene::<TestResource>::new("refused").await?;
-    let proxy = Proxy::start(scene.cluster.control_plane()).await?;
+    let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     proxy.refuse(true);
     let script = keeping();
     let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?)?;

@@ -19,7 +19,7 @@ async fn f37_crashes_of_the_api_server_and_of_etcd_are_survived_without_a_restar
     kept(&scene, "one", "first").await?;
     operator.settled().await?;
 
-    let plane = scene.cluster.control_plane();
+    let plane = scene.cluster.control_plane()?;
     for part in [Part::ApiServer, Part::Etcd] {
         plane.kill_part(part).await?;
         plane.start_part(part).await?;
