@@ -36,6 +36,16 @@ fn settings(schedules: u64) -> Settings {
     Settings { threads: 2, ..Settings::schedules(schedules) }
 }
 
+#[expect(clippy::print_stderr, reason = "a test says within how many schedules it has found the bug")]
+fn tell(bug: &str, failure: &Failure) {
+    match failure.seed {
+        Some(seed) => eprintln!("{bug}: found by schedule {}", seed + 1),
+        None => eprintln!("{bug}: found by a crash at one of the writes"),
+    }
+    assert!(failure.repeats, "{failure}");
+    assert!(!failure.to_string().contains("without any bad luck"), "the calm run shows it: {failure}");
+}
+
 /// Has the bug found within so many schedules, and these pass without it.
 fn is_found<A: Future<Output = ()>>(
     sabotage: Sabotage,
@@ -50,10 +60,7 @@ fn is_found<A: Future<Output = ()>>(
     match explore(&format!("{sabotage:?}"), settings(schedules), wrong) {
         Ok(report) => panic!("{sabotage:?} is not found: {report}"),
         Err(failure) => {
-            assert!(
-                failure.repeats && failure.seed.is_some_and(|seed| seed < schedules)
-                    || failure.seed.is_none()
-            );
+            tell(&format!("{sabotage:?}"), &failure);
             *failure
         }
     }
@@ -177,6 +184,7 @@ fn a_status_before_its_child_is_found_by_the_crashes_at_each_write() {
     };
     explore("child first", settings(0), story(false)).unwrap_or_else(|failure| panic!("{failure}"));
     let failure = explore("status first", settings(0), story(true)).expect_err("the bug is found");
+    tell("StatusFirst", &failure);
     assert_eq!(oracles(&failure), [Oracle::SameState], "{failure}");
     assert_eq!(failure.tape.weight(), 1, "one crash is all it needs: {failure}");
 }

@@ -31,7 +31,7 @@ impl Page {
     /// None where the cluster is an existing one, which has no kubeconfig to hand over.
     async fn new() -> anyhow::Result<Option<Self>> {
         let cluster = TestCluster::shared_with(Profile::Controllers).await?;
-        if cluster.control_plane().kubeconfig().is_none() {
+        if cluster.control_plane()?.kubeconfig().is_none() {
             return Ok(None);
         }
         cluster.install_crds([WebPage::crd()]).await?;
@@ -42,7 +42,7 @@ impl Page {
     /// Starts the operator. All tests of this file have one, and each sees the pages of all: they write the same.
     async fn operator(&self, filter: &str) -> anyhow::Result<Running> {
         let mut command = webpage(&["run"]);
-        let kubeconfig = self.cluster.control_plane().kubeconfig().context("a kubeconfig")?;
+        let kubeconfig = self.cluster.control_plane()?.kubeconfig().context("a kubeconfig")?;
         command.env("KUBECONFIG", kubeconfig).env("RUST_LOG", filter);
         let mut run = Running::start(command)?;
         run.says("all caches are synced").await?;
