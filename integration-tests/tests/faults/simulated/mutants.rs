@@ -93,16 +93,16 @@ async fn busy_life(sim: Sim, sabotage: Option<Sabotage>, plan: FaultPlan) {
 }
 
 #[test]
-fn a_lost_requeue_is_found_within_40_schedules() {
-    let failure = is_found(Sabotage::LostRequeue, 40, |sim, sabotage| {
+fn a_lost_requeue_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::LostRequeue, 30, |sim, sabotage| {
         busy_life(sim, sabotage, FaultPlan::none().requests(10))
     });
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
 }
 
 #[test]
-fn a_missing_synthetic_deletion_is_found_within_20_schedules() {
-    let failure = is_found(Sabotage::NoSyntheticDeletion, 20, |sim, sabotage| async move {
+fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
+    let failure = is_found(Sabotage::NoSyntheticDeletion, 5, |sim, sabotage| async move {
         sim.operator(move || declare(sabotage));
         // The deletion is in the gap before the list that follows 410.
         sim.faults(
@@ -140,8 +140,8 @@ fn a_finalizer_that_goes_first_is_found_by_the_crashes_at_each_write() {
 }
 
 #[test]
-fn an_event_filter_that_is_too_wide_is_found_within_300_schedules() {
-    let failure = is_found(Sabotage::WideEventFilter, 300, |sim, sabotage| {
+fn an_event_filter_that_is_too_wide_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::WideEventFilter, 30, |sim, sabotage| {
         busy_life(sim, sabotage, FaultPlan::none().requests(10).watch_lag(Duration::from_millis(200)))
     });
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
