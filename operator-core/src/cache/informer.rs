@@ -120,7 +120,7 @@ impl<K: KubeObject> Informer<K> {
     }
 
     fn of(config: InformerConfig<K>, client: Client, environment: Environment, engine: Engine<K>) -> Self {
-        let engine = Arc::new(engine);
+        let engine = Arc::new(engine.sabotaged(environment.sabotaged()));
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 

@@ -6,6 +6,7 @@
 mod clock;
 mod pace;
 mod random;
+mod sabotage;
 mod tasks;
 
 use std::{future::Future, sync::Arc};
@@ -16,6 +17,9 @@ use tokio_util::task::TaskTracker;
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub(crate) use pace::{Pace, Paced};
 pub use random::Jitter;
+#[doc(hidden)]
+pub use sabotage::Sabotage;
+pub(crate) use sabotage::Sabotaged;
 use tasks::Ordered;
 pub use tasks::TaskHook;
 
@@ -27,6 +31,7 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
+    sabotaged: Sabotaged,
 }
 
 impl Environment {
@@ -39,6 +44,7 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
+            sabotaged: Sabotaged::default(),
         }
     }
 
@@ -61,6 +67,18 @@ impl Environment {
     pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self
+    }
+
+    /// The same surroundings, in which the library has a bug.
+    #[cfg(feature = "testing")]
+    pub(crate) fn with_sabotage(mut self, sabotage: Sabotage) -> Self {
+        self.sabotaged = Sabotaged::by(sabotage);
+        self
+    }
+
+    /// Which bug the library has on purpose.
+    pub(crate) const fn sabotaged(&self) -> Sabotaged {
+        self.sabotaged
     }
 
     /// Time since the operator's start.

@@ -182,7 +182,8 @@ impl<'c> ResourceOperations<'c> {
         let (route, key) = self.route(object)?;
         let mut options =
             json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background" });
-        if let Some(uid) = route.uid().or(object.meta().uid.as_deref()) {
+        let uid = route.uid().or(object.meta().uid.as_deref());
+        if let Some(uid) = uid {
             options["preconditions"] = json!({ "uid": uid });
         }
         let write = Write {
@@ -195,8 +196,16 @@ impl<'c> ResourceOperations<'c> {
         };
         match self.run.writer.send_raw(self.run.key, &write).await {
             Ok(_) => Ok(()),
-            // 404: gone. 409 on a deletion with a uid: another object has this name now, and it is not ours to delete.
-            Err(error) if error.is_not_found() || error.is_conflict() => Ok(()),
+            Err(error) if error.is_not_found() => Ok(()),
+            // Either another object has this name now, which is not ours to delete, or the server had some other reason,
+            // and this very object is still there: then it is not deleted. Only the live object tells.
+            Err(error) if error.is_conflict() => {
+                let live = self.run.writer.get::<K>(route.kind(), &key).await?;
+                match live.filter(|live| uid.is_none_or(|uid| live.meta().uid.as_deref() == Some(uid))) {
+                    Some(_) => Err(error),
+                    None => Ok(()),
+                }
+            }
             Err(error) => Err(error),
         }
     }

@@ -7,6 +7,8 @@ use kube::Config;
 use tokio::sync::Mutex;
 
 use super::{Error, Exit, Operator, health::HealthLog, http::HttpConfig};
+#[cfg(feature = "testing")]
+use crate::environment::Sabotage;
 use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, IntoController},
@@ -40,6 +42,8 @@ pub struct OperatorBuilder {
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
+    #[cfg(feature = "testing")]
+    sabotage: Option<Sabotage>,
 }
 
 impl Default for OperatorBuilder {
@@ -58,6 +62,8 @@ impl Default for OperatorBuilder {
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
+            #[cfg(feature = "testing")]
+            sabotage: None,
         }
     }
 }
@@ -175,6 +181,14 @@ impl OperatorBuilder {
         self
     }
 
+    /// Puts a bug into the library, for tests that have to find it.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn sabotage(mut self, sabotage: Sabotage) -> Self {
+        self.sabotage = Some(sabotage);
+        self
+    }
+
     /// The controllers registered so far.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
@@ -233,6 +247,8 @@ impl OperatorBuilder {
             request_budget: self.request_budget,
             cache_sync_timeout: self.cache_sync_timeout,
             max_concurrent_dependents: self.max_concurrent_dependents,
+            #[cfg(feature = "testing")]
+            sabotage: self.sabotage,
             running: Mutex::new(None),
         })
     }

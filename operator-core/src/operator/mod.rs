@@ -64,6 +64,8 @@ pub struct Operator {
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
+    #[cfg(feature = "testing")]
+    sabotage: Option<crate::environment::Sabotage>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -138,6 +140,10 @@ impl Operator {
         let mut environment = (self.environment.0)();
         if let Some(wall_clock) = &self.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
+        }
+        #[cfg(feature = "testing")]
+        if let Some(sabotage) = self.sabotage {
+            environment = environment.with_sabotage(sabotage);
         }
         let clients = Clients::new(&config, &self.hooks, self.request_budget, environment.clock())?;
         // Before the controllers: a port that is taken is found out while nothing runs yet.

@@ -2,11 +2,20 @@
 
 use std::mem;
 
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+use crate::{
+    environment::{Sabotage, Sabotaged},
+    resource::{KubeObject, ObjectKey, ResourceVersion},
+};
 
 use super::{Change, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
 
 impl<K: KubeObject> Engine<K> {
+    /// The same with a bug on purpose.
+    pub(in crate::cache) fn sabotaged(mut self, sabotaged: Sabotaged) -> Self {
+        self.sabotaged = sabotaged;
+        self
+    }
+
     /// A list starts from its first page, perhaps for the second time.
     pub(in crate::cache) fn list_started(&self, scope: ScopeIndex) {
         self.lock().collections[scope.0].listing = Some(Listing::default());
@@ -57,7 +66,8 @@ impl<K: KubeObject> Engine<K> {
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
             for key in self.store.shown_keys() {
-                if self.scopes.of(&key) == Some(scope)
+                if !self.sabotaged.is(Sabotage::NoSyntheticDeletion)
+                    && self.scopes.of(&key) == Some(scope)
                     && !listing.keys.contains(&key)
                     && let Some(last) = self.store.shown(&key)
                 {

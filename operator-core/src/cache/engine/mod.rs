@@ -18,6 +18,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::{
+    environment::{Sabotage, Sabotaged},
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceVersion},
 };
@@ -48,6 +49,7 @@ pub(super) struct Engine<K: KubeObject> {
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
+    sabotaged: Sabotaged,
 }
 
 struct State<K> {
@@ -149,6 +151,7 @@ impl<K: KubeObject> Engine<K> {
             scopes,
             synced: AtomicBool::new(idle),
             synced_changed: Notify::new(),
+            sabotaged: Sabotaged::default(),
         }
     }
 
@@ -304,7 +307,10 @@ impl<K: KubeObject> Engine<K> {
             self.indexers.remove(&key, old, Some(&new));
         }
         let initial = listed && !state.collections[scope.0].synced;
-        self.hand_over_all(state.overlay.observed(&key, Observed { old, new, initial, listed }));
+        let taken_for_echo =
+            self.sabotaged.is(Sabotage::WideEventFilter) && state.overlay.is_being_written(&key);
+        let change = state.overlay.observed(&key, Observed { old, new, initial, listed });
+        self.hand_over_all(change.filter(|_| !taken_for_echo));
     }
 
     /// An object is gone, as of `version`.

@@ -88,6 +88,11 @@ impl<K: Resource> Overlay<K> {
             .any(|(key, window)| self.scopes.of(key) == Some(scope) && window.has_waiting_events())
     }
 
+    /// Whether an own write of the object is under way, or its echo is awaited.
+    pub(super) fn is_being_written(&self, key: &ObjectKey) -> bool {
+        self.windows.contains_key(key)
+    }
+
     /// How many windows are open.
     pub(super) fn windows(&self) -> usize {
         self.windows.len()

@@ -77,11 +77,12 @@ impl<K: KubeObject> Managed<K> {
         Ok(context.resource_operations().event_source(&self.source.name).delete(object).await?)
     }
 
-    /// The rights that are needed to write. What may be created is also read, where a creation meets what exists.
+    /// The rights that are needed to write. What is written is also read, where a creation meets what exists, or a deletion
+    /// is refused.
     pub(in crate::dependent) fn access(&self) -> Vec<Access> {
         let capabilities = self.capabilities;
         let mut verbs = Vec::new();
-        if capabilities.can_create() || capabilities.can_update() {
+        if capabilities.can_create() || capabilities.can_update() || capabilities.can_delete() {
             verbs.push("get");
         }
         // An apply may create as well, whatever it is meant for.

@@ -1,0 +1,159 @@
+//! Requests that are answered badly, or not at all.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::Result;
+use operator_core::testing::faults::{Fault, Faults, Rule, StatusAnswer, Verb};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::{
+    keeper,
+    life::{same_life, writes},
+    over, rest, saying, scene, under,
+};
+
+/// The moments at which requests that `which` names were sent.
+fn moments(which: operator_core::testing::faults::Match) -> (Rule, Arc<Mutex<Vec<Instant>>>) {
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&moments);
+    let rule = which.meanwhile(move |_| {
+        noted.lock().push(Instant::now());
+        async {}
+    });
+    (rule, moments)
+}
+
+#[tokio::test(start_paused = true)]
+async fn f11_a_conflict_of_any_write_is_read_anew_and_tried_again() -> Result<()> {
+    for write in 1..=writes().await? {
+        let conflict = Rule::writes().nth(write).status(StatusAnswer::conflict());
+        same_life(&Faults::new([conflict]), 4).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f11_a_conflict_that_does_not_end_is_no_hot_loop() -> Result<()> {
+    let scene = scene().await?;
+    let script = saying();
+    let conflicts = Rule::writes().subresource("status").status(StatusAnswer::conflict());
+    let faults = Faults::new([conflicts.clone()]);
+    let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
+    scene.create("one", "first").await?;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    // Ten attempts in each run, and no more than about thirty runs: their delays grow to half a minute.
+    assert!((10..400).contains(&conflicts.fired()), "{} attempts in ten minutes", conflicts.fired());
+    assert!(script.runs.count() < 40, "{} runs in ten minutes", script.runs.count());
+    faults.off();
+    over(&operator, &scene, &["one"]).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_a_server_that_asks_for_patience_gets_it() -> Result<()> {
+    for seconds in [1, 30] {
+        let busy = || StatusAnswer::too_many_requests(seconds);
+        let (lists, listed) = moments(Rule::on(Verb::List).resource("configmaps").first(4));
+        let (watches, watched) = moments(Rule::watch("configmaps").first(4));
+        let faults = Faults::new([
+            lists,
+            watches,
+            Rule::on(Verb::List).resource("configmaps").first(3).status(busy()),
+            Rule::watch("configmaps").first(3).status(busy()),
+            Rule::writes().first(3).status(busy()),
+        ]);
+        same_life(&faults, 3).await?;
+        for moments in [&listed, &watched] {
+            for pair in moments.lock().windows(2) {
+                let wait = pair[1] - pair[0];
+                assert!(wait >= Duration::from_secs(seconds), "asked again after {wait:?}, not {seconds} s");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Deterministic chance: true for three out of ten, evenly mixed.
+fn three_in_ten() -> impl Fn(&http::request::Parts) -> bool + Send + Sync + 'static {
+    let count = AtomicU64::new(0);
+    move |_| {
+        let mixed = count.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) % 10 < 3
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f14_errors_of_the_server_are_retried_with_a_cap_and_writes_take_effect_once() -> Result<()> {
+    for answer in [
+        StatusAnswer::internal(),
+        StatusAnswer::new(502, "BadGateway", "bad gateway"),
+        StatusAnswer::unavailable(),
+        StatusAnswer::timeout(),
+    ] {
+        // For a minute, as the rule counts the first hundred requests.
+        let faults =
+            Faults::new([Rule::when("three of ten", three_in_ten()).first(30).status(answer.clone())]);
+        same_life(&faults, 40).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f14_a_write_that_took_effect_and_was_answered_504_is_not_repeated_blindly() -> Result<()> {
+    for write in 1..=writes().await? {
+        let late = Rule::writes().nth(write).status_after(StatusAnswer::timeout());
+        same_life(&Faults::new([late]), 4).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f15_a_connection_that_is_reset_after_any_write_took_effect_changes_nothing() -> Result<()> {
+    for write in 1..=writes().await? {
+        same_life(&Faults::new([Rule::writes().nth(write).answer_lost()]), 4).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_any_write_that_is_never_answered_ends_by_its_deadline_and_is_retried() -> Result<()> {
+    for write in 1..=writes().await? {
+        same_life(&Faults::new([Rule::writes().nth(write).hang()]), 4).await?;
+        same_life(&Faults::new([Rule::writes().nth(write).fault(Fault::HangAfter)]), 4).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_a_list_or_watch_that_is_never_answered_is_asked_for_again() -> Result<()> {
+    for plural in ["configmaps", "testresources"] {
+        same_life(&Faults::new([Rule::on(Verb::List).resource(plural).nth(1).hang()]), 0).await?;
+        same_life(&Faults::new([Rule::watch(plural).nth(1).hang()]), 0).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f18_a_worker_whose_request_hangs_is_free_again_within_its_deadline() -> Result<()> {
+    let scene = scene().await?;
+    let script = saying();
+    let hangs = Rule::writes().subresource("status").name("one").first(1).hang();
+    let faults = Faults::new([hangs.clone()]);
+    let controller = keeper(&scene, &script)?.max_concurrent_reconciles(1);
+    let operator = under(&faults, &scene, controller).await?;
+    scene.create("one", "first").await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let waits = Instant::now();
+    scene.create("two", "first").await?;
+    scene.until("its turn", "two", |two| two.status.is_some()).await?;
+    assert!(waits.elapsed() <= operator_core::client::REQUEST_DEADLINE, "{:?}", waits.elapsed());
+    rest(&operator).await?;
+    assert_eq!(hangs.fired(), 1);
+    over(&operator, &scene, &["one", "two"]).await
+}

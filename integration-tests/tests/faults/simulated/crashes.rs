@@ -1,0 +1,144 @@
+//! An operator that ends in the middle of its work.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{ExternalSystem, TestObject};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{CustomResourceExt, ResourceExt};
+use operator_core::{
+    Controller, DeleteControl, Operator, OperatorBuilder, UpdateControl,
+    operator::Stopped,
+    testing::{
+        faults::{Faults, Rule},
+        simulation::{FaultPlan, Report, Settings, Sim, explore},
+    },
+};
+use serde_json::json;
+
+use super::{Script, TestResource, keeper, life::writes, maps, over, rest, said, saying, scene};
+
+/// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
+fn recorder(system: &ExternalSystem) -> Script<TestResource> {
+    let (records, removed) = (system.clone(), system.clone());
+    Script::new(move |_, primary: std::sync::Arc<TestResource>, _| {
+        let records = records.clone();
+        Box::pin(async move {
+            anyhow::ensure!(!primary.finalizers().is_empty(), "an effect outside before the finalizer is on");
+            let uid = primary.uid().unwrap_or_default();
+            if records.named(&uid).is_empty() {
+                records.create(&uid, primary.value())?;
+            }
+            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+        })
+    })
+    .cleanup(move |_, primary, _| {
+        let records = removed.clone();
+        Box::pin(async move {
+            for record in records.named(&primary.uid().unwrap_or_default()) {
+                records.delete(&record.id);
+            }
+            Ok(DeleteControl::default_delete())
+        })
+    })
+}
+
+fn declare(script: &Script<TestResource>) -> Result<OperatorBuilder, operator_core::Error> {
+    let workflow = maps().expect("the workflow is right");
+    let controller = Controller::builder(script.clone()).name("recorder").with_cleaner().workflow(&workflow);
+    Operator::builder().crd(TestResource::crd()).register(controller)
+}
+
+/// Runs a simulation with a crash before and after each write of the calm run.
+fn sweep<A: Future<Output = ()>>(name: &str, test: impl Fn(Sim) -> A + Sync) -> Report {
+    explore(name, Settings { threads: 2, ..Settings::schedules(0) }, test)
+        .unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+#[test]
+fn f16_a_crash_before_or_after_any_write_leads_to_the_same_state() {
+    let report = sweep("f16", |sim| async move {
+        let system = ExternalSystem::default();
+        let script = recorder(&system);
+        sim.operator({
+            let script = script.clone();
+            move || declare(&script)
+        });
+        sim.faults(FaultPlan::none().crash_at_every_write());
+        sim.user(async |user| {
+            user.create(TestResource::named("one", "first")).await;
+            user.patch::<TestResource>("one", json!({ "spec": { "value": "second" } })).await;
+        });
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+        assert_eq!((system.all().len(), system.created()), (1, 1), "one record, made once");
+        let early = script.runs.of("one").len() > 20;
+        assert!(!early, "some runs fail again and again");
+    });
+    // The finalizer, two maps and a status; two maps and a status: each before and after. Clean-ups are the next row.
+    assert!(report.schedules >= 14, "{report}");
+}
+
+#[test]
+fn f17_a_crash_in_any_step_of_a_clean_up_leaves_nothing_behind() {
+    let report = sweep("f17", |sim| async move {
+        let system = ExternalSystem::default();
+        let script = recorder(&system);
+        sim.operator({
+            let script = script.clone();
+            move || declare(&script)
+        });
+        sim.faults(FaultPlan::none().crash_at_every_write());
+        let (seen, client) = (system.clone(), sim.client());
+        sim.user(async move |user| {
+            user.create(TestResource::named("one", "first")).await;
+            user.delete::<TestResource>("one").await;
+            user.until_gone::<TestResource>("one").await;
+            // The finalizer goes last: at this moment all that a clean-up is for has been done.
+            assert!(seen.all().is_empty(), "the primary went before its record");
+            let maps = kube::Api::<ConfigMap>::default_namespaced(client);
+            let left = maps.get_opt("one-b").await.expect("maps can be read");
+            assert!(left.is_none(), "the primary went before its map");
+        });
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+        assert_eq!((system.all().len(), system.created()), (0, 1));
+    });
+    assert!(report.schedules >= 12, "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f21_a_stop_in_the_middle_of_any_write_loses_nothing_and_keeps_nothing() -> Result<()> {
+    for write in 1..=writes().await? {
+        let scene = scene().await?;
+        let script = saying();
+        let hangs = Rule::writes().nth(write).hang();
+        let faults = Faults::new([hangs.clone()]);
+        let builder = scene.operator().transport(faults.hook());
+        let builder = builder.termination_timeout(Duration::from_millis(100));
+        let builder = builder.register(keeper(&scene, &script)?)?;
+        let operator = operator_core::testing::TestOperator::start(builder).await?;
+        scene.create("one", "first").await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if hangs.fired() == 0 {
+            scene.set("one", "second").await?;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        if hangs.fired() == 0 {
+            scene.delete("one").await?;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        assert_eq!(hangs.fired(), 1, "write {write}");
+        assert_eq!(operator.stop().await, Stopped::TimedOut);
+        assert_eq!(script.runs.under_way() + script.cleanups.under_way(), 0, "its run is dropped");
+        operator.operator().start().await?;
+        rest(&operator).await?;
+        let names: &[&str] = match scene.resources.get_opt("one").await? {
+            Some(_) => &["one"],
+            None => &[],
+        };
+        over(&operator, &scene, names).await?;
+        assert!(scene.values().await?.is_empty(), "write {write}: all maps are gone");
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The life of a primary: made, changed, deleted.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use integration_tests::Scene;
+use operator_core::testing::faults::Faults;
+use serde_json::{Value, json};
+
+use super::{TestResource, keeper, over, rest, saying, scene, under};
+
+/// What came of a life.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Life {
+    /// What there was after each step.
+    states: Vec<Value>,
+    /// How often the server has created or deleted each config map.
+    effects: BTreeMap<String, usize>,
+}
+
+/// How much work a life was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    pub(super) runs: usize,
+    /// Each attempt counts.
+    pub(super) writes: usize,
+}
+
+/// Lives one life under these faults.
+pub(super) async fn life(faults: &Faults) -> Result<(Life, Work)> {
+    let scene = scene().await?;
+    let script = saying();
+    let operator = under(faults, &scene, keeper(&scene, &script)?).await?;
+    let mut life = Life::default();
+    let mut writes = 0;
+    scene.create("one", "first").await?;
+    writes += rest(&operator).await?.written().len();
+    life.states.push(state(&scene).await?);
+    scene.set("one", "second").await?;
+    writes += rest(&operator).await?.written().len();
+    life.states.push(state(&scene).await?);
+    scene.delete("one").await?;
+    writes += rest(&operator).await?.written().len();
+    scene.until_gone("one").await?;
+    life.states.push(state(&scene).await?);
+    for event in scene.cluster.audit()? {
+        let took_effect = matches!((event.verb.as_str(), event.code), (_, 201) | ("delete", 200));
+        if took_effect && event.resource == "configmaps" {
+            *life.effects.entry(format!("{} {}", event.verb, event.name)).or_default() += 1;
+        }
+    }
+    assert!(script.runs.overlapping().is_empty(), "two runs of one primary at the same time");
+    let runs = script.runs.count() + script.cleanups.count();
+    over(&operator, &scene, &[]).await?;
+    Ok((life, Work { runs, writes }))
+}
+
+/// The primary as far as it matters, and what the config maps hold.
+async fn state(scene: &Scene<TestResource>) -> Result<Value> {
+    let one = scene.resources.get_opt("one").await?;
+    let one = one.map(|one| {
+        let said = one.status.and_then(|status| status.message);
+        json!({ "value": one.spec.value, "said": said, "finalizers": one.metadata.finalizers })
+    });
+    Ok(json!({ "one": one, "maps": scene.values().await? }))
+}
+
+/// Lives a life under faults that all have to happen: it comes to the same as without them, for some more work.
+pub(super) async fn same_life(faults: &Faults, more_writes: usize) -> Result<Work> {
+    let (calm, calm_work) = life(&Faults::none()).await?;
+    let (life, work) = life(faults).await?;
+    let fired = faults.fired();
+    assert_eq!(faults.unfired(), [""; 0]);
+    assert_eq!(life, calm, "under {fired:?}");
+    assert!(work.writes <= calm_work.writes + more_writes, "{work:?}, calmly {calm_work:?}: {fired:?}");
+    Ok(work)
+}
+
+/// The number of writes of a life without faults.
+pub(super) async fn writes() -> Result<u64> {
+    let (_, work) = life(&Faults::none()).await?;
+    assert!(work.writes >= 8, "a finalizer, two maps and a status, two maps and a status, an end: {work:?}");
+    Ok(work.writes.try_into()?)
+}

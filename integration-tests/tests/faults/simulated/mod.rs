@@ -1,0 +1,119 @@
+//! Faults on the API server inside the process, in virtual time. The names of the tests begin with their rows.
+//!
+//! Each test has a server of its own, and an operator that keeps two config maps and a status for each primary. Most rows put
+//! one fault into the [life](life::life) of a primary and hold what came of it against the same life without faults.
+
+mod answers;
+mod crashes;
+mod life;
+mod lists;
+mod mutants;
+mod others;
+mod storms;
+mod user_code;
+mod watches;
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, said, test_resource, wanted_map};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    Controller, GenericRetry, UpdateControl, Workflow,
+    controller::{ControllerBuilder, IntoController},
+    dependent::Capabilities,
+    operator::Settling,
+    testing::{Settled, TestCluster, TestOperator, faults::Faults},
+    workflow::Node,
+};
+use tokio::time::Instant;
+
+test_resource!("simulated.faults.operator-core.io", namespaced);
+
+/// A server of the test's own, with the custom resource.
+async fn scene() -> Result<Scene<TestResource>> {
+    let scene = Scene::on(TestCluster::in_process(), "faults").await?;
+    scene.install_crd().await?;
+    Ok(scene)
+}
+
+/// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
+fn maps() -> Result<Workflow<TestResource>> {
+    let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
+    Ok(Workflow::builder().node(Node::new(wanted_map("a"))).node(second).build()?)
+}
+
+/// Says the primary's value in its status.
+fn saying() -> Script<TestResource> {
+    Script::new(|_, primary: Arc<TestResource>, _| {
+        Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
+    })
+}
+
+/// Never gives up.
+fn patient() -> Result<GenericRetry> {
+    Ok(GenericRetry::default().without_max_attempts().with_max_interval(Duration::from_secs(30))?)
+}
+
+/// Keeps the config maps and the status.
+fn keeper(
+    scene: &Scene<TestResource>,
+    script: &Script<TestResource>,
+) -> Result<ControllerBuilder<Script<TestResource>>> {
+    Ok(scene.managed(script, &maps()?).name("keeper").with_cleaner().retry(patient()?))
+}
+
+/// A controller without dependents that knows the config maps that its primaries own.
+fn owner(
+    scene: &Scene<TestResource>,
+    script: &Script<TestResource>,
+) -> Result<ControllerBuilder<Script<TestResource>>> {
+    Ok(Controller::builder(script.clone())
+        .name("owner")
+        .owns::<ConfigMap>()
+        .retry(patient()?)
+        .namespaces([&scene.namespace]))
+}
+
+/// Starts an operator that meets these faults. It may not be synced for long, or ever.
+async fn under(
+    faults: &Faults,
+    scene: &Scene<TestResource>,
+    controller: impl IntoController,
+) -> Result<TestOperator> {
+    let builder = scene.operator().transport(faults.hook()).register(controller)?;
+    Ok(TestOperator::start_unsynced(builder).await?)
+}
+
+/// Waits until nothing is left to do for five minutes, however long it takes; hours pass in milliseconds. Looks are rare, as
+/// each of them costs real time.
+async fn rest(operator: &TestOperator) -> Result<Settled> {
+    let look = Settling { no_timer_within: Duration::from_secs(300), timeout: Duration::from_millis(20) };
+    let begin = Instant::now();
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match operator.settled_as(look).await {
+            Ok(settled) => return Ok(settled),
+            Err(busy) if begin.elapsed() > Duration::from_secs(3600) => return Err(busy.into()),
+            Err(_) => tokio::time::sleep(pause).await,
+        }
+        pause = (pause * 3 / 2).min(Duration::from_secs(5));
+    }
+}
+
+/// What every test ends with: nothing is written in ten minutes; when the primaries are gone, nothing is kept about them.
+async fn over(operator: &TestOperator, scene: &Scene<TestResource>, names: &[&str]) -> Result<()> {
+    rest(operator).await?;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    let written = rest(operator).await?.written();
+    assert!(written.is_empty(), "all was done, and this was written: {written:?}");
+    for name in names {
+        scene.delete(name).await?;
+        scene.until_gone(name).await?;
+    }
+    rest(operator).await?;
+    let footprint = operator.operator().footprint().await;
+    assert_eq!((footprint.primaries, &footprint.strays[..]), (0, &[][..]), "something is kept");
+    operator.stop().await;
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! The simulation finds what it is for: bugs planted into the library, and one in a reconciler, each within a stated number
+//! of schedules. The library without them passes the same schedules.
+
+use std::{sync::Arc, time::Duration};
+
+use integration_tests::{TestObject, config_map};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::CustomResourceExt;
+use operator_core::{
+    Controller, Operator, OperatorBuilder, UpdateControl,
+    environment::Sabotage,
+    testing::{
+        faults::{LineFault, Rule},
+        simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
+    },
+};
+use serde_json::json;
+
+use super::{Script, TestResource, maps, said, saying};
+
+fn declare(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+    let workflow = maps().expect("the workflow is right");
+    let controller = Controller::builder(saying())
+        .name("keeper")
+        .with_cleaner()
+        .workflow(&workflow)
+        .namespaces(["default"]);
+    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
+    Ok(match sabotage {
+        Some(sabotage) => builder.sabotage(sabotage),
+        None => builder,
+    })
+}
+
+fn settings(schedules: u64) -> Settings {
+    Settings { threads: 2, ..Settings::schedules(schedules) }
+}
+
+#[expect(clippy::print_stderr, reason = "a test says within how many schedules it has found the bug")]
+fn tell(bug: &str, failure: &Failure) {
+    match failure.seed {
+        Some(seed) => eprintln!("{bug}: found by schedule {}", seed + 1),
+        None => eprintln!("{bug}: found by a crash at one of the writes"),
+    }
+    assert!(failure.repeats, "{failure}");
+    assert!(!failure.to_string().contains("without any bad luck"), "the calm run shows it: {failure}");
+}
+
+/// Has the bug found within so many schedules, and these pass without it.
+fn is_found<A: Future<Output = ()>>(
+    sabotage: Sabotage,
+    schedules: u64,
+    story: impl Fn(Sim, Option<Sabotage>) -> A + Sync,
+) -> Failure {
+    let right = |sim: Sim| story(sim, None);
+    let report: Report =
+        explore("right", settings(schedules), right).unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(report.schedules >= schedules, "{report}");
+    let wrong = |sim: Sim| story(sim, Some(sabotage));
+    match explore(&format!("{sabotage:?}"), settings(schedules), wrong) {
+        Ok(report) => panic!("{sabotage:?} is not found: {report}"),
+        Err(failure) => {
+            tell(&format!("{sabotage:?}"), &failure);
+            *failure
+        }
+    }
+}
+
+fn oracles(failure: &Failure) -> Vec<Oracle> {
+    failure.violations.iter().map(|violation| violation.oracle).collect()
+}
+
+/// Two primaries that are made and changed, and maps that others delete and edit at the same time.
+async fn busy_life(sim: Sim, sabotage: Option<Sabotage>, plan: FaultPlan) {
+    sim.operator(move || declare(sabotage));
+    sim.faults(plan);
+    sim.user(async |user| {
+        user.apply(TestResource::named("one", "first")).await;
+        for value in ["second", "third", "fourth"] {
+            user.patch::<TestResource>("one", json!({ "spec": { "value": value } })).await;
+        }
+    });
+    sim.user(async |user| {
+        while user.get::<ConfigMap>("one-a").await.is_none() {
+            user.pause(Duration::from_millis(50)).await;
+        }
+        for _ in 0..4 {
+            user.patch::<ConfigMap>("one-a", json!({ "data": { "value": "edited" } })).await;
+        }
+    });
+    sim.settle().await;
+    sim.assert_same_as_calm_run();
+}
+
+#[test]
+fn a_lost_requeue_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::LostRequeue, 30, |sim, sabotage| {
+        busy_life(sim, sabotage, FaultPlan::none().requests(10))
+    });
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+}
+
+#[test]
+fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
+    let failure = is_found(Sabotage::NoSyntheticDeletion, 5, |sim, sabotage| async move {
+        sim.operator(move || declare(sabotage));
+        // The deletion is in the gap before the list that follows 410.
+        sim.faults(
+            FaultPlan::none()
+                .rule(Rule::watch("configmaps").nth(3).event(LineFault::Lose))
+                .rule(Rule::watch("configmaps").nth(4).event(LineFault::Gone)),
+        );
+        sim.user(async |user| {
+            user.apply(TestResource::named("one", "first")).await;
+            user.pause(Duration::from_secs(5)).await;
+            user.delete::<ConfigMap>("one-b").await;
+            user.apply(TestResource::named("two", "first")).await;
+        });
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+    });
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+}
+
+#[test]
+fn a_finalizer_that_goes_first_is_found_by_the_crashes_at_each_write() {
+    let failure = is_found(Sabotage::FinalizerFirst, 0, |sim, sabotage| async move {
+        sim.operator(move || declare(sabotage));
+        sim.faults(FaultPlan::none().crash_at_every_write());
+        sim.user(async |user| {
+            user.apply(TestResource::named("one", "first")).await;
+            user.delete::<TestResource>("one").await;
+            user.until_gone::<TestResource>("one").await;
+        });
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+    });
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+    assert!(failure.tape.to_string().contains("crash point"), "{failure}");
+}
+
+#[test]
+fn an_event_filter_that_is_too_wide_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::WideEventFilter, 30, |sim, sabotage| {
+        busy_life(sim, sabotage, FaultPlan::none().requests(10).watch_lag(Duration::from_millis(200)))
+    });
+    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+}
+
+/// Writes the status before the map that it is about, and believes it from then on; or the other way round.
+fn hasty(status_first: bool) -> Script<TestResource> {
+    Script::new(move |_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let operations = context.resource_operations();
+            let status = said(primary.spec.value.clone());
+            let map = config_map(&*primary, context, &primary.spec.value);
+            if status_first {
+                if primary.status.as_ref() == Some(&status) {
+                    return Ok(UpdateControl::no_update());
+                }
+                let mut written = (*primary).clone();
+                written.status = Some(status.clone());
+                operations.update_status(&written).await?;
+            }
+            operations.server_side_apply(&map).await?;
+            Ok(UpdateControl::patch_status(status))
+        })
+    })
+}
+
+#[test]
+fn a_status_before_its_child_is_found_by_the_crashes_at_each_write() {
+    let story = |status_first| {
+        move |sim: Sim| async move {
+            sim.operator(move || {
+                let controller = Controller::builder(hasty(status_first)).name("hasty").owns::<ConfigMap>();
+                Operator::builder().crd(TestResource::crd()).register(controller.namespaces(["default"]))
+            });
+            sim.faults(FaultPlan::none().crash_at_every_write());
+            sim.user(async |user| drop(user.apply(TestResource::named("one", "first")).await));
+            sim.settle().await;
+            sim.assert_same_as_calm_run();
+        }
+    };
+    explore("child first", settings(0), story(false)).unwrap_or_else(|failure| panic!("{failure}"));
+    let failure = explore("status first", settings(0), story(true)).expect_err("the bug is found");
+    tell("StatusFirst", &failure);
+    assert_eq!(oracles(&failure), [Oracle::SameState], "{failure}");
+    assert_eq!(failure.tape.weight(), 1, "one crash is all it needs: {failure}");
+}
