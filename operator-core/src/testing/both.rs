@@ -14,6 +14,7 @@ use std::{
     cell::RefCell,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
 };
 
 use tokio::runtime::{Builder, Runtime};
@@ -49,27 +50,32 @@ impl<E> Outcome for Result<(), E> {
 }
 
 /// Runs a test on the real API server, on one thread or several.
-pub fn real<F: Future>(threads: bool, test: impl FnOnce() -> F) -> F::Output {
+pub fn real<F: Future + 'static>(threads: bool, test: impl FnOnce() -> F) -> F::Output {
     let mut builder = if threads { Builder::new_multi_thread() } else { Builder::new_current_thread() };
-    runtime(builder.enable_all()).block_on(test())
+    runtime(builder.enable_all()).block_on(erased(test()))
 }
 
 /// Runs a test on a server inside the process, in virtual time: whenever nothing can go on, the next timer is due.
-pub fn in_process<F: Future>(test: impl FnOnce() -> F) -> F::Output {
+pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     let runtime = runtime(Builder::new_current_thread().enable_all().start_paused(true));
     // Put back even if the test panics: the next one on this thread may be on the real server.
     let _place = Place::take(TestCluster::in_process());
-    runtime.block_on(test())
+    runtime.block_on(erased(test()))
 }
 
 /// Runs a test inside the process that can't pass there, for want of what is `lacking`.
 ///
 /// # Panics
 /// When it passes.
-pub fn lacking_in_process<F: Future<Output: Outcome>>(lacking: &str, test: impl FnOnce() -> F) {
+pub fn lacking_in_process<F: Future<Output: Outcome> + 'static>(lacking: &str, test: impl FnOnce() -> F) {
     let outcome = catch_unwind(AssertUnwindSafe(|| in_process(test)));
     let has_passed = outcome.is_ok_and(|outcome| outcome.has_passed());
     assert!(!has_passed, "it passes in the process: `real = \"{lacking}\"` can go");
+}
+
+/// Without its type, so that the runtime's code is compiled once and not for each test.
+fn erased<F: Future + 'static>(test: F) -> Pin<Box<dyn Future<Output = F::Output>>> {
+    Box::pin(test)
 }
 
 fn runtime(builder: &mut Builder) -> Runtime {
