@@ -4,18 +4,18 @@ use serde_json::Value;
 
 /// What a server answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    pub code: u16,
-    pub body: Value,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) body: Value,
 }
 
 impl Answer {
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.code < 300
     }
 
     /// Without what two servers can't agree on: identities, versions, times, addresses.
-    fn comparable(&self) -> Value {
+    pub(crate) fn comparable(&self) -> Value {
         let mut body = self.body.clone();
         if let Some(uid) = self.body.pointer("/metadata/uid").and_then(Value::as_str) {
             // Jobs select by it.
@@ -37,7 +37,20 @@ impl Answer {
             entries.sort_by_key(Value::to_string);
             metadata.insert("managedFields".to_owned(), Value::Array(entries));
         }
+        if let Some(details) = body.get_mut("details").and_then(Value::as_object_mut) {
+            details.remove("uid");
+            // The real server iterates over managers in no order.
+            let causes = details.get_mut("causes").and_then(Value::as_array_mut);
+            if let Some(causes) = causes {
+                causes.sort_by_key(Value::to_string);
+            }
+        }
         if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
+            for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(port) = port.get_mut("nodePort") {
+                    *port = Value::Bool(true);
+                }
+            }
             for field in ["clusterIP", "clusterIPs"] {
                 if let Some(address) = spec.get_mut(field).filter(|address| **address != "None") {
                     *address = Value::Bool(true);
@@ -47,16 +60,16 @@ impl Answer {
         body
     }
 
-    /// What is different, one line for each place; empty if nothing is. Of errors only the code counts.
-    pub fn differences(&self, other: &Self) -> Vec<String> {
+    /// What is different, one line for each place; empty if nothing is.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         if self.code != other.code {
-            let message = |answer: &Self| format!("{} {}", answer.code, answer.body.get("message").unwrap_or(&Value::Null));
+            let message = |answer: &Self| {
+                format!("{} {}", answer.code, answer.body.get("message").unwrap_or(&Value::Null))
+            };
             return vec![format!("real: {}\n    model: {}", message(self), message(other))];
         }
         let mut lines = Vec::new();
-        if self.is_success() {
-            differ(&self.comparable(), &other.comparable(), "", &mut lines);
-        }
+        differ(&self.comparable(), &other.comparable(), "", &mut lines);
         lines
     }
 }
@@ -69,7 +82,9 @@ fn differ(one: &Value, two: &Value, path: &str, lines: &mut Vec<String>) {
                 let path = format!("{path}.{name}");
                 match (left.get(name), right.get(name)) {
                     (Some(left), Some(right)) => differ(left, right, &path, lines),
-                    (left, right) => lines.push(format!("{path}: real {}, model {}", shown(left), shown(right))),
+                    (left, right) => {
+                        lines.push(format!("{path}: real {}, model {}", shown(left), shown(right)))
+                    }
                 }
             }
         }

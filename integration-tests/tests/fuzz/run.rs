@@ -7,30 +7,41 @@ use http_body_util::BodyExt;
 use kube::{Client, client::Body};
 use serde_json::Value;
 
-use crate::{compare::Answer, kinds::Kind, random::Random, steps::{Step, story}};
+use crate::{
+    compare::Answer,
+    kinds::{GROUP, Kind},
+    random::Random,
+    replay::{Asked, Record},
+    steps::{Step, story},
+    watch::events,
+};
 
 /// The two servers.
 #[derive(Clone)]
-pub struct Servers {
-    pub real: Client,
-    pub model: Client,
-    pub namespace: String,
+pub(crate) struct Servers {
+    pub(crate) real: Client,
+    pub(crate) model: Client,
+    pub(crate) namespace: String,
 }
 
 /// What became of a story.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// How many requests both have answered.
-    pub compared: usize,
-    /// Those that the real server refused for a value that it doesn't allow, which the model doesn't check.
-    pub unmodelled: usize,
+    pub(crate) compared: usize,
+    /// How many the real server refused for a value that it doesn't allow, which the model doesn't check.
+    pub(crate) unmodelled: usize,
     /// How often each code was answered.
-    pub codes: BTreeMap<u16, usize>,
+    pub(crate) codes: BTreeMap<u16, usize>,
+    /// How many events of watches were compared.
+    pub(crate) events: usize,
+    /// What the real server has answered.
+    pub(crate) record: Vec<Record>,
     /// The step that they answered differently to, and how.
-    pub different: Option<(usize, Vec<String>)>,
+    pub(crate) different: Option<(usize, Vec<String>)>,
 }
 
-async fn send(client: &Client, request: Request<Vec<u8>>) -> anyhow::Result<Answer> {
+pub(crate) async fn send(client: &Client, request: Request<Vec<u8>>) -> anyhow::Result<Answer> {
     let response = client.send(request.map(Body::from)).await?;
     let code = response.status().as_u16();
     let bytes = response.into_body().collect().await?.to_bytes();
@@ -39,52 +50,144 @@ async fn send(client: &Client, request: Request<Vec<u8>>) -> anyhow::Result<Answ
 }
 
 /// Tells a story, until the servers disagree, and deletes its object.
-pub async fn tell(servers: &Servers, kind: &Kind, name: &str, steps: &[Step]) -> anyhow::Result<Outcome> {
-    let outcome = compare(servers, kind, name, steps).await?;
-    // There are not many addresses for Services.
-    for request in Step::end(kind, &servers.namespace, name)? {
-        send(&servers.real, request).await?;
-    }
-    Ok(outcome)
-}
-
-async fn compare(servers: &Servers, kind: &Kind, name: &str, steps: &[Step]) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let (mut real_object, mut model_object) = (Value::Null, Value::Null);
+pub(crate) async fn tell(
+    servers: &Servers,
+    kind: &Kind,
+    name: &str,
+    steps: &[Step],
+) -> anyhow::Result<Outcome> {
+    let mut telling = Telling { servers, kind, name, outcome: Outcome::default(), objects: Pair::default() };
+    let mut began = None;
     for (index, step) in steps.iter().enumerate() {
-        let asked = |current: &Value| step.request(kind, &servers.namespace, name, current);
-        if real_object.is_null() && matches!(step, Step::Put { .. }) {
+        if telling.objects.real.is_null() && matches!(step, Step::Put { .. }) {
             continue;
         }
-        let real = send(&servers.real, asked(&real_object)?).await?;
-        let model = send(&servers.model, asked(&model_object)?).await?;
-        if real.code == 422 && model.is_success() && kind.name != "Sample" {
-            // The model has taken what the real server has not: they are two stories from here on.
-            outcome.unmodelled += 1;
-            return Ok(outcome);
+        let request = |current: &Value| step.request(kind, &servers.namespace, name, current);
+        let requests =
+            Pair { real: request(&telling.objects.real)?, model: request(&telling.objects.model)? };
+        if !telling.ask(index, requests).await? {
+            telling.end().await?;
+            return Ok(telling.outcome);
         }
-        outcome.compared += 1;
-        *outcome.codes.entry(real.code).or_default() += 1;
-        let mut different = real.differences(&model);
-        let moved = |before: &Value, after: &Answer| {
-            before["metadata"]["resourceVersion"] != after.body["metadata"]["resourceVersion"]
-        };
-        if different.is_empty() && real.is_success() && moved(&real_object, &real) != moved(&model_object, &model) {
-            different.push(format!("resourceVersion: real moves: {}, model moves: {}", moved(&real_object, &real), moved(&model_object, &model)));
-        }
-        if !different.is_empty() {
-            outcome.different = Some((index, different));
-            return Ok(outcome);
-        }
-        if real.is_success() {
-            (real_object, model_object) = (real.body, model.body);
+        if began.is_none() && !telling.objects.real.is_null() {
+            began = Some(telling.objects.versions());
         }
     }
-    Ok(outcome)
+    for request in Step::end(kind, &servers.namespace, name)? {
+        let requests = Pair { real: request.clone(), model: request };
+        if !telling.ask(steps.len(), requests).await? {
+            telling.end().await?;
+            return Ok(telling.outcome);
+        }
+    }
+    if let Some(began) = began {
+        telling.watch(steps.len(), &began).await?;
+    }
+    Ok(telling.outcome)
+}
+
+/// One of each server.
+#[derive(Clone, Debug, Default)]
+struct Pair<T> {
+    real: T,
+    model: T,
+}
+
+impl Pair<Value> {
+    fn versions(&self) -> Pair<String> {
+        let version =
+            |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+        Pair { real: version(&self.real), model: version(&self.model) }
+    }
+}
+
+struct Telling<'a> {
+    servers: &'a Servers,
+    kind: &'a Kind,
+    name: &'a str,
+    outcome: Outcome,
+    /// The object as each server has answered with it last.
+    objects: Pair<Value>,
+}
+
+impl Telling<'_> {
+    /// Asks both servers; says whether the story goes on.
+    async fn ask(&mut self, index: usize, requests: Pair<Request<Vec<u8>>>) -> anyhow::Result<bool> {
+        let asked = Asked::new(&requests.model);
+        let real = send(&self.servers.real, requests.real).await?;
+        if real.code == 422 && self.kind.group() != GROUP {
+            // What values the kinds of Kubernetes allow is not modelled, so the model is not asked.
+            self.outcome.unmodelled += 1;
+            return Ok(true);
+        }
+        let model = send(&self.servers.model, requests.model).await?;
+        self.outcome.compared += 1;
+        *self.outcome.codes.entry(real.code).or_default() += 1;
+        self.outcome.record.push(Record { asked, code: real.code, body: real.comparable() });
+        let mut different = real.differences(&model);
+        let after = Pair { real: real.body.clone(), model: model.body.clone() };
+        if different.is_empty() && real.is_success() && after.real["kind"] != "Status" {
+            let (before, after) = (self.objects.versions(), after.versions());
+            let (real, model) = (before.real != after.real, before.model != after.model);
+            if real != model {
+                different.push(format!("resourceVersion: real moves: {real}, model moves: {model}"));
+            }
+        }
+        if !different.is_empty() {
+            self.outcome.different = Some((index, different));
+            return Ok(false);
+        }
+        if real.is_success() && !is_dry_run(&self.outcome) {
+            self.objects = after;
+        }
+        Ok(true)
+    }
+
+    /// There are not many addresses for Services, so each object goes.
+    async fn end(&self) -> anyhow::Result<()> {
+        for request in Step::end(self.kind, &self.servers.namespace, self.name)? {
+            send(&self.servers.real, request.clone()).await?;
+            send(&self.servers.model, request).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares what watches tell of the object since it began.
+    async fn watch(&mut self, index: usize, began: &Pair<String>) -> anyhow::Result<()> {
+        let path = self.kind.path(&self.servers.namespace);
+        let real = events(&self.servers.real, &path, self.name, &began.real).await?;
+        let model = events(&self.servers.model, &path, self.name, &began.model).await?;
+        let (Some(real), Some(model)) = (real, model) else { return Ok(()) };
+        self.outcome.events += real.len();
+        let types =
+            |events: &[(String, Answer)]| events.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>();
+        let mut different = Vec::new();
+        if types(&real) != types(&model) {
+            different.push(format!("events: real {:?}, model {:?}", types(&real), types(&model)));
+        }
+        for (number, ((_, real), (_, model))) in real.iter().zip(&model).enumerate() {
+            let lines = real.differences(model);
+            different.extend(lines.iter().map(|line| format!("event {number}: {line}")));
+        }
+        if !different.is_empty() {
+            self.outcome.different = Some((index, different));
+        }
+        Ok(())
+    }
+}
+
+/// Whether what was asked last has changed nothing.
+fn is_dry_run(outcome: &Outcome) -> bool {
+    outcome.record.last().is_some_and(|record| record.asked.path.contains("dryRun"))
 }
 
 /// A shorter story that ends in a difference, too.
-pub async fn shrink(servers: &Servers, kind: &Kind, name: &str, steps: &[Step]) -> anyhow::Result<(Vec<Step>, Vec<String>)> {
+pub(crate) async fn shrink(
+    servers: &Servers,
+    kind: &Kind,
+    name: &str,
+    steps: &[Step],
+) -> anyhow::Result<(Vec<Step>, Vec<String>)> {
     let mut story = steps.to_vec();
     let mut lines = Vec::new();
     let (mut index, mut tries) = (0, 0);
@@ -105,6 +208,6 @@ pub async fn shrink(servers: &Servers, kind: &Kind, name: &str, steps: &[Step]) 
 }
 
 /// A random story of a kind.
-pub fn random_story(kind: &Kind, seed: u64) -> Vec<Step> {
+pub(crate) fn random_story(kind: &Kind, seed: u64) -> Vec<Step> {
     story(kind, &mut Random::new(seed), 10)
 }

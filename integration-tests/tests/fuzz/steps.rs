@@ -3,21 +3,45 @@
 use http::{Method, Request};
 use serde_json::{Value, json};
 
-use crate::{kinds::{GROUP, Kind}, random::Random};
+use crate::{
+    kinds::{GROUP, Kind},
+    random::Random,
+};
 
 /// One request. A PUT is made of the object as it is then, which both servers must agree on.
 #[derive(Clone, Debug)]
-pub enum Step {
-    Create { manager: &'static str, body: Value },
-    Apply { manager: &'static str, force: bool, status: bool, body: Value },
-    Put { manager: &'static str, status: bool, edits: Vec<Edit> },
-    Merge { manager: &'static str, status: bool, patch: Value },
-    Json { manager: &'static str, patch: Value },
+pub(crate) enum Step {
+    /// The same without effect.
+    DryRun(Box<Step>),
+    Create {
+        manager: &'static str,
+        body: Value,
+    },
+    Apply {
+        manager: &'static str,
+        force: bool,
+        status: bool,
+        body: Value,
+    },
+    Put {
+        manager: &'static str,
+        status: bool,
+        edits: Vec<Edit>,
+    },
+    Merge {
+        manager: &'static str,
+        status: bool,
+        patch: Value,
+    },
+    Json {
+        manager: &'static str,
+        patch: Value,
+    },
 }
 
 /// A field of a part of an object is replaced, or removed.
 #[derive(Clone, Debug)]
-pub struct Edit {
+pub(crate) struct Edit {
     part: String,
     field: Option<String>,
     value: Option<Value>,
@@ -26,7 +50,7 @@ pub struct Edit {
 const MANAGERS: [&str; 3] = ["one", "two", "three"];
 
 /// A random story of one object.
-pub fn story(kind: &Kind, random: &mut Random, length: usize) -> Vec<Step> {
+pub(crate) fn story(kind: &Kind, random: &mut Random, length: usize) -> Vec<Step> {
     let mut steps = Vec::with_capacity(length);
     while steps.len() < length {
         let first = steps.is_empty();
@@ -38,6 +62,9 @@ pub fn story(kind: &Kind, random: &mut Random, length: usize) -> Vec<Step> {
 fn step(kind: &Kind, random: &mut Random, first: bool) -> Step {
     let manager = random.pick(&MANAGERS);
     let mut body = kind.object(random);
+    if !first && random.chance(5) {
+        return Step::DryRun(Box::new(step(kind, random, true)));
+    }
     if first && random.chance(40) {
         return Step::Create { manager, body };
     }
@@ -71,7 +98,9 @@ fn disturb(value: &mut Value, random: &mut Random) {
         return;
     }
     let chosen = random.below(size);
-    let Some((name, place)) = value.as_object_mut().and_then(|map| map.iter_mut().nth(chosen)) else { return };
+    let Some((name, place)) = value.as_object_mut().and_then(|map| map.iter_mut().nth(chosen)) else {
+        return;
+    };
     // Null among bytes is stored as null, and read as empty: its second write differs from its first.
     if name == "binaryData" || name == "data" {
         return;
@@ -121,6 +150,12 @@ fn edits(from: &Value, random: &mut Random) -> Vec<Edit> {
 }
 
 impl Edit {
+    fn describe(&self) -> String {
+        let field = self.field.as_ref().map_or(String::new(), |field| format!(".{field}"));
+        let value = self.value.as_ref().map_or("absent".to_owned(), Value::to_string);
+        format!(".{}{field}: {value}", self.part)
+    }
+
     fn make(&self, object: &mut Value) {
         let (target, field) = match &self.field {
             Some(field) => {
@@ -149,26 +184,57 @@ impl Edit {
             Some(field) if matches!(self.part.as_str(), "metadata") => {
                 Some(json!({"op": "add", "path": format!("/metadata/{field}"), "value": value}))
             }
-            Some(field) => Some(json!({"op": "add", "path": format!("/{}/{field}", self.part), "value": value})),
+            Some(field) => {
+                Some(json!({"op": "add", "path": format!("/{}/{field}", self.part), "value": value}))
+            }
             None => Some(json!({"op": "add", "path": format!("/{}", self.part), "value": value})),
         }
     }
 }
 
 impl Step {
+    /// The step in one line.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::DryRun(step) => format!("dry run: {}", step.describe()),
+            Self::Create { manager, body } => format!("{manager} creates {body}"),
+            Self::Apply { manager, force, status, body } => {
+                format!("{manager} applies (force: {force}, status: {status}) {body}")
+            }
+            Self::Put { manager, status, edits } => {
+                let edits: Vec<_> = edits.iter().map(Edit::describe).collect();
+                format!("{manager} puts (status: {status}) with {}", edits.join(", "))
+            }
+            Self::Merge { manager, status, patch } => format!("{manager} merges (status: {status}) {patch}"),
+            Self::Json { manager, patch } => format!("{manager} patches {patch}"),
+        }
+    }
+
     /// What deletes the object, whatever its finalizers.
-    pub fn end(kind: &Kind, namespace: &str, name: &str) -> http::Result<[Request<Vec<u8>>; 2]> {
-        let path = format!("{}/{name}", all(kind, namespace));
+    pub(crate) fn end(kind: &Kind, namespace: &str, name: &str) -> http::Result<[Request<Vec<u8>>; 2]> {
+        let path = format!("{}/{name}", kind.path(namespace));
         let free = json!({"metadata": {"finalizers": null}}).to_string().into_bytes();
-        Ok([
+        let mut end = [
             Request::patch(&path).header("content-type", "application/merge-patch+json").body(free)?,
-            Request::delete(&path).body(Vec::new())?,
-        ])
+            // Without this Jobs wait for their Pods to be orphaned.
+            Request::delete(format!("{path}?propagationPolicy=Background")).body(Vec::new())?,
+        ];
+        // A deletion that waits for finalizers is another one than a deletion that doesn't.
+        if name.bytes().map(usize::from).sum::<usize>().is_multiple_of(2) {
+            end.reverse();
+        }
+        Ok(end)
     }
 
     /// The request; `current` is the object as it is.
-    pub fn request(&self, kind: &Kind, namespace: &str, name: &str, current: &Value) -> http::Result<Request<Vec<u8>>> {
-        let all = all(kind, namespace);
+    pub(crate) fn request(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+        current: &Value,
+    ) -> http::Result<Request<Vec<u8>>> {
+        let all = kind.path(namespace);
         let one = |status: bool| format!("{all}/{name}{}", if status { "/status" } else { "" });
         let named = |mut body: Value| {
             body["apiVersion"] = json!(kind.api_version);
@@ -177,9 +243,18 @@ impl Step {
             body
         };
         let (method, path, query, media, body) = match self {
-            Self::Create { manager, body } => {
-                (Method::POST, all, format!("fieldManager={manager}"), "application/json", named(body.clone()))
+            Self::DryRun(step) => {
+                let mut request = step.request(kind, namespace, name, current)?;
+                *request.uri_mut() = format!("{}&dryRun=All", request.uri()).parse()?;
+                return Ok(request);
             }
+            Self::Create { manager, body } => (
+                Method::POST,
+                all,
+                format!("fieldManager={manager}"),
+                "application/json",
+                named(body.clone()),
+            ),
             Self::Apply { manager, force, status, body } => (
                 Method::PATCH,
                 one(*status),
@@ -213,11 +288,4 @@ impl Step {
             .header("content-type", media)
             .body(body.to_string().into_bytes())
     }
-}
-
-/// The path of all objects of a kind.
-fn all(kind: &Kind, namespace: &str) -> String {
-    let base = if kind.api_version.contains('/') { "apis" } else { "api" };
-    let place = if kind.namespaced { format!("/namespaces/{namespace}") } else { String::new() };
-    format!("/{base}/{}{place}/{}", kind.api_version, kind.plural)
 }

@@ -31,6 +31,7 @@ const PURE: &[&str] = &[
     "processor/rate_limit.rs",
     "processor/retry.rs",
     "status/",
+    "testing/in_process/fields/",
     "workflow/error.rs",
     "workflow/graph/",
     "workflow/mermaid/",
@@ -94,7 +95,8 @@ const WRITES: &[&str] = &[
 
 /// The library's files without its tests and without what is for tests and the command line.
 fn library() -> Vec<Source> {
-    let for_users = |path: &str| path.starts_with("testing/") || path.starts_with("cli");
+    let decides = |path: &str| PURE.iter().any(|pure| path.starts_with(pure));
+    let for_users = |path: &str| (path.starts_with("testing/") || path.starts_with("cli")) && !decides(path);
     let mut sources = sources::rust("operator-core/src");
     sources.retain(|source| !source.is_test() && !for_users(&source.path));
     sources

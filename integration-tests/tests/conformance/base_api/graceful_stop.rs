@@ -100,7 +100,7 @@ async fn a_run_that_outlives_the_termination_timeout_is_dropped() -> Result<()> 
     Ok(())
 }
 
-#[cluster_test]
+#[cluster_test(real = "virtual time has one thread, which the run blocks")]
 async fn a_run_that_blocks_its_thread_is_not_waited_for_and_writes_nothing_any_more() -> Result<()> {
     let scene = Scene::<TestResource>::new("graceful-stop").await?;
     let (entered, has_entered) = std::sync::mpsc::channel();

@@ -86,7 +86,7 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[cluster_test(real = "a flag of the API server is set")]
 async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let plane = Profile::ApiServer.builder().flag(Part::ApiServer, "--feature-gates=WatchList=false");
     let cluster = TestCluster::new(plane.start().await?);

@@ -145,10 +145,11 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     // The handshake takes some two thousand bytes; from there on an answer ends at its beginning or in its middle.
     proxy.close_after(Some(4_000));
     let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?)?;
-    let operator = TestOperator::start_unsynced(builder).await?;
     for number in 0..20 {
         scene.create(&format!("object-{number}"), "first").await?;
     }
+    let operator = TestOperator::start_unsynced(builder).await?;
+    // Not many: with each cut the caches wait longer, up to three quarters of a minute.
     eventually("some connections to be cut", async || Ok((proxy.accepted() > 5).then_some(()))).await?;
     proxy.close_after(None);
     for number in 0..20 {

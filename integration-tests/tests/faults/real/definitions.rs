@@ -51,7 +51,7 @@ async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Re
     let scene = Scene::<TestResource>::new("f29").await?;
     let (script, other) = (keeping(), keeping::<fresh_neighbour::TestResource>());
     let neighbour = Scene::<fresh_neighbour::TestResource>::new("f29-neighbour").await?;
-    let builder = Operator::builder().config(scene.cluster.control_plane()?.config());
+    let builder = Operator::builder().config(scene.cluster.config());
     let builder = builder
         .register(keeper(&scene, &script)?)?
         .register(keeper(&neighbour, &other)?.name("neighbour"))?;

@@ -41,7 +41,7 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     scene.grant("reads", &user, &maps(&["get", "list", "watch"])).await?;
     scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
     let script = keeping();
-    let config = scene.cluster.control_plane()?.config_as(&user, &[]);
+    let config = scene.cluster.config_as(&user, &[]);
     let builder = Operator::builder().config(config).register(keeper(&scene, &script)?)?;
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
@@ -102,7 +102,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     let old_token = token(&accounts, &first).await?;
     std::fs::write(file.path(), &old_token)?;
 
-    let mut config = scene.cluster.control_plane()?.config();
+    let mut config = scene.cluster.config();
     let path = file.path().display().to_string();
     config.auth_info = AuthInfo { token_file: Some(path), ..AuthInfo::default() };
     let script = keeping();
@@ -114,7 +114,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     std::fs::write(file.path(), token(&accounts, &second).await?)?;
     secrets.delete("first", &DeleteParams::default()).await?;
     // The server remembers for some seconds that a token was valid.
-    let mut old = scene.cluster.control_plane()?.config();
+    let mut old = scene.cluster.config();
     old.auth_info = serde_json::from_value(json!({ "token": old_token }))?;
     let probe = Api::<ConfigMap>::namespaced(Client::try_from(old)?, &scene.namespace);
     eventually("the old token to be refused", async || {

@@ -122,12 +122,19 @@ impl<K: KubeObject> Engine<K> {
             let undecodable = state.undecodable.get(key).and_then(|known| known.version.as_deref());
             caught_up(stored.as_deref(), version) || caught_up(undecodable, version)
         });
+        let exists = |key: &ObjectKey, version: &dyn Fn() -> Option<ResourceVersion>| {
+            self.scopes.of(key) != Some(scope)
+                || listed.binary_search_by(|(listed, _)| listed.cmp(key)).is_ok()
+                || (list_version.is_some() && version() > list_version)
+        };
+        let stored = |key: &ObjectKey| self.store.version(key).as_deref().and_then(ResourceVersion::parse);
+        // What was written and is gone again before the watch has shown it is still read from the answer to the write.
         all_listed_seen
-            && self.store.shown_keys().iter().all(|key| {
-                let stored = || self.store.version(key).as_deref().and_then(ResourceVersion::parse);
-                self.scopes.of(key) != Some(scope)
-                    || listed.binary_search_by(|(listed, _)| listed.cmp(key)).is_ok()
-                    || (list_version.is_some() && stored() > list_version)
-            })
+            && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
+            && self
+                .recent
+                .entries()
+                .iter()
+                .all(|(key, written)| exists(key, &|| ResourceVersion::of(&**written)))
     }
 }

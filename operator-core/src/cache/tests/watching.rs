@@ -301,6 +301,20 @@ async fn says_whether_it_has_caught_up() {
     let (caught_up, ()) =
         futures::join!(informer.caught_up(), async { server.next().await.page(16, &[item("a", 16)], "") });
     assert!(caught_up.unwrap());
+    // An object that was written and is gone again, neither of which the watch has shown, is still found by readers.
+    scene.informer.remember(serde_json::from_value(item("b", 17)).unwrap());
+    for (list_version, items, expected) in [
+        (18, vec![item("a", 16)], false),
+        (17, vec![item("a", 16), item("b", 17)], false),
+        (16, vec![item("a", 16)], true),
+    ] {
+        let (informer, server) = (&scene.informer, &mut scene.server);
+        let (caught_up, ()) = futures::join!(informer.caught_up(), async {
+            server.next().await.page(list_version, &items, "")
+        });
+        assert_eq!(caught_up.unwrap(), expected, "{list_version} {items:?}");
+    }
+    let (informer, server) = (&scene.informer, &mut scene.server);
     let (refused, ()) =
         futures::join!(informer.caught_up(), async { server.next().await.status(403, "Forbidden", "no") });
     assert_eq!(refused.unwrap_err().to_string(), "cannot list /api/v1/configmaps: no");

@@ -26,7 +26,7 @@ use super::{
     process::Supervisor,
     ready,
 };
-use crate::testing::{Error, crds::install};
+use crate::testing::{Error, TestCluster, crds::install};
 
 /// How long the parts may take, as in Go's envtest.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -112,9 +112,13 @@ impl ControlPlaneBuilder {
     /// on stderr; later starts take seconds.
     ///
     /// # Errors
-    /// When there are no binaries and no Go to build them with, when a part dies (with the last lines of its log), or when
+    /// When a [`cluster_test`](crate::testing::cluster_test) runs inside the process, when there are no binaries and no Go to build them with, when a part dies (with the last lines of its log), or when
     /// something isn't ready in time.
     pub async fn start(self) -> Result<ControlPlane, Error> {
+        if TestCluster::of_this_test().is_some() {
+            // Its processes live in real time, the test in virtual time.
+            return Err(Error::InProcess);
+        }
         let source = Source::from_env()?;
         let timeout = match self.start_timeout {
             Some(timeout) => timeout,

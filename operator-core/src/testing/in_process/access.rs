@@ -47,6 +47,12 @@ struct Decision {
 impl State {
     /// Refuses what the user may not do.
     pub(super) fn authorize(&self, request: &Request) -> Result<(), Failure> {
+        if let (Route::Unknown, Some(user)) = (&request.route, &request.user.name) {
+            let path = request.uri.split('?').next().unwrap_or_default();
+            let verb = request.method.as_str().to_lowercase();
+            let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
+            return Err(Failure::new(403, "Forbidden", message).with(json!({})));
+        }
         let Route::Objects(target) = &request.route else { return Ok(()) };
         if request.user.name.is_none() || target.group == REVIEWS {
             return Ok(());

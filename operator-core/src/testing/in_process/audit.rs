@@ -41,7 +41,7 @@ pub(super) fn verb(request: &Request) -> &'static str {
         _ => None,
     };
     let of_collection = target.is_some_and(|target| target.name.is_none());
-    let watches = target.is_some() && request.query.is_true("watch");
+    let watches = of_collection && request.query.is_true("watch");
     match request.method {
         Method::POST => "create",
         Method::PUT => "update",

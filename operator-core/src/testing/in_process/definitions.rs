@@ -102,7 +102,8 @@ impl State {
             invalid("metadata.name", message);
         }
         if versions(definition).filter(|version| version["storage"] == true).count() != 1 {
-            let shown = definition["spec"]["versions"].clone();
+            let shown = definition["spec"]["versions"].as_array().cloned().unwrap_or_default();
+            let shown = Value::from(shown);
             invalid(
                 "spec.versions",
                 format!("{shown}: must have exactly one version marked as storage version"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     failure::Failure,
-    kinds::Kind,
+    kinds::{Kind, Kinds},
     request::Route,
     state::{Reply, State},
 };
@@ -31,6 +31,9 @@ impl State {
             Route::Groups => {
                 let groups: Vec<Value> = self.groups().into_iter().map(|name| self.group(&name)).collect();
                 Ok(Reply::ok(json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })))
+            }
+            Route::Group(name) | Route::Resources(name, _) if Kinds::is_missing_group(name) => {
+                Err(Failure::not_modelled(format_args!("the group {name}")))
             }
             Route::Group(name) if !name.is_empty() && self.kinds.has_group(name) => {
                 let mut group = self.group(name);
@@ -86,7 +89,11 @@ impl State {
 
 /// The entries of a kind: itself and its subresources.
 fn resource(kind: &Kind) -> Vec<Value> {
-    let verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    let verbs = if kind.is_custom() {
+        ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+    } else {
+        ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+    };
     let mut itself = json!({
         "name": kind.plural,
         "singularName": kind.singular,

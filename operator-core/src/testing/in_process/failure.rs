@@ -71,6 +71,12 @@ impl Failure {
             .with(json!({}))
     }
 
+    /// 405 of something that custom objects don't have.
+    pub(super) fn unsupported(kind: &Kind, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.qualified());
+        Self::new(405, "MethodNotAllowed", message).with(details(kind, ""))
+    }
+
     /// 404 of an object.
     pub(super) fn not_found(kind: &Kind, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified()))
@@ -78,9 +84,10 @@ impl Failure {
     }
 
     /// 409: created already.
-    pub(super) fn exists(kind: &Kind, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", kind.qualified()))
-            .with(details(kind, name))
+    pub(super) fn exists(kind: &Kind, name: &str, ends: bool) -> Self {
+        let ends = if ends { "object is being deleted: " } else { "" };
+        let message = format!("{ends}{} \"{name}\" already exists", kind.qualified());
+        Self::new(409, "AlreadyExists", message).with(details(kind, name))
     }
 
     /// 409: what the request says of the object isn't so.
@@ -106,6 +113,14 @@ impl Failure {
     /// 422 of an object.
     pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::unprocessable(&kind.qualified_kind(), name, causes, named_by_kind(kind, name, causes))
+    }
+
+    /// 422 of an object that says it is of another kind.
+    pub(super) fn invalid_as(kind: &Kind, other: &str, name: &str, causes: &[Cause]) -> Self {
+        let mut details = named_by_kind(kind, name, causes);
+        details["kind"] = other.into();
+        let other = if kind.group.is_empty() { other.to_owned() } else { format!("{other}.{}", kind.group) };
+        Self::unprocessable(&other, name, causes, details)
     }
 
     /// 422 of an object whose type is given by its resource, as one check of the real server does it.
@@ -134,6 +149,22 @@ impl Failure {
     pub(super) fn rejected() -> Self {
         Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
             .with(json!({}))
+    }
+
+    /// A patched object that can't be read is an invalid patch, and no bad request.
+    pub(super) fn of_patch(self) -> Self {
+        match self {
+            Self::Status(status) if status.code == 400 => {
+                // The kind is not said again.
+                let kindless = status.message.split_once("cannot be handled as a ");
+                let reason = kindless.and_then(|(_, rest)| rest.split_once(": ")).map(|(_, reason)| reason);
+                let message = format!("Invalid value: {}", reason.unwrap_or(&status.message));
+                let causes = [("FieldValueInvalid".to_owned(), "patch".to_owned(), message)];
+                let details = json!({ "causes": causes_of(&causes) });
+                Self::unprocessable("", "", &causes, details)
+            }
+            other => other,
+        }
     }
 
     /// 403.

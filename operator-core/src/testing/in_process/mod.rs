@@ -33,6 +33,7 @@ mod store;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod validate;
 mod watch;
 mod workloads;
 mod write;

@@ -38,9 +38,14 @@ impl State {
             return Err(list_option("sendInitialEvents", "FieldValueForbidden", message));
         }
         let selector = selector(request, kind, target)?;
-        let limit = query.get("limit").map(str::parse::<usize>).transpose();
+        let limit = query.get("limit").map(|limit| {
+            let parsed = limit.parse::<i64>();
+            parsed.map_err(|_| {
+                Failure::bad_request(format!("strconv.ParseInt: parsing \"{limit}\": invalid syntax"))
+            })
+        });
         let limit =
-            limit.map_err(|error| Failure::bad_request(error.to_string()))?.filter(|limit| *limit > 0);
+            limit.transpose()?.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
         let from = self.start(request, limit)?;
         let namespace = target.namespace.as_deref();
         let past;
@@ -74,7 +79,7 @@ impl State {
                 &objects[..limit]
             }
             None => {
-                if kind.is_custom() {
+                if kind.is_custom() && request.representation == Representation::Whole {
                     metadata["continue"] = "".into();
                 }
                 &objects
@@ -180,7 +185,8 @@ pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Val
         Representation::Metadata => Ok(metadata_only(object)),
         Representation::MetadataList | Representation::Other => {
             let message = format!(
-                "you requested PartialObjectMetadataList, but the requested object is not a list (*{})",
+                "you requested PartialObjectMetadataList, but the requested object is not a list (*{}.{})",
+                kind.go_package(),
                 kind.kind
             );
             Err(Failure::new(406, "NotAcceptable", message))
@@ -224,7 +230,8 @@ pub(super) fn collection<'o>(
         }
         Representation::Metadata | Representation::Other => {
             let message = format!(
-                "you requested PartialObjectMetadata, but the requested object is a list (*{})",
+                "you requested PartialObjectMetadata, but the requested object is a list (*{}.{})",
+                kind.go_package(),
                 kind.list_kind
             );
             Err(Failure::new(406, "NotAcceptable", message))

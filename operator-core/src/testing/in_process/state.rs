@@ -113,6 +113,9 @@ impl State {
                 self.settle();
                 reply
             }
+            Route::Unknown if MISSING_PATHS.iter().any(|path| request.uri.starts_with(path)) => {
+                Err(Failure::not_modelled(format_args!("the path {}", request.uri)))
+            }
             Route::Unknown => Err(Failure::Page),
             route => match (request.method.as_str(), request.representation) {
                 ("GET", Representation::Whole) => self.discover(route),
@@ -127,32 +130,34 @@ impl State {
             return self.review(request, target);
         }
         let kind = self.kinds.find(target)?;
+        let nowhere = || if kind.is_custom() { Failure::Page } else { Failure::no_resource() };
         if target.namespace.is_some() && !kind.namespaced {
-            return Err(Failure::no_resource());
+            return Err(nowhere());
         }
         if request.representation == Representation::Other {
             return Err(not_acceptable());
         }
         let Some(name) = &target.name else { return self.answer_collection(request, &kind, target) };
         if kind.namespaced && target.namespace.is_none() {
-            return Err(Failure::no_resource());
+            return Err(nowhere());
         }
-        if let Some(subresource) =
-            target.subresource.as_deref().filter(|subresource| *subresource != "status")
-        {
-            let feature = format!("the subresource {subresource} of {}", kind.qualified());
-            return Err(Failure::not_modelled(feature));
-        }
-        if target.subresource.is_some() && !kind.status {
-            return Err(Failure::no_resource());
+        match target.subresource.as_deref() {
+            None => {}
+            Some("status") if kind.status => {}
+            Some(_) if kind.is_custom() => return Err(Failure::not_found(&kind, name)),
+            Some("status") => return Err(Failure::no_resource()),
+            Some(other) => {
+                let feature = format!("the subresource {other} of {}", kind.qualified());
+                return Err(Failure::not_modelled(feature));
+            }
         }
         let path = Path::new(target.namespace.as_deref(), name);
         match request.method {
-            Method::GET if request.query.is_true("watch") => self.watch(request, &kind, target),
             Method::GET => self.get(request, &kind, &path),
             Method::PUT => self.replace(request, &kind, &path),
             Method::PATCH => self.patch(request, &kind, &path),
             Method::DELETE if target.subresource.is_none() => self.delete(request, &kind, &path),
+            Method::DELETE if kind.is_custom() => Err(Failure::unsupported(&kind, "delete")),
             _ => Err(Failure::method()),
         }
     }
@@ -169,15 +174,19 @@ impl State {
             Method::POST if kind.namespaced && target.namespace.is_none() => Err(Failure::method()),
             Method::POST => self.create(request, kind, target.namespace.as_deref()),
             Method::DELETE if kind.namespaced && target.namespace.is_none() => Err(Failure::method()),
+            Method::DELETE if kind.is_namespace() => Err(Failure::method()),
             Method::DELETE => self.delete_collection(request, kind, target),
             _ => Err(Failure::method()),
         }
     }
 }
 
+/// Paths of the real server that lead to no objects, and nowhere here.
+const MISSING_PATHS: [&str; 6] = ["/openapi", "/metrics", "/logs", "/debug", "/.well-known", "/openid"];
+
 /// 406.
 fn not_acceptable() -> Failure {
     let message = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
                    application/vnd.kubernetes.protobuf";
-    Failure::new(406, "NotAcceptable", message)
+    Failure::new(406, "NotAcceptable", message).with(serde_json::json!({}))
 }

@@ -21,7 +21,7 @@ impl State {
         let template = digest(&object["spec"]["template"]);
         let name = path.name();
         let mut changed = object.clone();
-        let status = match resource.plural.as_str() {
+        let mut status = match resource.plural.as_str() {
             "deployments" => {
                 // A deployment that is paused stays as it is.
                 if object["spec"]["paused"] == true {
@@ -62,6 +62,15 @@ impl State {
             }
             _ => return,
         };
+        // What others have said about it stays.
+        let known = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let own = status["conditions"].as_array().cloned().unwrap_or_default();
+        let is_own = |other: &Value| own.iter().any(|condition| condition["type"] == other["type"]);
+        let mut conditions: Vec<Value> = known.into_iter().filter(|other| !is_own(other)).collect();
+        conditions.extend(own.iter().cloned());
+        if !conditions.is_empty() {
+            status["conditions"] = conditions.into();
+        }
         changed["status"] = status;
         changed["status"]["observedGeneration"] = generation.clone();
         if let Some(kind) = self.kinds.of_resource(resource).cloned() {

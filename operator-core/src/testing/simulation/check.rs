@@ -6,6 +6,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -22,6 +23,9 @@ pub(super) const CRASH_POINT: &str = "crash point";
 
 /// How often a failing schedule is run again, at most, to make its story shorter.
 const SHRINKING_RUNS: usize = 400;
+
+/// How long that may take, in real time: somebody waits for the story.
+const SHRINKING_TIME: Duration = Duration::from_secs(20);
 
 /// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep where one is asked
 /// for. What [`sim_test`](crate::sim_test) calls.
@@ -195,8 +199,9 @@ where
     let again = |choices| in_thread(|| run(test, choices, Some(Arc::clone(calm))));
     let repeats = again(job.choices()).trace() == outcome.trace();
     let full = outcome.tape.clone();
+    let begin = real_time();
     let tape = shrink(full.clone(), SHRINKING_RUNS, |tape| {
-        again(Choices::replayed(tape.clone())).fails_like(&oracles)
+        begin.elapsed() < SHRINKING_TIME && again(Choices::replayed(tape.clone())).fails_like(&oracles)
     });
     let shrunk = again(Choices::replayed(tape.clone()));
     let last = if shrunk.fails_like(&oracles) { shrunk } else { outcome };
@@ -206,7 +211,7 @@ where
             Job::Seed(seed) => Some(*seed),
             Job::Tape(_) => None,
         },
-        file: save(name, &tape),
+        file: save(name, &tape, &last.trace()),
         weights: (full.weight(), tape.weight()),
         tape,
         violations: last.violations,
@@ -219,4 +224,10 @@ where
 fn in_thread<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     let result = thread::scope(|scope| scope.spawn(what).join());
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The only thing in a simulation that is not virtual: the patience of whoever reads its report.
+#[expect(clippy::disallowed_methods, reason = "tokio's clock needs a runtime, and here is none")]
+fn real_time() -> std::time::Instant {
+    std::time::Instant::now()
 }

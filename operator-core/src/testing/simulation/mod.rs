@@ -30,6 +30,7 @@
 mod canary;
 mod check;
 mod choice;
+mod farewell;
 mod life;
 mod observer;
 mod oracles;

@@ -148,11 +148,12 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Writes a tape where it can be replayed from.
-pub(super) fn save(name: &str, tape: &Tape) -> Option<PathBuf> {
+/// Writes a tape where it can be replayed from, with the calls of its schedule as comments.
+pub(super) fn save(name: &str, tape: &Tape, calls: &[String]) -> Option<PathBuf> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let file =
-        std::env::temp_dir().join(format!("simulation-{}.tape", name.chars().map(plain).collect::<String>()));
-    std::fs::write(&file, format!("# {name}\n{tape}")).ok()?;
+    let file = format!("simulation-{}.tape", name.chars().map(plain).collect::<String>());
+    let file = std::env::temp_dir().join(file);
+    let calls: String = calls.iter().map(|call| format!("# {call}\n")).collect();
+    std::fs::write(&file, format!("# {name}\n{tape}{calls}")).ok()?;
     Some(file)
 }

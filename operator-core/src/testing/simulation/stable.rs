@@ -9,10 +9,10 @@ use crate::{
 };
 
 /// So many schedules, beside the crashes at every write.
-const SCHEDULES: u64 = 100;
+const SCHEDULES: u64 = 50;
 
 /// Runs an operator and one resource under bad luck, and panics with the story if it doesn't end as it does without: a crash
-/// before and after every write, and a hundred storms. `declare` is called for each start of the operator.
+/// before and after every write, and fifty storms. `declare` is called for each start of the operator.
 ///
 /// ```no_run
 /// # async fn test(declare: fn() -> Result<operator_core::OperatorBuilder, operator_core::Error>) {

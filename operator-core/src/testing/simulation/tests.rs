@@ -1,9 +1,6 @@
 //! The simulation finds what it is for: an operator that is right passes, and each planted bug is found by its oracle.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use k8s_openapi::{
     api::core::v1::ConfigMap,
@@ -16,7 +13,10 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Context, Controller, Operator, Reconciler, UpdateControl, operations,
+    controller::Controller,
+    operations,
+    operator::Operator,
+    reconciler::{Context, Reconciler, UpdateControl},
     testing::faults::{Rule, Verb},
 };
 
@@ -44,14 +44,11 @@ enum Bug {
     NeverDone,
     /// The text is logged.
     LogsText,
-    /// A memory that nobody empties makes the operator believe that it has done what it only tried.
-    BelievesItself,
     Panics,
 }
 
 struct Shelves {
     bug: Bug,
-    tried: AtomicBool,
 }
 
 fn shelf(name: &str, text: &str) -> Shelf {
@@ -110,11 +107,6 @@ impl Reconciler for Shelves {
                 return Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(240)));
             }
             Bug::LogsText => tracing::trace!(text = shelf.spec.text, "reconciling"),
-            Bug::BelievesItself => {
-                if self.tried.swap(true, Ordering::SeqCst) && shelf.spec.text == "one" {
-                    return Ok(UpdateControl::patch_status(status));
-                }
-            }
             Bug::Panics => assert_ne!(shelf.spec.text, "two", "two is one too many"),
         }
         operations.server_side_apply(&child).await?;
@@ -123,7 +115,7 @@ impl Reconciler for Shelves {
 }
 
 fn operator(bug: Bug) -> Result<OperatorBuilder, Error> {
-    let shelves = Shelves { bug, tried: AtomicBool::new(false) };
+    let shelves = Shelves { bug };
     Operator::builder()
         .crd(Shelf::crd())
         .register(Controller::builder(shelves).name("shelves").owns::<ConfigMap>())
@@ -159,8 +151,8 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 
 #[test]
 fn an_operator_that_is_right_is_right_in_every_schedule() {
-    match explore("right", settings(60), |sim| story(sim, Bug::None)) {
-        Ok(report) => assert!(report.schedules > 60 && report.faults.len() > 20, "{report:?}"),
+    match explore("right", settings(40), |sim| story(sim, Bug::None)) {
+        Ok(report) => assert!(report.schedules > 40 && report.faults.len() > 20, "{report:?}"),
         Err(failure) => panic!("{failure}"),
     }
 }
@@ -231,12 +223,6 @@ fn a_secret_in_a_log_is_found_at_every_level() {
 }
 
 #[test]
-fn a_write_that_was_only_tried_is_found() {
-    let failure = found(Bug::BelievesItself, 200);
-    assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
-}
-
-#[test]
 fn a_panic_is_found() {
     let failure = found(Bug::Panics, 0);
     assert!(oracles(&failure).contains(&Oracle::Alive), "{failure}");
@@ -302,7 +288,7 @@ async fn an_operator_and_a_resource_in_one_line() {
 fn the_same_seed_is_the_same_trace_in_two_processes() {
     const ASKED: &str = "SIMULATION_TRACE_ONLY";
     let traces =
-        || (0..8).map(|seed| trace(seed, |sim| story(sim, Bug::None)).join("\n")).collect::<Vec<_>>();
+        || (0..5).map(|seed| trace(seed, |sim| story(sim, Bug::None)).join("\n")).collect::<Vec<_>>();
     let own = traces();
     if let Some(file) = std::env::var_os(ASKED) {
         std::fs::write(file, own.join("\n\n")).expect("the file can be written");

@@ -46,23 +46,23 @@ async fn life_of_two_pages(sim: Sim, style: &str) {
     sim.assert_same_as_calm_run();
 }
 
-#[sim_test(schedules = 80)]
+#[sim_test(schedules = 10)]
 async fn managed(sim: Sim) {
     life_of_two_pages(sim, "managed").await;
 }
 
-#[sim_test(schedules = 80)]
+#[sim_test(schedules = 10)]
 async fn standalone(sim: Sim) {
     life_of_two_pages(sim, "standalone").await;
 }
 
-#[sim_test(schedules = 80)]
+#[sim_test(schedules = 10)]
 async fn low_level(sim: Sim) {
     life_of_two_pages(sim, "low-level").await;
 }
 
 /// Under no name but its own: a page that is replaced while the operator is behind.
-#[sim_test(schedules = 40)]
+#[sim_test(schedules = 20)]
 async fn a_page_that_is_replaced(sim: Sim) {
     sim.operator(declare("managed"));
     sim.faults(FaultPlan::storm());

@@ -45,7 +45,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     for (style, declare) in STYLES {
         let (log, _guard) = LogText::start();
         let metrics = Arc::new(PrometheusMetrics::new());
-        let mut config = cluster.control_plane()?.config();
+        let mut config = cluster.config();
         config.auth_info = serde_json::from_value(json!({ "token": token }))?;
         log.add(&format!("{config:?}\n"));
         let faulty = Faulty::of("configmaps");

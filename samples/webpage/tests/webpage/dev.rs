@@ -47,6 +47,28 @@ async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn once_goes_through_the_life_of_a_page_without_go() -> anyhow::Result<()> {
+    let reasons = [
+        (&["dev", "--once", "--in-process"][..], "inside this process, as `--in-process` says"),
+        (&["dev", "--once"][..], "inside this process, a real one can't be had here: no `go` on the PATH"),
+    ];
+    for (arguments, reason) in reasons {
+        // A machine with neither a Go nor what was built with one.
+        let empty = tempfile::tempdir()?;
+        let mut bare = webpage(arguments);
+        bare.env("PATH", empty.path()).env("XDG_CACHE_HOME", empty.path()).env("HOME", empty.path());
+        bare.env_remove("KUBEBUILDER_ASSETS");
+        let output = bare.output().await?;
+        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        assert_eq!(output.status.code(), Some(0), "{stdout}\n{stderr}");
+        assert!(stderr.starts_with("cluster: in-process "), "{stderr}");
+        assert!(stderr.contains(reason), "{stderr}");
+        assert_eq!(stdout.matches(" step ").count(), 9, "{stdout}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn ctrl_c_ends_everything() -> anyhow::Result<()> {
     let _turn = ONE_AT_A_TIME.lock().await;
     let (mut dev, folder) = started().await?;

@@ -3,6 +3,8 @@
 //! Unknown fields are gone, null is what the type makes of it, empty fields are left out or not, quantities and times
 //! have one form each.
 
+use std::fmt;
+
 use jiff::{SignedDuration, Timestamp, fmt::temporal::DateTimeParser};
 use serde_json::{Map, Number, Value};
 
@@ -12,29 +14,54 @@ use super::{
 };
 
 /// A value as Go reads and writes it; the error says what doesn't fit.
-pub(super) fn canonical(go: &Go, value: Value, path: &str) -> Result<Value, String> {
-    read(go, value, path, false)
+pub(super) fn canonical(go: &Go, value: Value) -> Result<Value, String> {
+    read(go, value, &Place::default(), false)
+}
+
+/// The metadata of an object of any kind.
+pub(super) fn canonical_metadata(metadata: Value) -> Result<Value, String> {
+    let Some((go, _)) = RECORDED.metadata() else { return Ok(metadata) };
+    read(&go, metadata, &Place { within: Some(&Place::default()), name: "metadata" }, false)
+}
+
+/// Where a value is. Only errors spell it out.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    within: Option<&'a Place<'a>>,
+    name: &'a str,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.within.filter(|within| within.within.is_some()) {
+            Some(within) => write!(f, "{within}.{}", self.name),
+            None => f.write_str(self.name),
+        }
+    }
 }
 
 /// A value as Go has it in memory, where an empty list is not the same as none.
 pub(super) fn in_memory(go: &Go, value: Value) -> Result<Value, String> {
-    read(go, value, "", true)
+    read(go, value, &Place::default(), true)
 }
 
-fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, String> {
+fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Value, String> {
     match (go, value) {
         (Go::Pointer(_), Value::Null) => Ok(Value::Null),
-        (Go::Pointer(to), value) => read(to, value, path, with_empty),
+        (Go::Pointer(to), value) => read(to, value, place, with_empty),
         (Go::Struct(name), value @ (Value::Null | Value::Object(_))) => {
             let mut fields = match value {
                 Value::Object(fields) => fields,
                 _ => Map::new(),
             };
             let mut fields_read = Map::new();
-            for (field, described) in RECORDED.fields(name).into_iter().flatten() {
+            for (field, described) in RECORDED.fields(*name) {
                 let value = fields.remove(field);
-                let path = format!("{path}.{field}");
-                let value = read(&described.go, value.unwrap_or_default(), &path, with_empty)?;
+                if value.is_none() && described.vanishes() {
+                    continue;
+                }
+                let place = Place { within: Some(place), name: field };
+                let value = read(&described.go, value.unwrap_or_default(), &place, with_empty)?;
                 if is_written(described, &value) || with_empty && (value.is_array() || value.is_object()) {
                     fields_read.insert(field.clone(), value);
                 }
@@ -42,12 +69,12 @@ fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, St
             Ok(Value::Object(fields_read))
         }
         (Go::List(item), Value::Array(items)) => {
-            let items = items.into_iter().map(|value| read(item, value, path, with_empty));
+            let items = items.into_iter().map(|value| read(item, value, place, with_empty));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (Go::Map(of), Value::Object(entries)) => {
             let entries = entries.into_iter().map(|(key, value)| {
-                let value = read(of, value, path, with_empty)?;
+                let value = read(of, value, place, with_empty)?;
                 Ok::<_, String>((key, value))
             });
             Ok(Value::Object(entries.collect::<Result<_, _>>()?))
@@ -63,19 +90,16 @@ fn read(go: &Go, value: Value, path: &str, with_empty: bool) -> Result<Value, St
         (Go::Text, value @ Value::String(_)) | (Go::Bool, value @ Value::Bool(_)) => Ok(value),
         (Go::IntOrString, value @ Value::String(_)) => Ok(value),
         (Go::Number | Go::IntOrString, value @ Value::Number(_)) => Ok(normal(value)),
-        (Go::Bytes, Value::String(text)) => bytes(text, path),
-        (Go::Time, Value::String(text)) => time(&text, path, false),
-        (Go::MicroTime, Value::String(text)) => time(&text, path, true),
+        (Go::Bytes, Value::String(text)) => bytes(text, place),
+        (Go::Time, Value::String(text)) => time(&text, false),
+        (Go::MicroTime, Value::String(text)) => time(&text, true),
         (Go::Quantity, Value::Number(number)) => quantity::normal(&number.to_string()).map(Value::String),
         (Go::Quantity, Value::String(text)) => quantity::normal(&text).map(Value::String),
-        (go, value) => {
-            let field = path.strip_prefix('.').unwrap_or(path);
-            Err(format!(
-                "json: cannot unmarshal {} into Go struct field {field} of type {}",
-                form(&value),
-                name(go)
-            ))
-        }
+        (go, value) => Err(format!(
+            "json: cannot unmarshal {} into Go struct field {place} of type {}",
+            form(&value),
+            name(go)
+        )),
     }
 }
 
@@ -103,7 +127,7 @@ pub(super) fn stored(go: &Go, value: &mut Value) {
     match (go, &mut *value) {
         (Go::Pointer(to), value) => stored(to, value),
         (Go::Struct(name), Value::Object(fields)) => {
-            for (field, described) in RECORDED.fields(name).into_iter().flatten() {
+            for (field, described) in RECORDED.fields(*name) {
                 if let Some(value) = fields.get_mut(field) {
                     stored(&described.go, value);
                 }
@@ -156,30 +180,37 @@ fn whole(number: &Number) -> Option<i64> {
     (float.fract() == 0.0 && float.abs() < 9.0e15).then_some(float as i64)
 }
 
-fn bytes(text: String, path: &str) -> Result<Value, String> {
+fn bytes(text: String, place: &Place<'_>) -> Result<Value, String> {
     let data = text.trim_end_matches('=');
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
     match data.bytes().position(|byte| !alphabet(byte)) {
         None if text.len().is_multiple_of(4) && text.len() - data.len() < 3 => Ok(Value::String(text)),
-        place => Err(format!(
-            "illegal base64 data at input byte {} in {}",
-            place.unwrap_or(text.len().saturating_sub(text.len() % 4)),
-            path.strip_prefix('.').unwrap_or(path)
+        wrong => Err(format!(
+            "illegal base64 data at input byte {} in {place}",
+            wrong.unwrap_or(text.len().saturating_sub(text.len() % 4))
         )),
     }
 }
 
-fn time(text: &str, path: &str, micros: bool) -> Result<Value, String> {
+fn time(text: &str, micros: bool) -> Result<Value, String> {
     static PARSER: DateTimeParser = DateTimeParser::new();
     let form = if micros { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-    let digits = text.split_once('.').map(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let time: Timestamp = PARSER
-        .parse_timestamp(text)
-        .ok()
-        // A time with microseconds has all six digits.
-        .filter(|_| !micros || digits == Some(6))
-        .ok_or_else(|| format!("parsing time {text:?} as {form:?} in {}", path.trim_start_matches('.')))?;
-    Ok(Value::String(if micros { in_micros(time) } else { in_seconds(time) }))
+    let fail = |rest: &str, part: &str| {
+        Err(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {part:?}"))
+    };
+    let Ok(time) = PARSER.parse_timestamp(text) else { return fail(text, "2006") };
+    let time: Timestamp = time;
+    if !micros {
+        return Ok(Value::String(in_seconds(time)));
+    }
+    // A time with microseconds has all six digits.
+    let fraction = text.get("2006-01-02T15:04:05".len()..).unwrap_or_default();
+    let digits = fraction.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+    match (fraction.starts_with('.'), digits) {
+        (true, 6) => Ok(Value::String(in_micros(time))),
+        (true, 7..) => fail(fraction.get(7..).unwrap_or_default(), "Z07:00"),
+        _ => fail(fraction, ".000000"),
+    }
 }
 
 /// A time as Kubernetes writes it.
@@ -216,7 +247,10 @@ fn name(go: &Go) -> String {
         Go::IntOrString => "intstr.IntOrString".to_owned(),
         Go::Bytes => "[]uint8".to_owned(),
         Go::Any => "interface {}".to_owned(),
-        Go::Struct(name) => name.split_once('.').map_or(name.as_str(), |(_, name)| name).to_owned(),
+        Go::Struct(id) => {
+            let name = RECORDED.name(*id);
+            name.split_once('.').map_or(name, |(_, name)| name).to_owned()
+        }
         Go::Pointer(to) => name(to),
         Go::List(item) => format!("[]{}", name(item)),
         Go::Map(of) => format!("map[string]{}", name(of)),

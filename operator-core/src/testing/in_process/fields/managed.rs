@@ -73,6 +73,17 @@ pub(super) struct Context<'a> {
 pub(super) type Conflicts = Vec<(String, String)>;
 
 impl Manager {
+    /// What the real server tells managers apart by, and sorts them by: their entry as JSON.
+    fn identifier(&self) -> String {
+        let mut text = format!("{{\"manager\":{:?},\"operation\":\"{:?}\"", self.name, self.operation);
+        for (field, value) in [("apiVersion", &self.api_version), ("subresource", &self.subresource)] {
+            if !value.is_empty() {
+                text = format!("{text},{field:?}:{value:?}");
+            }
+        }
+        text + "}"
+    }
+
     /// As conflicts name it.
     fn describe(&self) -> String {
         let mut text = format!("{:?}", self.name);
@@ -154,10 +165,10 @@ impl Managers {
     /// Takes what changes from all but one manager; without force only if nobody owns it.
     fn give_up(&mut self, change: &Comparison, but: Option<&Manager>, force: bool) -> Result<(), Conflicts> {
         let taken = change.modified.union(&change.added);
-        let conflicts: Conflicts = self
-            .0
-            .iter()
-            .filter(|(manager, _)| Some(*manager) != but)
+        let mut others: Vec<_> = self.0.iter().filter(|(manager, _)| Some(*manager) != but).collect();
+        others.sort_by_cached_key(|(manager, _)| manager.identifier());
+        let conflicts: Conflicts = others
+            .into_iter()
             .flat_map(|(manager, owned)| {
                 let paths = owned.fields.intersection(&taken).paths();
                 paths.into_iter().map(|path| (manager.describe(), path))

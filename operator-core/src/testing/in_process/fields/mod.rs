@@ -37,10 +37,10 @@ use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
 use self::{
-    canonical::canonical,
+    canonical::{canonical, canonical_metadata},
     definition::Definition,
     managed::{Context, Managers},
-    recorded::{Go, OBJECT_META, RECORDED, at},
+    recorded::{Go, RECORDED, at},
     schema::{TypeId, Types},
     set::Set,
 };
@@ -104,7 +104,8 @@ impl Schema {
     /// A kind of Kubernetes itself; `None` for one whose types are not recorded.
     pub(super) fn builtin(kind: &GroupVersionKind) -> Option<Self> {
         let name = RECORDED.kind(&kind.api_version(), &kind.kind)?;
-        let origin = Origin::Builtin { go: Go::Struct(name.to_owned()), root: RECORDED.id(name)? };
+        let (go, root) = RECORDED.id(name)?;
+        let origin = Origin::Builtin { go, root };
         Some(Self(Arc::new(Inner { kind: kind.clone(), origin })))
     }
 
@@ -119,7 +120,7 @@ impl Schema {
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
                 let spec = object.get("spec").cloned();
-                let mut object = canonical(go, object, "").map_err(|message| self.unreadable(&message))?;
+                let mut object = canonical(go, object).map_err(|message| self.unreadable(&message))?;
                 if let (true, Some(spec)) = (prepare::knows_empty(&self.0.kind.kind), spec) {
                     let spec = canonical::in_memory(go, json!({ "spec": spec })).unwrap_or_default();
                     object["spec"] = at(&spec, "spec").clone();
@@ -137,9 +138,7 @@ impl Schema {
 
     fn with_read_metadata(&self, mut object: Value) -> Result<Value, Refusal> {
         if let Some(metadata) = object.get_mut("metadata") {
-            let meta = Go::Struct(OBJECT_META.to_owned());
-            *metadata = canonical(&meta, metadata.take(), ".metadata")
-                .map_err(|message| self.unreadable(&message))?;
+            *metadata = canonical_metadata(metadata.take()).map_err(|message| self.unreadable(&message))?;
         }
         Ok(object)
     }
@@ -177,7 +176,7 @@ impl Schema {
     /// The object that there is before there is one.
     fn empty(&self) -> Value {
         let mut empty = match &self.0.origin {
-            Origin::Builtin { go, .. } => canonical(go, Value::Null, "").unwrap_or_default(),
+            Origin::Builtin { go, .. } => canonical(go, Value::Null).unwrap_or_default(),
             Origin::Custom(_) => json!({}),
         };
         empty["apiVersion"] = json!(self.0.kind.api_version());
@@ -189,7 +188,7 @@ impl Schema {
     fn visible(&self, object: &Value) -> Value {
         match &self.0.origin {
             Origin::Builtin { go, .. } if prepare::knows_empty(&self.0.kind.kind) => {
-                canonical(go, object.clone(), "").unwrap_or_else(|_| object.clone())
+                canonical(go, object.clone()).unwrap_or_else(|_| object.clone())
             }
             _ => object.clone(),
         }
@@ -262,18 +261,18 @@ fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String,
 pub(super) fn apply(
     write: &Write<'_>,
     live: Option<&Value>,
-    applied: Value,
+    applied: &Value,
     force: bool,
 ) -> Result<Value, Refusal> {
     let schema = write.schema;
     let kind = &schema.0.kind;
     let api_version = kind.api_version();
-    if at(&applied, "apiVersion") != &json!(api_version) || at(&applied, "kind") != &json!(kind.kind) {
-        let text = |field| at(&applied, field).as_str().unwrap_or("").to_owned();
+    if at(applied, "apiVersion") != &json!(api_version) || at(applied, "kind") != &json!(kind.kind) {
+        let text = |field| at(applied, field).as_str().unwrap_or("").to_owned();
         let given = format!("{}, Kind={}", text("apiVersion"), text("kind"));
         return Err(Refusal::BadRequest(format!("invalid object type: {given}")));
     }
-    if !at(at(&applied, "metadata"), "managedFields").is_null() {
+    if !at(at(applied, "metadata"), "managedFields").is_null() {
         return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
     }
     let before = live.cloned().unwrap_or_else(|| schema.empty());
@@ -288,14 +287,14 @@ pub(super) fn apply(
     if managers.is_empty() {
         managers.update(&context, &schema.empty(), &before, "before-first-apply");
     }
-    let errors = typed::validate::validate(context.types, context.root, &applied, false);
+    let errors = typed::validate::validate(context.types, context.root, applied, false);
     if !errors.is_empty() {
-        return Err(Refusal::Internal(untypable(&applied, kind, &errors)));
+        return Err(Refusal::Internal(untypable(applied, kind, &errors)));
     }
-    let new = managers.apply(&context, &before, &applied, write.manager, force).map_err(Refusal::Conflict)?;
+    let new = managers.apply(&context, &before, applied, write.manager, force).map_err(Refusal::Conflict)?;
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {
-            schema.read(new).map_err(|refusal| inconvertible(&applied, kind, refusal))?
+            schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
         }
         // What was applied has only fields of the schema, and its nulls are left for validation.
         Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
@@ -330,9 +329,10 @@ fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> Str
         errors => format!("errors:\n  {}", errors.join("\n  ")),
     };
     format!(
-        "failed to create typed patch object ({}; {}, Kind={}): {errors}",
+        "failed to create typed patch object ({}; {}/{}, Kind={}): {errors}",
         name(applied),
-        kind.api_version(),
+        kind.group,
+        kind.version,
         kind.kind
     )
 }

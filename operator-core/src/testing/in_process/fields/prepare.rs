@@ -29,9 +29,7 @@ pub(super) fn reset(schema: &Schema, endpoint: Endpoint) -> Set {
 
 fn has_status(schema: &Schema) -> bool {
     match &schema.0.origin {
-        Origin::Builtin { go: Go::Struct(name), .. } => {
-            RECORDED.fields(name).is_some_and(|fields| fields.contains_key("status"))
-        }
+        Origin::Builtin { go: Go::Struct(of), .. } => RECORDED.fields(*of).contains_key("status"),
         Origin::Builtin { .. } => false,
         Origin::Custom(definition) => definition.has_status,
     }
@@ -102,7 +100,7 @@ fn create(schema: &Schema, new: &mut Value) {
         }
         Origin::Builtin { go, .. } => {
             if has_status(schema) {
-                let empty = canonical(go, Value::Object(Map::new()), "").unwrap_or_default();
+                let empty = canonical(go, Value::Object(Map::new())).unwrap_or_default();
                 copy(&empty, new, "status");
             }
             defaults::create(&schema.0.kind.kind, new);

@@ -169,8 +169,13 @@ impl Set {
         self.0.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
 
+    /// The elements, whether each is a member, and what is below it.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&Element, bool, &Self)> {
+        self.0.iter().map(|(element, node)| (element, node.member, &node.below))
+    }
+
     /// The elements with something below them.
-    pub(super) fn parents(&self) -> impl Iterator<Item = (&Element, &Self)> {
+    fn parents(&self) -> impl Iterator<Item = (&Element, &Self)> {
         self.0.iter().filter(|(_, node)| !node.below.is_empty()).map(|(element, node)| (element, &node.below))
     }
 

@@ -70,7 +70,54 @@ const ROWS: &[Row] = &[
     Row("coordination.k8s.io", "v1", "leases", "lease", "Lease", "", PUT_CREATES),
     Row("events.k8s.io", "v1", "events", "event", "Event", "ev", PUT_CREATES),
     Row("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition", "CustomResourceDefinition", "crd,crds", CLUSTER | STATUS),
-    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER),
+    Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER | SHOWS_DELETED),
     Row("scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", "pc", CLUSTER),
     Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", 0),
 ];
+
+/// Groups of the real server of which nothing is here.
+pub(super) const MISSING_GROUPS: &[&str] = &[
+    "admissionregistration.k8s.io",
+    "apiregistration.k8s.io",
+    "authentication.k8s.io",
+    "certificates.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "node.k8s.io",
+    "resource.k8s.io",
+];
+
+/// Kinds of the real server that are missing in the groups that are here.
+const MISSING: &[(&str, &[&str])] = &[
+    ("", &["bindings", "componentstatuses", "events", "podtemplates", "replicationcontrollers"]),
+    ("apps", &["controllerrevisions"]),
+    ("autoscaling", &["horizontalpodautoscalers"]),
+    ("networking.k8s.io", &["ingressclasses", "ipaddresses", "servicecidrs"]),
+    (
+        "storage.k8s.io",
+        &["csidrivers", "csinodes", "csistoragecapacities", "volumeattachments", "volumeattributesclasses"],
+    ),
+];
+
+/// Whether the real server has a resource that this one doesn't have.
+pub(super) fn is_missing(group: &str, plural: &str) -> bool {
+    let of_group = MISSING.iter().filter(|(missing, _)| *missing == group);
+    MISSING_GROUPS.contains(&group)
+        || of_group.flat_map(|(_, plurals)| *plurals).any(|missing| *missing == plural)
+}
+
+/// The fields, beside name and namespace, by which objects of a kind can be selected.
+pub(super) fn selectable(group: &str, kind: &str) -> &'static [&'static str] {
+    match (group, kind) {
+        ("", "Secret") => &["type"],
+        ("", "Namespace") => &["status.phase"],
+        ("", "Pod") => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.phase",
+            "status.podIP",
+        ],
+        _ => &[],
+    }
+}

@@ -57,6 +57,11 @@ impl Kind {
         Resource { group: self.group.clone(), plural: self.plural.clone() }
     }
 
+    /// Whether its objects are namespaces.
+    pub(super) fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.plural == "namespaces"
+    }
+
     /// Whether a definition has added it.
     pub(super) fn is_custom(&self) -> bool {
         self.behaviour.custom
@@ -70,6 +75,15 @@ impl Kind {
     /// `group/version` of the version in which objects are stored.
     pub(super) fn stored_api_version(&self) -> String {
         api_version(&self.group, &self.storage_version)
+    }
+
+    /// What Go calls the package of the type.
+    pub(super) fn go_package(&self) -> &str {
+        match self.group.split('.').next() {
+            _ if self.is_custom() => "unstructured",
+            Some(group) if !group.is_empty() => group,
+            _ => "core",
+        }
     }
 
     /// `plural.group`, as messages call the resource.
@@ -98,12 +112,12 @@ impl Kind {
         path == "metadata.name"
             || (path == "metadata.namespace" && namespaced)
             || self.selectable.iter().any(|selectable| selectable == path)
+            || builtin::selectable(&self.group, &self.kind).contains(&path)
     }
 
     /// Whether the real server has selectable fields of this kind that this one doesn't have.
     pub(super) fn has_own_selectable_fields(&self) -> bool {
-        const KINDS: [&str; 8] =
-            ["Pod", "Node", "Namespace", "Secret", "Event", "Job", "ReplicaSet", "Service"];
+        const KINDS: [&str; 6] = ["Pod", "Node", "Event", "Job", "ReplicaSet", "Service"];
         KINDS.contains(&self.kind.as_str())
     }
 }
@@ -144,7 +158,11 @@ impl Kinds {
         let key = (target.group.clone(), target.version.clone(), target.plural.clone());
         match self.0.get(&key) {
             Some(kind) => Ok(Arc::clone(kind)),
-            None if self.has_group(&target.group) => Err(Failure::no_resource()),
+            None if builtin::is_missing(&target.group, &target.plural) => {
+                let what = qualified(&target.plural, &target.group);
+                Err(Failure::not_modelled(format_args!("{what} in version {}", target.version)))
+            }
+            None if self.has_builtin_group(&target.group) => Err(Failure::no_resource()),
             None => Err(Failure::Page),
         }
     }
@@ -167,6 +185,11 @@ impl Kinds {
     /// Whether a group has any kind.
     pub(super) fn has_group(&self, group: &str) -> bool {
         self.iter().any(|kind| kind.group == group)
+    }
+
+    /// Whether the real server has a group of which this one has nothing.
+    pub(super) fn is_missing_group(group: &str) -> bool {
+        builtin::MISSING_GROUPS.contains(&group)
     }
 
     /// Whether a group is one of Kubernetes' own.

@@ -65,6 +65,7 @@ async fn an_owner_of_another_uid_is_none() {
     stray["metadata"]["ownerReferences"][0]["uid"] = "another".into();
     scene.post(MAPS, stray.clone()).await;
     assert_eq!(names(&scene).await, ["owner"]);
+    stray["metadata"]["ownerReferences"][0]["controller"] = Value::Null;
     let both = json!([
         stray["metadata"]["ownerReferences"][0],
         owned("x", &owner)["metadata"]["ownerReferences"][0]
@@ -111,6 +112,11 @@ async fn a_deployment_becomes_ready_and_counts_its_templates() {
     assert_eq!(ready["status"]["conditions"][0]["type"], "Available");
     assert_eq!(ready["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
     assert_eq!(ready["metadata"]["generation"], 1);
+    let foreign = json!({ "type": "Foreign", "status": "True" });
+    let patch = json!([{ "op": "add", "path": "/status/conditions/-", "value": foreign }]);
+    assert_eq!(scene.patch(&format!("{DEPLOYMENTS}/web/status"), JSON_PATCH, patch).await.0, 200);
+    let conditions = web().await["status"]["conditions"].clone();
+    assert_eq!(conditions.as_array().map(Vec::len), Some(3), "what others say stays: {conditions}");
     let scaled = json!({ "spec": { "replicas": 3 } });
     scene.patch(&format!("{DEPLOYMENTS}/web"), MERGE, scaled).await;
     let ready = web().await;

@@ -63,6 +63,11 @@ async fn spec_and_status_have_an_endpoint_each() {
         "422 Invalid Page.ex.com \"b\" is invalid: spec.a: Required value"
     );
     let applied = json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "b" }, "status": { "s": "1" } });
+    let locked = json!({
+        "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "a", "resourceVersion": "1" }, "status": { "s": "1" },
+    });
+    let outdated = scene.patch(&format!("{status}?fieldManager=m"), APPLY, locked).await;
+    assert_eq!((outdated.0, &outdated.1["reason"]), (409, &"Conflict".into()));
     let gone = scene.patch(&format!("{PAGES}/b/status?fieldManager=m"), APPLY, applied).await;
     assert_eq!(said(gone), "404 NotFound pages.ex.com \"b\" not found");
 }
@@ -93,6 +98,11 @@ async fn a_definition_takes_its_objects_with_it() {
     assert_eq!(ending["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
     assert_eq!(ending["metadata"]["deletionGracePeriodSeconds"], Value::Null);
     assert_eq!(scene.get(&format!("{PAGES}/a")).await.0, 404);
+    assert_eq!(
+        said(scene.post(PAGES, page("late", "1")).await),
+        "403 Forbidden pages.ex.com \"late\" is forbidden: create not allowed while custom resource definition is \
+         terminating"
+    );
     let (_, kept) = scene.get(&format!("{PAGES}/kept")).await;
     assert!(kept["metadata"]["deletionTimestamp"].is_string());
     scene.patch(&format!("{PAGES}/kept"), MERGE, json!({ "metadata": { "finalizers": null } })).await;

@@ -171,6 +171,36 @@ async fn lists_come_in_pages_of_one_state() {
 }
 
 #[tokio::test]
+async fn secrets_are_selected_by_their_type() {
+    const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+    let scene = Scene::new();
+    for (name, kind) in [("a", "Opaque"), ("b", "example.com/other")] {
+        scene.post(SECRETS, json!({ "metadata": { "name": name }, "type": kind })).await;
+    }
+    let (_, list) = scene.get(&format!("{SECRETS}?fieldSelector=type%3Dexample.com/other")).await;
+    let names: Vec<&Value> =
+        list["items"].as_array().expect("items").iter().map(|item| &item["metadata"]["name"]).collect();
+    assert_eq!(names, ["b"]);
+    assert_eq!(
+        said(scene.get(&format!("{SECRETS}?fieldSelector=data%3Dx")).await),
+        "400 BadRequest field label not supported: data"
+    );
+}
+
+#[tokio::test]
+async fn a_limit_range_says_what_a_container_gets() {
+    let scene = Scene::new();
+    let limits =
+        json!([{ "type": "Container", "max": { "cpu": "2" }, "min": { "cpu": "1", "memory": "1Mi" } }]);
+    let range = json!({ "metadata": { "name": "a" }, "spec": { "limits": limits } });
+    let (code, made) = scene.post("/api/v1/namespaces/default/limitranges", range).await;
+    assert_eq!(code, 201, "{made}");
+    let limit = &made["spec"]["limits"][0];
+    assert_eq!(limit["default"], json!({ "cpu": "2" }));
+    assert_eq!(limit["defaultRequest"], json!({ "cpu": "2", "memory": "1Mi" }));
+}
+
+#[tokio::test]
 async fn generated_names_differ() {
     let scene = Scene::new();
     let body = json!({ "metadata": { "generateName": "map-" } });
@@ -184,6 +214,15 @@ async fn generated_names_differ() {
 async fn what_is_not_modelled_says_so() {
     let scene = Scene::new();
     scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await;
+    for path in [
+        "/api/v1/events",
+        "/apis/node.k8s.io/v1/runtimeclasses",
+        "/apis/node.k8s.io/v1",
+        "/openapi/v3",
+        "/api/v1/nodes/a/proxy",
+    ] {
+        assert_eq!(scene.get(path).await.0, 501, "{path}");
+    }
     let strategic = "application/strategic-merge-patch+json";
     let refusal = said(scene.patch(&format!("{MAPS}/a"), strategic, json!({ "data": {} })).await);
     assert_eq!(

@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::{
-    Context, Controller, DeleteControl, Operator, Reconciler, UpdateControl, operations, reconciler::Cleaner,
-    resource::ObjectKey, testing::TestOperator,
+    controller::Controller,
+    operations,
+    operator::Operator,
+    reconciler::{Cleaner, Context, DeleteControl, Reconciler, UpdateControl},
+    resource::ObjectKey,
+    testing::TestOperator,
 };
 
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]

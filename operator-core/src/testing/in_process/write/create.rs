@@ -5,9 +5,9 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, is_deleting, meta, metadata};
+use super::{Options, Target, body, is_deleting, meta, metadata, strict};
 use crate::testing::in_process::{
-    definitions::{GROUP, KIND, complete_definition},
+    definitions::{GROUP, KIND, complete_definition, definitions},
     failure::{Cause, Failure},
     fields::{self, Endpoint},
     kinds::Kind,
@@ -16,6 +16,7 @@ use crate::testing::in_process::{
     request::Request,
     state::{Reply, State},
     store::Path,
+    validate,
 };
 
 impl State {
@@ -50,8 +51,7 @@ impl State {
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
         metadata::clear_for_creation(&mut object);
-        let schema = target.kind.schema()?;
-        let object = schema.read(object).map_err(|refusal| target.refused(refusal))?;
+        strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, None, object);
         self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
     }
@@ -63,6 +63,7 @@ impl State {
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
         let (kind, path) = (target.kind, target.path);
+        self.admit_of_definition(kind, path)?;
         self.admit_into_namespace(kind, path)?;
         metadata::clear_for_creation(&mut object);
         object["metadata"]["name"] = path.name().into();
@@ -70,13 +71,13 @@ impl State {
             object["metadata"]["namespace"] = namespace.into();
         }
         self.complete(kind, &mut object)?;
-        let mut causes = metadata::wrong(kind, &object);
+        let mut causes = validate::metadata(kind, &object, true);
         causes.extend(self.wrong(kind, &object)?);
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
-        if self.store.get(&kind.resource(), path).is_some() {
-            return Err(Failure::exists(kind, path.name()));
+        if let Some(existing) = self.store.get(&kind.resource(), path) {
+            return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
         }
         object["metadata"]["uid"] = self.counters.uid().into();
         object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
@@ -109,6 +110,16 @@ impl State {
         let mut shown = Value::clone(&stored);
         shown["apiVersion"] = kind.api_version().into();
         Arc::new(shown)
+    }
+
+    /// Whether a definition still takes new objects.
+    fn admit_of_definition(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
+        if kind.is_custom() && definition.is_some_and(|definition| is_deleting(definition)) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Failure::forbidden(kind, path.name(), why));
+        }
+        Ok(())
     }
 
     /// Whether a namespace takes new objects.

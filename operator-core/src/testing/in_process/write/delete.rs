@@ -110,6 +110,8 @@ impl State {
         } else if wanted.is_empty() && !self.is_held(kind, live) && !is_graceful(kind, live, options.grace)? {
             if !options.dry_run {
                 self.remove(kind, path);
+                // What is shown of it has the version of its end.
+                object["metadata"]["resourceVersion"] = self.store.version().to_string().into();
             }
             return Ok((false, Arc::new(object)));
         }
@@ -119,7 +121,8 @@ impl State {
             if !self.is_held(kind, live) && kind.group != GROUP {
                 metadata["deletionGracePeriodSeconds"] = 0.into();
             }
-            if let Some(generation) = metadata["generation"].as_i64().filter(|generation| *generation > 0) {
+            let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+            if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
                 metadata["generation"] = (generation + 1).into();
             }
             if self.is_held(kind, live) {
@@ -154,11 +157,7 @@ fn is_graceful(kind: &Kind, live: &Value, grace: Option<i64>) -> Result<bool, Fa
 impl DeleteOptions {
     fn new(request: &Request) -> Result<Self, Failure> {
         let query = Options::new(request, "DeleteOptions")?;
-        let body = if request.body.is_empty() {
-            json!({})
-        } else {
-            yaml(&request.body).map_err(Failure::bad_request)?
-        };
+        let body = if request.body.is_empty() { json!({}) } else { delete_options(&request.body)? };
         let text = |field: &str| {
             let of_body = body.get(field).and_then(Value::as_str);
             of_body.or_else(|| request.query.get(field)).map(str::to_owned)
@@ -248,4 +247,19 @@ impl DeleteOptions {
         }
         wanted
     }
+}
+
+/// The body of a deletion, if it is one.
+fn delete_options(body: &[u8]) -> Result<Value, Failure> {
+    let wrong =
+        |error: String| Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"));
+    let options = yaml(body).map_err(wrong)?;
+    let kind = options["kind"].as_str().unwrap_or_default();
+    if !options.is_object() || !matches!(kind, "" | "DeleteOptions") {
+        let version = options["apiVersion"].as_str().unwrap_or_default();
+        return Err(Failure::bad_request(format!(
+            "no kind \"{kind}\" is registered for version \"{version}\" in scheme \"pkg/runtime/scheme.go:111\""
+        )));
+    }
+    Ok(options)
 }

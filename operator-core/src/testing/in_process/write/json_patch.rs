@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902), with the habits of the real server's library. Pure.
 //!
-//! It differs from the standard in three points: `replace` of a member that is missing adds it, `copy` of one copies a null,
-//! and `test` of one against null succeeds. An operation that can't be done refuses the whole patch, without saying why.
+//! It differs from the standard: `replace` of a member that is missing adds it, `copy` of one copies a null, `test` of one
+//! against null succeeds, and a value that is missing is null. An operation that can't be done refuses the whole patch, without saying why.
 
 use json_patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
@@ -28,7 +28,12 @@ pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
 
 /// The operation as the standard has it; `None` when nothing is left to do.
 fn lenient(object: &Value, mut operation: Value) -> Option<Value> {
-    let text = |field: &str| operation.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let needs_value = matches!(operation["op"].as_str(), Some("add" | "replace"));
+    if needs_value && operation.get("value").is_none() {
+        operation["value"] = Value::Null;
+    }
+    let given = operation.clone();
+    let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let missing_member = |path: &str| {
         let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
         parent.is_some_and(Value::is_object) && object.pointer(path).is_none()

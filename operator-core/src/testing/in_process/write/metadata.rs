@@ -4,10 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{finalizers, is_deleting, meta};
-use crate::testing::in_process::{
-    failure::{Cause, Failure},
-    kinds::Kind,
-};
+use crate::testing::in_process::failure::{Cause, Failure};
 
 /// A time as objects have it: in whole seconds.
 pub(in crate::testing::in_process) fn time(now: Timestamp) -> String {
@@ -73,8 +70,8 @@ pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
     };
     for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         let (old, given) = (&live["metadata"][field], &object["metadata"][field]);
-        // An object that is being deleted stays so, whatever an update says.
-        let lenient = field.starts_with("deletion") && !old.is_null();
+        // An object that is being deleted stays so, and was created when it was, whatever an update says.
+        let lenient = field == "creationTimestamp" || (field.starts_with("deletion") && !old.is_null());
         if !given.is_null() && given != old && !lenient {
             causes.push(immutable(field, given));
         }
@@ -85,6 +82,9 @@ pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
                 old => metadata.insert(field.to_owned(), old),
             };
         }
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.remove("selfLink");
     }
     if is_deleting(live) {
         let old = finalizers(live);
@@ -98,60 +98,4 @@ pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
         }
     }
     causes
-}
-
-/// What is wrong with an object's name and finalizers.
-pub(super) fn wrong(kind: &Kind, object: &Value) -> Vec<Cause> {
-    let name = meta(object, "name");
-    let invalid = |field: &str, value: &str, why: &str| {
-        let message = format!("Invalid value: {value:?}: {why}");
-        ("FieldValueInvalid".to_owned(), field.to_owned(), message)
-    };
-    let mut causes = Vec::new();
-    if name.is_empty() {
-        let message = "Required value: name or generateName is required".to_owned();
-        causes.push(("FieldValueRequired".to_owned(), "metadata.name".to_owned(), message));
-    } else if let Some(why) = wrong_name(kind, name) {
-        causes.push(invalid("metadata.name", name, &why));
-    }
-    for (at, finalizer) in finalizers(object).into_iter().enumerate() {
-        const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
-        if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
-            let why = "name is neither a standard finalizer name nor is it fully qualified";
-            causes.push(invalid(&format!("metadata.finalizers[{at}]"), finalizer, why));
-        }
-    }
-    causes
-}
-
-const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
-must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start \
-and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
-'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
-fn wrong_name(kind: &Kind, name: &str) -> Option<String> {
-    let is_label = |part: &str| {
-        let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-        !part.is_empty() && part.chars().all(inner) && !part.starts_with('-') && !part.ends_with('-')
-    };
-    let longest = |limit: usize| (name.len() > limit).then(|| format!("must be no more than {limit} bytes"));
-    match (kind.group.as_str(), kind.kind.as_str()) {
-        // Names of rights are anything that can stand in a path.
-        ("rbac.authorization.k8s.io", _) => {
-            let escapes = matches!(name, "." | "..") || name.contains(['/', '%']);
-            escapes.then(|| "must be a valid path segment name".to_owned())
-        }
-        ("", "Namespace" | "Service") => {
-            if is_label(name) {
-                longest(63)
-            } else {
-                Some(LABEL.to_owned())
-            }
-        }
-        _ if name.split('.').all(is_label) => longest(253),
-        _ => Some(SUBDOMAIN.to_owned()),
-    }
 }

@@ -13,6 +13,7 @@ mod json_patch;
 pub(super) mod metadata;
 mod own;
 mod patch;
+mod strict;
 mod update;
 
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 struct Options {
     dry_run: bool,
+    /// Whether unknown fields are refused.
+    strict: bool,
 }
 
 impl Options {
@@ -46,12 +49,17 @@ impl Options {
             None | Some("Ignore" | "Warn" | "Strict") => {}
             Some(other) => {
                 let message = format!(
-                    "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Warn\", \"Strict\""
+                    "Unsupported value: \"{other}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
                 );
                 return Err(Failure::options(of, "fieldValidation", "FieldValueNotSupported", &message));
             }
         }
-        Ok(Self { dry_run: !dry_run.is_empty() })
+        if request.query.get("fieldManager").is_some_and(|manager| manager.len() > 128) {
+            let message = "Too long: may not be more than 128 bytes";
+            return Err(Failure::options(of, "fieldManager", "FieldValueTooLong", message));
+        }
+        let strict = request.query.get("fieldValidation") == Some("Strict");
+        Ok(Self { dry_run: !dry_run.is_empty(), strict })
     }
 }
 
@@ -108,6 +116,9 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
         return Err(Failure::bad_request(message));
     }
     let differs = |given: &str, wanted: &str| !given.is_empty() && given != wanted;
+    if kind.is_custom() && api_version == kind.api_version() {
+        is_of_kind(kind, &body)?;
+    }
     if differs(&name, &kind.kind) || differs(&api_version, &kind.api_version()) {
         return Err(other_kind(kind, &api_version, &name));
     }
@@ -116,22 +127,42 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     Ok(body)
 }
 
+/// Checks that a custom object is of the kind of the request's path.
+fn is_of_kind(kind: &Kind, object: &Value) -> Result<(), Failure> {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, name) = (text("apiVersion"), text("kind"));
+    let wrong = |field: &str, given: &str, wanted: &str| {
+        let message = format!("Invalid value: {given:?}: must be {wanted}");
+        let causes = [("FieldValueInvalid".to_owned(), field.to_owned(), message)];
+        Err(Failure::invalid_as(kind, name, meta(object, "name"), &causes))
+    };
+    if name != kind.kind {
+        return wrong("kind", name, &kind.kind);
+    }
+    if api_version != kind.api_version() {
+        return wrong("apiVersion", api_version, &kind.api_version());
+    }
+    Ok(())
+}
+
 /// 400: the body is an object of another kind.
 fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
     let message = if kind.is_custom() {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         format!(
-            "the API version in the data ({group}/{version}, Kind={name}) does not match the expected API version ({}, Kind={})",
-            kind.api_version(),
-            kind.kind
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            kind.api_version()
         )
     } else {
-        format!(
-            "{name} in version \"{}\" cannot be handled as a {}: converting ({name}) to ({}): unknown conversion",
-            api_version.rsplit('/').next().unwrap_or_default(),
-            kind.kind,
-            kind.kind
-        )
+        let (version, wanted) = (api_version.rsplit('/').next().unwrap_or_default(), &kind.kind);
+        let internal = kind.go_package();
+        let why = if name == kind.kind {
+            format!(
+                "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \"pkg/runtime/scheme.go:111\""
+            )
+        } else {
+            format!("converting ({version}.{name}) to ({internal}.{wanted}): unknown conversion")
+        };
+        format!("{name} in version \"{version}\" cannot be handled as a {wanted}: {why}")
     };
     Failure::bad_request(message)
 }
@@ -139,7 +170,16 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
 /// The body as an object.
 fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
-        "" | "application/json" => serde_json::from_slice(&request.body).map_err(|error| error.to_string()),
+        "" | "application/json" => {
+            serde_json::from_slice(&request.body).map_err(|error| match error.classify() {
+                serde_json::error::Category::Eof => {
+                    let body = String::from_utf8_lossy(&request.body);
+                    let body = if body.is_empty() { "<empty>".into() } else { body };
+                    format!("json parse error: unexpected end of JSON input ({body})")
+                }
+                _ => format!("json parse error: {error}"),
+            })
+        }
         "application/yaml" => yaml(&request.body),
         other => {
             let message = "the body of the request was in an unknown format - accepted media types include: \

@@ -47,5 +47,11 @@ impl State {
 }
 
 fn own<'w>(kind: &'w Arc<Kind>, path: &'w Path, endpoint: Endpoint, manager: &str) -> Target<'w> {
-    Target { kind, path, endpoint, manager: manager.to_owned(), options: Options { dry_run: false } }
+    Target {
+        kind,
+        path,
+        endpoint,
+        manager: manager.to_owned(),
+        options: Options { dry_run: false, strict: false },
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, endpoint, json_patch, meta, metadata, yaml};
+use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, yaml};
 use crate::testing::in_process::{
     failure::Failure,
     fields::{self, Endpoint},
@@ -38,7 +38,10 @@ impl State {
                     application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
                 return Err(Failure::new(415, "UnsupportedMediaType", message));
             }
-            _ => return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")),
+            _ => {
+                return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+                    .with(serde_json::json!({})));
+            }
         };
         let options = Options::new(request, "PatchOptions")?;
         if request.query.flag("force").is_some() {
@@ -47,16 +50,18 @@ impl State {
         }
         let live = self.live(kind, path)?;
         let mut object = change(&live, &request.body)?;
+        let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+        metadata::check_name(&object, path.name())?;
+        if kind.is_custom() {
+            is_of_kind(kind, &object)?;
+        }
         if object["kind"] != live["kind"] || object["apiVersion"] != live["apiVersion"] {
             let message = "Invalid value: the patch changes the type of the object".to_owned();
             let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), message);
             return Err(Failure::invalid(kind, path.name(), &[cause]));
         }
-        let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
-        // A patch that removes the name, or a whole metadata, meant those that the path has.
-        metadata::check_name(&object, path.name())?;
         metadata::place(&mut object, path.namespace())?;
-        let object = self.update_object(&target, &live, object)?;
+        let object = self.update_object(&target, &live, object).map_err(Failure::of_patch)?;
         show(request, kind, &object).map(Reply::ok)
     }
 
@@ -80,16 +85,21 @@ impl State {
         let refused = |refusal| target.refused(refusal);
         match live {
             Ok(live) => {
-                let mut object = fields::apply(&write, Some(&live), applied, force).map_err(refused)?;
+                let version = meta(&applied, "resourceVersion").to_owned();
+                let mut object = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
+                // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
+                if !version.is_empty() {
+                    object["metadata"]["resourceVersion"] = version.into();
+                }
                 let object = self.finish_update(&target, &live, object)?;
                 show(request, kind, &object).map(Reply::ok)
             }
             Err(absent) if target.endpoint == Endpoint::Status => Err(absent),
             Err(_) => {
                 let uid = meta(&applied, "uid").to_owned();
-                let mut object = fields::apply(&write, None, applied, force).map_err(refused)?;
+                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
                 if !uid.is_empty() {
@@ -120,8 +130,17 @@ fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
 fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
     let patch: Value = serde_json::from_slice(patch)
         .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
-    if !patch.is_object() {
-        return Err(Failure::bad_request("error decoding patch: it is no object"));
+    let other = match &patch {
+        Value::Object(_) => None,
+        Value::Null => return Err(Failure::bad_request("Invalid JSON Patch")),
+        Value::Array(_) => Some("array"),
+        Value::Number(_) => Some("number"),
+        Value::String(_) => Some("string"),
+        Value::Bool(_) => Some("bool"),
+    };
+    if let Some(other) = other {
+        let why = format!("json: cannot unmarshal {other} into Go value of type map[string]interface {{}}");
+        return Err(Failure::bad_request(format!("error decoding patch: {why}")));
     }
     let mut object = live.clone();
     ::json_patch::merge(&mut object, &patch);

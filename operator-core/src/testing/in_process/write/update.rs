@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata};
+use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata, strict};
 use crate::testing::in_process::{
     failure::Failure,
     fields::{self, Endpoint},
@@ -14,6 +14,7 @@ use crate::testing::in_process::{
     request::Request,
     state::{Reply, State},
     store::Path,
+    validate,
 };
 
 impl State {
@@ -65,7 +66,7 @@ impl State {
         object: Value,
     ) -> Result<Arc<Value>, Failure> {
         check_version(target, live, &object)?;
-        let object = target.kind.schema()?.read(object).map_err(|refusal| target.refused(refusal))?;
+        strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, Some(live), object);
         self.finish_update(target, live, object.map_err(|refusal| target.refused(refusal))?)
     }
@@ -80,10 +81,11 @@ impl State {
         let kind = target.kind;
         check_version(target, live, &object)?;
         let mut causes = metadata::keep(live, &mut object);
-        // Kubernetes' own kinds are checked twice, once in general and once each.
-        if !kind.is_custom() {
-            causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
-        }
+        // All of that is checked in general and again for the kind, and a custom object once more.
+        let checked = validate::metadata(kind, &object, false);
+        let times = if kind.is_custom() { 3 } else { 2 };
+        causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
+        causes.extend(checked.iter().flat_map(|cause| std::iter::repeat_n(cause.clone(), times)));
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
@@ -92,6 +94,9 @@ impl State {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+        if kind.is_namespace() && target.endpoint == Endpoint::Main {
+            object["spec"]["finalizers"] = live["spec"]["finalizers"].clone();
+        }
         let schema = kind.schema()?;
         match live["metadata"]["generation"].as_i64() {
             Some(generation) => {
@@ -125,8 +130,7 @@ impl State {
 
     /// Whether something else than finalizers keeps an object that is being deleted.
     pub(super) fn is_held(&self, kind: &Kind, object: &Value) -> bool {
-        kind.group.is_empty()
-            && kind.plural == "namespaces"
+        kind.is_namespace()
             && object["spec"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
     }
 }

@@ -7,6 +7,7 @@
 //! | [`update`] | an update: what was allocated before, and may be left out |
 
 mod definition;
+mod limits;
 mod network;
 mod others;
 mod pods;
@@ -20,6 +21,7 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
     match kind {
         "CustomResourceDefinition" => definition::fill(object),
         "Secret" => others::secret(object),
+        "LimitRange" => limits::fill(object),
         "Namespace" => others::namespace(object),
         "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
         "PersistentVolumeClaim" => others::volume_claim(object),

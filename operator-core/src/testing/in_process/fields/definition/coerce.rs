@@ -2,13 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{
-    super::{
-        canonical::canonical,
-        recorded::{Go, OBJECT_META},
-    },
-    flag,
-};
+use super::{super::canonical::canonical_metadata, flag};
 
 const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -59,7 +53,7 @@ fn prune_object(object: &mut Map<String, Value>, schema: Option<&Value>, embedde
 
 /// Metadata has the form that Go gives it, unless it can't be read: then validation finds it.
 fn coerce_metadata(metadata: &mut Value) {
-    if let Ok(read) = canonical(&Go::Struct(OBJECT_META.to_owned()), metadata.clone(), ".metadata") {
+    if let Ok(read) = canonical_metadata(metadata.clone()) {
         *metadata = read;
     }
 }

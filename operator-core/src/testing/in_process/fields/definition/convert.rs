@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        recorded::{OBJECT_META, RECORDED},
+        recorded::RECORDED,
         schema::{Atom, DEDUCED, Field, Fields, Form, List, Relation, TypeId, Types, UNTYPED},
     },
     flag,
@@ -92,7 +92,7 @@ impl Convert {
             let of = self.types.add(scalar(Form::Text));
             fields.named.insert(name.to_owned(), Field { of, default: None });
         }
-        if let Some(of) = RECORDED.id(OBJECT_META) {
+        if let Some((_, of)) = RECORDED.metadata() {
             fields.named.insert("metadata".to_owned(), Field { of, default: None });
         }
     }

@@ -25,11 +25,15 @@ pub(super) enum Go {
     IntOrString,
     Bytes,
     Any,
-    Struct(String),
+    Struct(StructId),
     Pointer(Box<Go>),
     List(Box<Go>),
     Map(Box<Go>),
 }
+
+/// The number of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StructId(usize);
 
 /// A field of a Go struct.
 #[derive(Clone, Debug)]
@@ -39,13 +43,22 @@ pub(super) struct GoField {
     pub(super) omit_zero: bool,
 }
 
+impl GoField {
+    /// Whether the field is left out when it is absent, however it is read.
+    pub(super) fn vanishes(&self) -> bool {
+        let whole =
+            matches!(self.go, Go::Struct(_) | Go::Time | Go::MicroTime | Go::Quantity | Go::IntOrString);
+        self.omit_empty && !whole
+    }
+}
+
 /// All that is recorded.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     /// The type of each kind, by "apiVersion kind".
     kinds: BTreeMap<String, String>,
-    structs: BTreeMap<String, BTreeMap<String, GoField>>,
-    ids: BTreeMap<String, TypeId>,
+    structs: Vec<(String, BTreeMap<String, GoField>)>,
+    ids: BTreeMap<String, (StructId, TypeId)>,
     pub(super) types: Types,
 }
 
@@ -54,7 +67,7 @@ pub(super) static RECORDED: LazyLock<Recorded> =
     LazyLock::new(|| serde_json::from_str(include_str!("types.json")).map(compile).unwrap_or_default());
 
 /// The type of every kind's metadata.
-pub(super) const OBJECT_META: &str = "meta.v1.ObjectMeta";
+const OBJECT_META: &str = "meta.v1.ObjectMeta";
 
 #[derive(Deserialize)]
 struct File {
@@ -69,13 +82,24 @@ impl Recorded {
     }
 
     /// The fields of a struct.
-    pub(super) fn fields(&self, name: &str) -> Option<&BTreeMap<String, GoField>> {
-        self.structs.get(name)
+    pub(super) fn fields(&self, of: StructId) -> &BTreeMap<String, GoField> {
+        // A number comes from `ids`, which has one for each struct.
+        &self.structs[of.0].1
     }
 
-    /// A type, for server-side apply.
-    pub(super) fn id(&self, name: &str) -> Option<TypeId> {
-        self.ids.get(name).copied()
+    /// The name of a struct.
+    pub(super) fn name(&self, of: StructId) -> &str {
+        &self.structs[of.0].0
+    }
+
+    /// A type: for Go, and for server-side apply.
+    pub(super) fn id(&self, name: &str) -> Option<(Go, TypeId)> {
+        self.ids.get(name).map(|(of, id)| (Go::Struct(*of), *id))
+    }
+
+    /// The type of every kind's metadata.
+    pub(super) fn metadata(&self) -> Option<(Go, TypeId)> {
+        self.id(OBJECT_META)
     }
 }
 
@@ -84,7 +108,8 @@ fn compile(file: File) -> Recorded {
     // Types refer to each other, so all have their numbers before the first is filled in.
     for name in file.types.keys() {
         let id = recorded.types.add(Atom::default());
-        recorded.ids.insert(name.clone(), id);
+        recorded.ids.insert(name.clone(), (StructId(recorded.structs.len()), id));
+        recorded.structs.push((name.clone(), BTreeMap::new()));
     }
     let mut atomic = Vec::new();
     for (name, fields) in &file.types {
@@ -103,10 +128,10 @@ fn compile(file: File) -> Recorded {
             named.insert(field.clone(), Field { of, default });
         }
         let fields = Fields { named, others: None, atomic: fields.contains_key("!") };
-        if let Some(id) = recorded.id(name) {
+        if let Some((StructId(place), id)) = recorded.ids.get(name).copied() {
+            recorded.structs[place].1 = structure;
             recorded.types.replace(id, Atom { map: Some(fields), ..Atom::default() });
         }
-        recorded.structs.insert(name.clone(), structure);
     }
     for (name, field, of) in atomic {
         recorded.make_atomic(&name, &field, of);
@@ -122,7 +147,7 @@ impl Recorded {
             map.atomic = true;
         }
         let whole = self.types.add(whole);
-        let Some(id) = self.id(name) else { return };
+        let Some((_, id)) = self.id(name) else { return };
         let mut owner = self.types.atom(id).clone();
         if let Some(place) = owner.map.as_mut().and_then(|map| map.named.get_mut(field)) {
             place.of = whole;
@@ -150,8 +175,8 @@ impl Recorded {
             let map = Fields { named: BTreeMap::new(), others: Some(value), atomic: relation == "atomic" };
             return (Go::Map(Box::new(go)), self.types.add(Atom { map: Some(map), ..Atom::default() }));
         }
-        if let Some((name, id)) = text.strip_prefix('@').and_then(|name| Some((name, self.id(name)?))) {
-            return (Go::Struct(name.to_owned()), id);
+        if let Some(known) = text.strip_prefix('@').and_then(|name| self.id(name)) {
+            return known;
         }
         let (go, form) = match text {
             "s" => (Go::Text, Form::Text),

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use super::{
     schema::{TypeId, Types},
-    set::Set,
+    set::{Element, Set},
 };
 
 /// The items of a list; those of anything else, null included, are none.
@@ -37,11 +37,14 @@ fn entries(value: Option<&Value>) -> Option<&Map<String, Value>> {
 ///
 /// Removing needs them: an object whose last field goes is itself gone, if it is a named field.
 pub(super) fn with_named_parents(types: &Types, of: Option<TypeId>, set: &Set) -> Set {
-    use super::set::Element;
     let atom = of.map(|of| types.atom(of));
     let map = atom.and_then(|atom| atom.map.as_ref());
-    let mut all = set.clone();
-    for (element, below) in set.parents() {
+    let mut all = Set::default();
+    for (element, member, below) in set.nodes() {
+        if below.is_empty() {
+            all.put(element.clone(), member, Set::default());
+            continue;
+        }
         let (named, of) = match element {
             Element::Field(name) => match map {
                 Some(map) => (map.named.contains_key(name), Types::of_field(map, name)),
@@ -50,8 +53,7 @@ pub(super) fn with_named_parents(types: &Types, of: Option<TypeId>, set: &Set) -
             Element::Key(_) => (false, atom.and_then(|atom| atom.list.as_ref()).map(|list| list.item)),
             Element::Item(_) | Element::Index(_) => (false, None),
         };
-        let member = named || set.has(element);
-        all.put(element.clone(), member, with_named_parents(types, of, below));
+        all.put(element.clone(), member || named, with_named_parents(types, of, below));
     }
     all
 }

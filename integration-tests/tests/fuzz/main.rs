@@ -1,0 +1,142 @@
+//! The in-process API server and the real one, asked the same: their answers must not differ.
+//!
+//! ```text
+//!  seed ─▶ story: ten random requests to one object ─┬─▶ kube-apiserver ─┐
+//!                                                    └─▶ in-process ─────┴─▶ compared, answer by answer, event by event
+//! ```
+//!
+//! A difference ends the story, which is then made shorter as long as there is one, and printed. `FUZZ_STORIES` says how
+//! many stories of each kind are told, `FUZZ_SEED` with which one begins, `FUZZ_KINDS` of which kinds; `FUZZ_RECORD` names
+//! a file for what the real server answers, which [`replay`] tells the in-process server where there is no Go.
+
+mod compare;
+mod kinds;
+mod random;
+mod replay;
+mod run;
+mod steps;
+mod templates;
+mod watch;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures::StreamExt;
+use k8s_openapi::{
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{Api, Client, api::PostParams};
+use operator_core::{
+    environment::SystemClock,
+    testing::{ControlPlane, Controllers, InProcessServer, TestCluster},
+};
+use serde_json::json;
+
+use crate::{
+    kinds::{GROUP, KINDS, Kind},
+    run::{Servers, random_story, shrink, tell},
+};
+
+/// As many stories of each kind as some twenty seconds allow.
+const STORIES: u64 = 20;
+const NAMESPACE: &str = "fuzz";
+
+fn definition() -> CustomResourceDefinition {
+    let version = json!({
+        "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+        "schema": {"openAPIV3Schema": templates::sample_schema()},
+    });
+    let names =
+        json!({"kind": "Sample", "plural": "samples", "singular": "sample", "listKind": "SampleList"});
+    let spec = json!({"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]});
+    let definition = json!({"metadata": {"name": format!("samples.{GROUP}")}, "spec": spec});
+    serde_json::from_value(definition).expect("a definition")
+}
+
+async fn prepare_in_process() -> anyhow::Result<Client> {
+    // The real one runs without controllers, too.
+    let client = InProcessServer::with_controllers(Arc::new(SystemClock), Controllers::Off).client();
+    Api::all(client.clone()).create(&PostParams::default(), &definition()).await?;
+    make_namespace(&client).await?;
+    Ok(client)
+}
+
+async fn make_namespace(client: &Client) -> anyhow::Result<()> {
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = Some(NAMESPACE.to_owned());
+    Api::all(client.clone()).create(&PostParams::default(), &namespace).await?;
+    Ok(())
+}
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn chosen(kind: &Kind) -> bool {
+    std::env::var("FUZZ_KINDS").map_or(true, |kinds| kinds.split(',').any(|name| name == kind.name))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::print_stderr, reason = "the numbers are what one wants to see of it")]
+async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
+    let cluster = TestCluster::new(ControlPlane::builder().start().await?);
+    cluster.install_crds([definition()]).await?;
+    make_namespace(&cluster.client()?).await?;
+    let servers = Servers {
+        real: cluster.client()?,
+        model: prepare_in_process().await?,
+        namespace: NAMESPACE.to_owned(),
+    };
+    let (stories, first) = (setting("FUZZ_STORIES", STORIES), setting("FUZZ_SEED", 1));
+    let mut records = Vec::new();
+    let mut report = Vec::new();
+    for kind in KINDS.iter().filter(|kind| chosen(kind)) {
+        let started = tokio::time::Instant::now();
+        let told = futures::stream::iter(first..first + stories).map(|seed| {
+            let servers = &servers;
+            async move {
+                let story = random_story(kind, seed);
+                let outcome = tell(servers, kind, &format!("s{seed}"), &story).await;
+                (seed, story, outcome)
+            }
+        });
+        let mut told = std::pin::pin!(told.buffered(4));
+        let (mut compared, mut unmodelled, mut events, mut different) = (0, 0, 0, 0);
+        let mut codes: BTreeMap<u16, usize> = BTreeMap::new();
+        while let Some((seed, story, outcome)) = told.next().await {
+            let outcome = outcome?;
+            compared += outcome.compared;
+            unmodelled += outcome.unmodelled;
+            events += outcome.events;
+            for (code, count) in outcome.codes {
+                *codes.entry(code).or_default() += count;
+            }
+            if let Some((at, lines)) = outcome.different {
+                different += 1;
+                // The first few stories of a kind are enough to read.
+                if different <= 3 {
+                    let told = &story[..(at + 1).min(story.len())];
+                    let (short, shorter) = shrink(&servers, kind, &format!("s{seed}"), told).await?;
+                    let lines = if shorter.is_empty() { lines } else { shorter };
+                    report.push(describe(kind, seed, &short, &lines));
+                }
+            }
+            records.extend(outcome.record);
+        }
+        eprintln!(
+            "{}: {compared} answers and {events} events compared, {unmodelled} values not modelled, \
+             {different} differ; {codes:?} in {:.1?}",
+            kind.name,
+            started.elapsed()
+        );
+    }
+    if let Ok(file) = std::env::var("FUZZ_RECORD") {
+        replay::write(&file, &records)?;
+    }
+    assert!(report.is_empty(), "the servers differ\n{}", report.join("\n"));
+    Ok(())
+}
+
+fn describe(kind: &Kind, seed: u64, story: &[steps::Step], lines: &[String]) -> String {
+    let steps: Vec<_> = story.iter().map(|step| format!("  {}", step.describe())).collect();
+    format!("{} (seed {seed})\n{}\n    {}", kind.name, steps.join("\n"), lines.join("\n    "))
+}
