@@ -22,6 +22,7 @@ use operator_core::{
     Controller, GenericRetry, UpdateControl, Workflow,
     controller::{ControllerBuilder, IntoController},
     dependent::Capabilities,
+    environment::Environment,
     operator::Settling,
     testing::{Settled, TestCluster, TestOperator, faults::Faults},
     workflow::Node,
@@ -81,7 +82,9 @@ async fn under(
     scene: &Scene<TestResource>,
     controller: impl IntoController,
 ) -> Result<TestOperator> {
-    let builder = scene.operator().transport(faults.hook()).register(controller)?;
+    // Waits are spread by chance, which is the same each time.
+    let builder = scene.operator().environment(|| Environment::real().with_seed(1));
+    let builder = builder.transport(faults.hook()).register(controller)?;
     Ok(TestOperator::start_unsynced(builder).await?)
 }
 
