@@ -93,12 +93,13 @@ impl Settings {
 ///
 /// # Errors
 /// The schedule that violates an [`Oracle`].
+#[expect(clippy::needless_pass_by_value, reason = "they are made for this call")]
 pub fn explore<F, A>(name: &str, settings: Settings, test: F) -> Result<Report, Box<Failure>>
 where
     F: Fn(Sim) -> A + Sync,
     A: Future<Output = ()>,
 {
-    let calm = in_thread(|| run(&test, Choices::replayed(Tape::calm()), None));
+    let calm = in_thread(|| run(&test, &Choices::replayed(Tape::calm()), None));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
@@ -118,8 +119,8 @@ where
     A: Future<Output = ()>,
 {
     in_thread(|| {
-        let calm = Arc::new(run(&test, Choices::replayed(Tape::calm()), None).run);
-        run(&test, Choices::seeded(seed), Some(calm)).trace()
+        let calm = Arc::new(run(&test, &Choices::replayed(Tape::calm()), None).run);
+        run(&test, &Choices::seeded(seed), Some(&calm)).trace()
     })
 }
 
@@ -173,7 +174,7 @@ where
             if later || job >= jobs.len() {
                 break;
             }
-            let outcome = run(test, jobs[job].choices(), Some(Arc::clone(calm)));
+            let outcome = run(test, &jobs[job].choices(), Some(calm));
             own.count(&outcome);
             if !outcome.violations.is_empty() {
                 let mut failed = failed.lock();
@@ -196,7 +197,7 @@ where
     A: Future<Output = ()>,
 {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
-    let again = |choices| in_thread(|| run(test, choices, Some(Arc::clone(calm))));
+    let again = |choices: Choices| in_thread(|| run(test, &choices, Some(calm)));
     let repeats = again(job.choices()).trace() == outcome.trace();
     let full = outcome.tape.clone();
     let begin = real_time();

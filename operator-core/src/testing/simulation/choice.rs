@@ -55,12 +55,14 @@ impl Choices {
     }
 
     /// One of `n` possibilities, each as likely as the others; 0 without any.
+    #[must_use]
     pub fn next(&self, lane: &str, n: u32) -> u32 {
         let lane = self.lane(lane);
         self.at(lane, |random| random.below(n.max(1)), n)
     }
 
     /// 0 mostly, and once in `one_in` times one of the other `n` possibilities.
+    #[must_use]
     pub fn rarely(&self, lane: &str, one_in: u32, n: u32) -> u32 {
         let lane = self.lane(lane);
         self.rarely_at(lane, one_in, n)
@@ -251,7 +253,7 @@ mod tests {
         let without: Vec<u32> = (0..20).map(|_| alone.next("a", 100)).collect();
         let with: Vec<u32> = (0..20)
             .map(|_| {
-                both.next("b", 100);
+                let _ = both.next("b", 100);
                 both.next("a", 100)
             })
             .collect();

@@ -46,7 +46,7 @@ impl Outcome {
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Runs `test` with these choices. Without a calm run to compare with, it is the calm run.
-pub(super) fn run<F, A>(test: &F, choices: Choices, calm: Option<Arc<CalmRun>>) -> Outcome
+pub(super) fn run<F, A>(test: &F, choices: &Choices, calm: Option<&Arc<CalmRun>>) -> Outcome
 where
     F: Fn(Sim) -> A,
     A: Future<Output = ()>,
@@ -59,7 +59,7 @@ where
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting = Setting { choices: choices.clone(), calm: calm.clone() };
+        let setting = Setting { choices: choices.clone(), calm: calm.map(Arc::clone) };
         let world = World::new(setting).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
         let sim = Sim { world, canaries: canaries.clone() };
@@ -181,7 +181,10 @@ fn silently<T>(what: impl FnOnce() -> T) -> T {
                     panic.get_or_insert_with(|| {
                         let place =
                             info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
-                        let message = info.payload_as_str().unwrap_or("it panicked");
+                        let payload = info.payload();
+                        let text = payload.downcast_ref::<&str>().copied();
+                        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+                        let message = text.unwrap_or("it panicked");
                         format!("{message}{}", place.unwrap_or_default())
                     });
                 });

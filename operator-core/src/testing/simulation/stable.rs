@@ -43,7 +43,7 @@ pub async fn assert_eventually_stable<K>(
         sim.settle().await;
         sim.assert_same_as_calm_run();
     };
-    if let Err(failure) = explore(&name, Settings::schedules(SCHEDULES), |sim| test(sim)) {
+    if let Err(failure) = explore(&name, Settings::schedules(SCHEDULES), test) {
         panic!("{failure}");
     }
 }

@@ -277,7 +277,8 @@ impl World {
 
     /// Waits for the users, ends the faults and waits until the operator is quiet.
     pub(super) async fn settle(&self) {
-        for script in std::mem::take(&mut *self.scripts.borrow_mut()) {
+        let scripts = std::mem::take(&mut *self.scripts.borrow_mut());
+        for script in scripts {
             match timeout(SCRIPTS_END_WITHIN, script).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
