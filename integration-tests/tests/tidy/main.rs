@@ -6,5 +6,6 @@ mod layers;
 mod lints;
 mod purity;
 mod rows;
+mod servers;
 mod sources;
 mod text;
