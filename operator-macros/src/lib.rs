@@ -13,12 +13,12 @@
 //! - All mistakes of one item are reported at once, each at its place, with what to write instead.
 //! - An item with mistakes still gets its implementation, so that nobody complains about its absence as well.
 
-mod cluster_test;
 mod controller_configuration;
 mod entries;
 mod errors;
 mod form;
 mod kubernetes_dependent;
+mod operator_test;
 mod policies;
 mod sim_test;
 mod target;
@@ -60,6 +60,6 @@ pub fn sim_test(attribute: TokenStream, item: TokenStream) -> TokenStream {
     reason = "documented where it is re-exported, so that its examples can use the library"
 )]
 #[proc_macro_attribute]
-pub fn cluster_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    cluster_test::expand(arguments.into(), item.into()).into()
+pub fn operator_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    operator_test::expand(arguments.into(), item.into()).into()
 }

@@ -1,6 +1,6 @@
 //! The tests that need the real API server are listed, with the reason, where users look for what the other one lacks.
 //!
-//! That each of them does fail inside the process, `cluster_test` sees to.
+//! That each of them does fail inside the process, `operator_test` sees to.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn declared() -> BTreeSet<(String, String)> {
         let code = source.code();
         let mut lines = code.lines().map(str::trim);
         while let Some(line) = lines.next() {
-            let Some(arguments) = line.strip_prefix("#[cluster_test(real = \"") else { continue };
+            let Some(arguments) = line.strip_prefix("#[operator_test(real = \"") else { continue };
             let reason = arguments.split('"').next().unwrap_or_default();
             let name = lines.by_ref().find_map(|line| line.split_once("fn ")).expect("a function follows").1;
             let name = name.split(['(', '<']).next().unwrap_or_default();

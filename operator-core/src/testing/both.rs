@@ -1,7 +1,7 @@
 //! One test on two API servers.
 //!
 //! ```text
-//!  #[cluster_test] async fn t() ─┬─▶ t::real         runtime with threads      TestCluster::shared() ─▶ control plane
+//!  #[operator_test] async fn t() ─┬─▶ t::real         runtime with threads      TestCluster::shared() ─▶ control plane
 //!                                └─▶ t::in_process   one thread, virtual time  TestCluster::shared() ─▶ in this process
 //! ```
 //!

@@ -80,7 +80,7 @@ pub struct TestCluster {
 }
 
 impl TestCluster {
-    /// The cluster of this test: under [`cluster_test`](super::cluster_test), the server that the test runs on, else
+    /// The cluster of this test: under [`operator_test`](super::operator_test), the server that the test runs on, else
     /// [`real`](Self::real).
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl TestCluster {
         }
     }
 
-    /// The cluster of the test that runs on this thread, if [`cluster_test`](super::cluster_test) runs it inside the
+    /// The cluster of the test that runs on this thread, if [`operator_test`](super::operator_test) runs it inside the
     /// process.
     #[must_use]
     pub fn of_this_test() -> Option<Self> {

@@ -39,9 +39,9 @@ pub use request_log::{ObjectRequest, RequestLog};
 /// virtual time: minutes of waiting pass in milliseconds, so measure with tokio's clock.
 ///
 /// ```
-/// use operator_core::testing::{TestCluster, cluster_test};
+/// use operator_core::testing::{TestCluster, operator_test};
 ///
-/// #[cluster_test]
+/// #[operator_test]
 /// async fn a_namespace_is_made() -> anyhow::Result<()> {
 ///     let cluster = TestCluster::shared().await?;
 ///     assert!(cluster.namespace("mine").await?.starts_with("mine-"));
@@ -50,8 +50,8 @@ pub use request_log::{ObjectRequest, RequestLog};
 /// ```
 ///
 /// On the real server the runtime has threads, without `flavor = "current_thread"`. A test that needs what the in-process server doesn't have says so, as in
-/// `#[cluster_test(real = "webhooks")]`. Inside the process it must fail then, so that no exception outlives its reason.
-pub use operator_macros::cluster_test;
+/// `#[operator_test(real = "webhooks")]`. Inside the process it must fail then, so that no exception outlives its reason.
+pub use operator_macros::operator_test;
 
 /// What macros expand to.
 #[doc(hidden)]

@@ -89,25 +89,25 @@ fn a_workflow() {
 }
 
 #[test]
-fn a_cluster_test_for_both_servers() {
+fn an_operator_test_for_both_servers() {
     is_as_before(
-        "a_cluster_test_for_both_servers",
+        "an_operator_test_for_both_servers",
         &both("", "async fn it_works() -> anyhow::Result<()> { Ok(()) }").0,
     );
     is_as_before(
-        "a_cluster_test_that_needs_the_real_server",
+        "an_operator_test_that_needs_the_real_server",
         &both(r#"real = "the audit log", flavor = "current_thread", crate = core"#, "async fn it_works() {}")
             .0,
     );
 }
 
 #[test]
-fn mistakes_of_a_cluster_test() {
+fn mistakes_of_an_operator_test() {
     let mistakes = [
         both("rael = 1", "async fn it_works() {}").1,
         both(r#"flavor = "threads""#, "async fn it_works() {}").1,
         both("", "fn it_works<T>(cluster: TestCluster) {}").1,
         both("", "struct A;").1,
     ];
-    is_as_before("mistakes_of_a_cluster_test", &mistakes.concat());
+    is_as_before("mistakes_of_an_operator_test", &mistakes.concat());
 }

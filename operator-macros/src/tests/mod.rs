@@ -9,7 +9,7 @@ use std::str::FromStr;
 use proc_macro2::TokenStream;
 use syn::DeriveInput;
 
-use crate::{cluster_test, errors::Errors};
+use crate::{errors::Errors, operator_test};
 
 type Generate = fn(&DeriveInput, &mut Errors) -> TokenStream;
 
@@ -28,11 +28,11 @@ fn expansion(generate: Generate, item: &str) -> String {
     prettyplease::unparse(&syn::parse2(code).expect("the output can be parsed"))
 }
 
-/// The output of `#[cluster_test]`, and its mistakes.
+/// The output of `#[operator_test]`, and its mistakes.
 fn both(arguments: &str, item: &str) -> (String, String) {
     let [arguments, item] =
         [arguments, item].map(|text| TokenStream::from_str(text).expect("it can be cut into tokens"));
-    let (code, errors) = cluster_test::generate(arguments, item);
+    let (code, errors) = operator_test::generate(arguments, item);
     let code = prettyplease::unparse(&syn::parse2(code).expect("the output can be parsed"));
     (code, errors.into_vec().iter().map(line).collect())
 }

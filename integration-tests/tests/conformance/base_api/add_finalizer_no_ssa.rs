@@ -3,14 +3,14 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, testing::cluster_test};
+use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
 test_resource!("add-finalizer-no-ssa.conformance.operator-core.io", namespaced);
 
 const OURS: &str = "testresources.add-finalizer-no-ssa.conformance.operator-core.io/finalizer";
 
-#[cluster_test]
+#[operator_test]
 async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("add-finalizer-no-ssa").await?;
     let script = Script::<TestResource>::idle();

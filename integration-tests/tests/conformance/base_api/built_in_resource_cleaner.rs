@@ -16,7 +16,7 @@ use kube::{
 use operator_core::{
     Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl,
     resource::KubeObject,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -81,7 +81,7 @@ where
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
     let scene = Scene::<TestResource>::new("built-in-resource-cleaner").await?;
     let (services, pods) = (Cleaning::<Service>::new(), Cleaning::<Pod>::new());

@@ -6,14 +6,14 @@ use std::time::Duration;
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, observe::Cause, testing::cluster_test};
+use operator_core::{Controller, DeleteControl, observe::Cause, testing::operator_test};
 use serde_json::json;
 
 test_resource!("cleaner-for-reconciler.conformance.operator-core.io", namespaced);
 
 const FINALIZER: &str = "testresources.cleaner-for-reconciler.conformance.operator-core.io/finalizer";
 
-#[cluster_test]
+#[operator_test]
 async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle();
@@ -34,7 +34,7 @@ async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Re
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -> Result<()> {
     const DELAY: Duration = Duration::from_millis(100);
     let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
@@ -65,7 +65,7 @@ async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_clean_up_that_keeps_the_finalizer_without_a_delay_waits_for_an_event() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {

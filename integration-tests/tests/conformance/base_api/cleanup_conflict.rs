@@ -3,14 +3,14 @@
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, test_resource};
 use kube::api::PostParams;
-use operator_core::{Controller, DeleteControl, testing::cluster_test};
+use operator_core::{Controller, DeleteControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("cleanup-conflict.conformance.operator-core.io", namespaced);
 
 const THEIRS: &str = "example.com/theirs";
 
-#[cluster_test]
+#[operator_test]
 async fn the_finalizer_goes_after_one_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleanup-conflict").await?;
     let gate = Gate::new();

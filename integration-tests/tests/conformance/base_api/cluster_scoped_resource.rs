@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::cluster_test,
+    Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::operator_test,
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::collected;
 
 test_resource!("cluster-scoped-resource.conformance.operator-core.io");
 
-#[cluster_test]
+#[operator_test]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
     // The garbage collector is waited for.
     let scene =

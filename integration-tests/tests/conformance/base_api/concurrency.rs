@@ -14,7 +14,7 @@ use futures::future::try_join_all;
 use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::ListParams};
-use operator_core::{Controller, DeleteControl, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, DeleteControl, UpdateControl, testing::operator_test};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -50,7 +50,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
     let scene = Scene::<TestResource>::new("concurrency").await?;
     let script = script();

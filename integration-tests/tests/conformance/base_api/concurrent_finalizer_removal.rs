@@ -6,14 +6,14 @@ use integration_tests::{Gate, Scene, Script, test_resource};
 use kube::ResourceExt;
 use operator_core::{
     Controller, DeleteControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 
 test_resource!("concurrent-finalizer-removal.conformance.operator-core.io", namespaced);
 
 const OBJECTS: usize = 10;
 
-#[cluster_test]
+#[operator_test]
 async fn both_finalizers_go() -> Result<()> {
     let scene = Scene::<TestResource>::new("concurrent-finalizer-removal").await?;
     let gate = Gate::new();

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, config_map, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("create-update-event-filter.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
     let scene = Scene::<TestResource>::new("create-update-event-filter").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use http::Method;
 use integration_tests::{Scene, Script, once_before, said, test_resource};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 
 test_resource!("deletion-during-status-update.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_clean_up_is_called() -> Result<()> {
     let scene = Scene::<TestResource>::new("deletion-during-status-update").await?;
     let script = Script::new(|_, _: Arc<TestResource>, _| {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Context, Controller, ErrorStatusUpdateControl, GenericRetry, testing::cluster_test};
+use operator_core::{Context, Controller, ErrorStatusUpdateControl, GenericRetry, testing::operator_test};
 use serde_json::json;
 
 test_resource!("error-status-handler.conformance.operator-core.io", namespaced);
@@ -23,7 +23,7 @@ fn one_more_message(
     ErrorStatusUpdateControl::patch_status(TestStatus { messages, ..TestStatus::default() })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn each_attempt_leaves_its_message_in_the_status() -> Result<()> {
     let scene = Scene::<TestResource>::new("error-status-handler").await?;
     let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") })).on_error(

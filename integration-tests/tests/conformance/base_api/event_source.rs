@@ -10,7 +10,7 @@ use operator_core::{
     event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
     observe::{Cause, SourceIndex},
     operator::Stopped,
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 test_resource!("event-source.conformance.operator-core.io", namespaced);
@@ -53,7 +53,7 @@ impl EventSource for RunningTimer {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_timer_of_ones_own_triggers_run_after_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("event-source").await?;
     let script = Script::<TestResource>::idle();

@@ -10,13 +10,13 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
 test_resource!("external-secondary-update.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn a_label_set_during_our_apply_is_seen() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-secondary-update").await?;
     let labelled = Arc::new(Mutex::new(Vec::new()));

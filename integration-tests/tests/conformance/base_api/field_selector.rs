@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{RunRecord, Scene, test_resource};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::PostParams;
-use operator_core::{Context, Controller, ObjectKey, Reconciler, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, ObjectKey, Reconciler, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ impl Reconciler for Secrets {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_the_selector_does_not_match_is_not_seen() -> Result<()> {
     let scene = Scene::<TestResource>::new("field-selector").await?;
     let secrets = Secrets::default();

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
     Controller, InformerEventSource, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -36,7 +36,7 @@ async fn start(scene: &Scene<TestResource>) -> Result<TestOperator> {
     Ok(operator)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("filter").await?;
     let operator = start(&scene).await?;
@@ -47,7 +47,7 @@ async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_filtered_update_of_a_secondary_causes_no_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("filter").await?;
     let operator = start(&scene).await?;

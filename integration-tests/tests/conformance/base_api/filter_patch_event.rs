@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, said, test_resource};
-use operator_core::{Controller, UpdateControl, operations::WriteMode, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, operations::WriteMode, testing::operator_test};
 
 test_resource!("filter-patch-event.conformance.operator-core.io", namespaced);
 
@@ -29,14 +29,14 @@ async fn runs_with(mode: WriteMode) -> Result<u32> {
     Ok(settled.runs_of(&scene.key("one")))
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_filtered_write_causes_no_run() -> Result<()> {
     assert_eq!(runs_with(WriteMode::ForceFilter).await?, 1);
     assert_eq!(runs_with(WriteMode::MatchAndFilter).await?, 1);
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_unfiltered_write_causes_one() -> Result<()> {
     assert_eq!(runs_with(WriteMode::CacheOnly).await?, 2);
     Ok(())

@@ -12,7 +12,7 @@ use kube::{
 };
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, ResourceType, UpdateControl, operations::Error,
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn map_resource() -> ApiResource {
     ApiResource::erase::<ConfigMap>(&())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn untyped_secondaries_are_created_updated_and_collected() -> Result<()> {
     // The garbage collector is waited for.
     let scene = Scene::<TestResource>::on(collected::cluster().await?, "generic-resource-handling").await?;

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, UpdateControl,
     operator::{SettleError, Settling, Stopped},
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -52,7 +52,7 @@ async fn in_the_second_run(
     Ok(operator)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_run_under_way_ends_and_its_status_is_stored() -> Result<()> {
     let scene = Scene::<TestResource>::new("graceful-stop").await?;
     let gate = Gate::new();
@@ -86,7 +86,7 @@ async fn a_run_under_way_ends_and_its_status_is_stored() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_run_that_outlives_the_termination_timeout_is_dropped() -> Result<()> {
     let scene = Scene::<TestResource>::new("graceful-stop").await?;
     let gate = Gate::new();
@@ -100,7 +100,7 @@ async fn a_run_that_outlives_the_termination_timeout_is_dropped() -> Result<()> 
     Ok(())
 }
 
-#[cluster_test(real = "virtual time has one thread, which the run blocks")]
+#[operator_test(real = "virtual time has one thread, which the run blocks")]
 async fn a_run_that_blocks_its_thread_is_not_waited_for_and_writes_nothing_any_more() -> Result<()> {
     let scene = Scene::<TestResource>::new("graceful-stop").await?;
     let (entered, has_entered) = std::sync::mpsc::channel();

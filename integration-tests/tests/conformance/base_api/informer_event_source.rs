@@ -12,7 +12,7 @@ use kube::{
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, UpdateControl,
     observe::{Cause, SourceIndex},
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -60,7 +60,7 @@ async fn message(scene: &Scene<TestResource>, name: &str) -> Result<String> {
     Ok(scene.resources.get(name).await?.status.and_then(|status| status.message).unwrap_or_default())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_change_of_the_secondary_is_reflected_in_the_status() -> Result<()> {
     let scene = Scene::<TestResource>::new("informer-event-source").await?;
     let script = script();
@@ -80,7 +80,7 @@ async fn a_change_of_the_secondary_is_reflected_in_the_status() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_deletion_of_the_secondary_triggers_a_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("informer-event-source").await?;
     let script = script();
@@ -97,7 +97,7 @@ async fn the_deletion_of_the_secondary_triggers_a_run() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_secondary_that_changes_sides_wakes_both_its_old_and_its_new_primary() -> Result<()> {
     let scene = Scene::<TestResource>::new("informer-event-source").await?;
     let script = script();

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, eventually, test_resource};
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
 use kube::{Api, api::PostParams};
-use operator_core::{Context, Controller, Reconciler, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, Reconciler, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 // The scene needs a custom resource; this row's primary is none.
@@ -40,7 +40,7 @@ fn is_seen(deployment: &Deployment) -> bool {
     conditions.into_iter().any(|condition| condition.type_ == "Seen" && condition.status == "True")
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_status_of_a_deployment_is_written() -> Result<()> {
     let scene = Scene::<TestResource>::new("deployment-status").await?;
     let operator = scene.start(Controller::builder(Conditions).namespaces([&scene.namespace])).await?;

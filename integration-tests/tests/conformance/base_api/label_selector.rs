@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
-use operator_core::{Controller, testing::cluster_test};
+use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
 test_resource!("label-selector.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn only_labelled_resources_are_reconciled() -> Result<()> {
     let scene = Scene::<TestResource>::new("label-selector").await?;
     let script = Script::<TestResource>::idle();

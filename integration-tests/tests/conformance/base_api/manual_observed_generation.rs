@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("manual-observed-generation.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_observed_generation_follows() -> Result<()> {
     let scene = Scene::<TestResource>::new("manual-observed-generation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {

@@ -7,7 +7,7 @@ use integration_tests::{Scene, Script, eventually, test_resource};
 use operator_core::{
     Controller,
     observe::{Cause, Causes},
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 test_resource!("max-interval.conformance.operator-core.io", namespaced);
@@ -15,7 +15,7 @@ test_resource!("max-interval.conformance.operator-core.io", namespaced);
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_millis(500);
 
-#[cluster_test]
+#[operator_test]
 async fn the_interval_alone_causes_run_after_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("max-interval").await?;
     let script = Script::<TestResource>::idle();

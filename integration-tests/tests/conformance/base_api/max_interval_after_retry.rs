@@ -8,7 +8,7 @@ use integration_tests::{Scene, Script, eventually, test_resource};
 use operator_core::{
     Controller, GenericRetry,
     observe::{Cause, Causes},
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 test_resource!("max-interval-after-retry.conformance.operator-core.io", namespaced);
@@ -16,7 +16,7 @@ test_resource!("max-interval-after-retry.conformance.operator-core.io", namespac
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_secs(1);
 
-#[cluster_test]
+#[operator_test]
 async fn the_interval_goes_on_after_the_last_retry() -> Result<()> {
     let scene = Scene::<TestResource>::new("max-interval-after-retry").await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));

@@ -8,7 +8,7 @@ use integration_tests::{Scene, Script, TestObject, TestStatus, test_resource};
 use kube::api::PostParams;
 use operator_core::{
     Controller, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn each_object_has_one_controller() -> Result<()> {
     let scene = Scene::<TestResource>::new("multiple-reconciler-same-type").await?;
     let (first, second) = (script(), script());

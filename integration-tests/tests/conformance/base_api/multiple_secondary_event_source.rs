@@ -9,7 +9,7 @@ use kube::{ResourceExt, api::PostParams};
 use operator_core::{
     Controller, FunctionEventSource, InformerEventSource, UpdateControl,
     observe::{Cause, SourceIndex},
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn source(which: &'static str) -> InformerEventSource<ConfigMap> {
         })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn each_source_triggers_runs() -> Result<()> {
     let scene = Scene::<TestResource>::new("multiple-secondary-event-source").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {

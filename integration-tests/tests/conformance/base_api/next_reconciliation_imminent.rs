@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, said, test_resource};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
 test_resource!("next-reconciliation-imminent.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
     let scene = Scene::<TestResource>::new("next-reconciliation-imminent").await?;
     let (gate, answers) = (Gate::new(), Arc::new(Mutex::new(Vec::new())));

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use operator_core::{
     Controller, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 
 test_resource!("on-relist-filter.conformance.operator-core.io", namespaced);
@@ -69,25 +69,25 @@ async fn runs(list: List) -> Result<u32> {
     Ok(settled.runs_of(&scene.key("one")))
 }
 
-#[cluster_test]
+#[operator_test]
 async fn filtered_without_a_list() -> Result<()> {
     assert_eq!(runs(List::Never).await?, 1);
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn filtered_after_a_list_that_ended_before() -> Result<()> {
     assert_eq!(runs(List::EndsBefore).await?, 1);
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn handed_on_when_a_list_wraps_the_write() -> Result<()> {
     assert_eq!(runs(List::Wraps).await?, 2);
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn handed_on_when_a_list_starts_during_the_write() -> Result<()> {
     assert_eq!(runs(List::StartsDuring).await?, 2);
     Ok(())

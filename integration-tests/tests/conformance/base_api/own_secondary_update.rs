@@ -6,12 +6,12 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, config_map, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("own-secondary-update.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn only_others_wake_the_primary_of_a_secondary() -> Result<()> {
     let scene = Scene::<TestResource>::new("own-secondary-update").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, said, test_resource};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("patch-resource-and-status-no-ssa.conformance.operator-core.io", namespaced);
@@ -47,12 +47,12 @@ async fn check(finalizer: bool) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn without_finalizer() -> Result<()> {
     check(false).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn with_finalizer() -> Result<()> {
     check(true).await
 }

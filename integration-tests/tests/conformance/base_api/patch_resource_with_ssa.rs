@@ -5,11 +5,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, fresh, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 
 test_resource!("patch-resource-with-ssa.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn both_values_are_there() -> Result<()> {
     let scene = Scene::<TestResource>::new("patch-resource-with-ssa").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {

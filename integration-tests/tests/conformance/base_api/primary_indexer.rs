@@ -9,7 +9,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use operator_core::{Controller, InformerEventSource, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, InformerEventSource, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ test_resource!("primary-indexer.conformance.operator-core.io", namespaced);
 
 const BY_MAP: &str = "config-map";
 
-#[cluster_test]
+#[operator_test]
 async fn a_secondary_wakes_the_primaries_found_by_the_index() -> Result<()> {
     let scene = Scene::<TestResource>::new("primary-indexer").await?;
     let named_alike = Arc::new(Mutex::new(Vec::new()));

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("primary-to-secondary.conformance.operator-core.io", namespaced);
@@ -22,7 +22,7 @@ async fn messages(scene: &Scene<TestResource>) -> Result<Vec<String>> {
     Ok(messages)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
     let scene = Scene::<TestResource>::new("primary-to-secondary").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Context, Controller, InformerEventSource, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, InformerEventSource, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("primary-to-secondary-missing.conformance.operator-core.io", namespaced);
@@ -38,13 +38,13 @@ async fn found(look: fn(&TestResource, &Context<TestResource>) -> Option<Arc<Con
     Ok(scene.resources.get("one").await?.status.and_then(|status| status.message).unwrap_or_default())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_is_not_among_the_primarys_own() -> Result<()> {
     assert_eq!(found(|_, context| context.secondary::<ConfigMap>()).await?, "nothing");
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_direct_look_into_the_cache_finds_it() -> Result<()> {
     let look = |primary: &TestResource, context: &Context<TestResource>| {
         let namespace = primary.namespace().unwrap_or_default();

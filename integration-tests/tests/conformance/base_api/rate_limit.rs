@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use integration_tests::{Scene, Script, test_resource};
-use operator_core::{Controller, operator::Settling, processor::LinearRateLimiter, testing::cluster_test};
+use operator_core::{Controller, operator::Settling, processor::LinearRateLimiter, testing::operator_test};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -12,7 +12,7 @@ test_resource!("rate-limit.conformance.operator-core.io", namespaced);
 
 const PERIOD: Duration = Duration::from_secs(4);
 
-#[cluster_test]
+#[operator_test]
 async fn updates_within_a_period_wait_for_its_end() -> Result<()> {
     let scene = Scene::<TestResource>::new("rate-limit").await?;
     let script = Script::<TestResource>::idle();

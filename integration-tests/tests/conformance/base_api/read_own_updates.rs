@@ -8,7 +8,7 @@ use integration_tests::{Scene, Script, TestStatus, config_map, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Resource;
 use operator_core::{
-    Controller, UpdateControl, operations::WriteMode, resource::ResourceVersion, testing::cluster_test,
+    Controller, UpdateControl, operations::WriteMode, resource::ResourceVersion, testing::operator_test,
 };
 
 test_resource!("read-own-updates.conformance.operator-core.io", namespaced);
@@ -22,7 +22,7 @@ fn at_least<K: Resource>(seen: Option<&K>, written: &K) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
     let scene = Scene::<TestResource>::new("read-own-updates").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

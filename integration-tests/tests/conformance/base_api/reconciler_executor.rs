@@ -7,7 +7,7 @@ use integration_tests::{RunRecord, Scene, TestStatus, test_resource};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::ResourceExt;
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl, testing::cluster_test,
+    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl, testing::operator_test,
 };
 use serde_json::json;
 
@@ -55,7 +55,7 @@ impl Cleaner for Sample {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn config_map_status_and_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("reconciler-executor").await?;
     let sample = Sample::default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, fresh, said, test_resource};
-use operator_core::{Context, Controller, UpdateControl, operations::Error, testing::cluster_test};
+use operator_core::{Context, Controller, UpdateControl, operations::Error, testing::operator_test};
 use serde_json::json;
 
 test_resource!("resource-operations.conformance.operator-core.io", namespaced);
@@ -81,47 +81,47 @@ async fn check(name: &'static str, expect: &str) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn server_side_apply() -> Result<()> {
     check("ssa", "PATCH testresources/ssa -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn server_side_apply_of_the_status() -> Result<()> {
     check("ssa-status", "PATCH testresources/ssa-status/status -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn put() -> Result<()> {
     check("put", "PUT testresources/put -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn put_of_the_status() -> Result<()> {
     check("put-status", "PUT testresources/put-status/status -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn json_patch() -> Result<()> {
     check("json", "PATCH testresources/json -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn json_patch_of_the_status() -> Result<()> {
     check("json-status", "PATCH testresources/json-status/status -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn merge_patch() -> Result<()> {
     check("merge", "PATCH testresources/merge -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn merge_patch_of_the_status() -> Result<()> {
     check("merge-status", "PATCH testresources/merge-status/status -> 200").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn merge_patch_of_the_status_alone() -> Result<()> {
     check("merge-status-alone", "PATCH testresources/merge-status-alone/status -> 200").await
 }

@@ -8,7 +8,7 @@ use integration_tests::{Scene, Script, TestStatus, test_resource};
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
     observe::{Cause, Observation, Observer},
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use parking_lot::Mutex;
 
@@ -29,7 +29,7 @@ impl Observer for Announced {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them() -> Result<()> {
     let scene = Scene::<TestResource>::new("retry").await?;
     let script = Script::new(|run, _: Arc<TestResource>, context| {

@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, test_resource};
-use operator_core::{Controller, GenericRetry, testing::cluster_test};
+use operator_core::{Controller, GenericRetry, testing::operator_test};
 use parking_lot::Mutex;
 
 test_resource!("retry-max-attempt.conformance.operator-core.io", namespaced);
 
 const DELAY: Duration = Duration::from_millis(100);
 
-#[cluster_test]
+#[operator_test]
 async fn three_retries_and_no_more() -> Result<()> {
     let scene = Scene::<TestResource>::new("retry-max-attempt").await?;
     let last_attempts = Arc::new(Mutex::new(Vec::new()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, config_map, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Context, Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("secondary-resource-operations.conformance.operator-core.io", namespaced);
@@ -63,27 +63,27 @@ async fn check(name: &'static str, created_by: &str, updated_by: &[&str]) -> Res
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn create() -> Result<()> {
     check("create", "POST configmaps/create -> 201", &[]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn server_side_apply() -> Result<()> {
     check("ssa", "PATCH configmaps/ssa -> 201", &["PATCH configmaps/ssa -> 200"]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn put() -> Result<()> {
     check("put", "POST configmaps/put -> 201", &["PUT configmaps/put -> 200"]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn json_patch() -> Result<()> {
     check("json", "POST configmaps/json -> 201", &["PATCH configmaps/json -> 200"]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn merge_patch() -> Result<()> {
     check("merge", "POST configmaps/merge -> 201", &["PATCH configmaps/merge -> 200"]).await
 }

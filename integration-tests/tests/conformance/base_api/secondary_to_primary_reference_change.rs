@@ -13,7 +13,7 @@ use kube::{
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, UpdateControl,
     observe::{Cause, SourceIndex},
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -79,12 +79,12 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_only_reference_is_dropped() -> Result<()> {
     dropped_ones_run(&["one"], &["one"]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn one_of_several_references_is_dropped() -> Result<()> {
     dropped_ones_run(&["one", "two", "three"], &["two"]).await
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use http::Method;
 use integration_tests::{Scene, Script, eventually, once_before, said, test_resource};
 use kube::api::{Patch, PatchParams};
-use operator_core::{Context, Controller, UpdateControl, operations::WriteMode, testing::cluster_test};
+use operator_core::{Context, Controller, UpdateControl, operations::WriteMode, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -80,17 +80,17 @@ impl Way {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn during_an_apply() -> Result<()> {
     check(Way::Apply).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn during_a_put() -> Result<()> {
     check(Way::Put).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn during_the_write_of_an_update_control() -> Result<()> {
     check(Way::UpdateControl).await
 }

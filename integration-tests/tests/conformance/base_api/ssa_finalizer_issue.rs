@@ -7,12 +7,12 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, testing::cluster_test};
+use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
 test_resource!("ssa-finalizer-issue.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn what_the_same_manager_has_applied_stays() -> Result<()> {
     let scene = Scene::<TestResource>::new("ssa-finalizer-issue").await?;
     for manager in ["sample", "another"] {

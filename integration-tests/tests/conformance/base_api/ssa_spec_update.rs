@@ -9,12 +9,12 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 
 test_resource!("ssa-spec-update.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {
     let scene = Scene::<TestResource>::new("ssa-spec-update").await?;
     let finalizers = Arc::new(Mutex::new(Vec::new()));

@@ -7,7 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::{Scene, Script, TestStatus, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("startup-secondary-access.conformance.operator-core.io", namespaced);
@@ -15,7 +15,7 @@ test_resource!("startup-secondary-access.conformance.operator-core.io", namespac
 const MAPS: usize = 200;
 const BELONGS_TO: &str = "belongs-to";
 
-#[cluster_test]
+#[operator_test]
 async fn the_first_run_sees_everything() -> Result<()> {
     let scene = Scene::<TestResource>::new("startup-secondary-access").await?;
     scene.create("one", "value").await?;

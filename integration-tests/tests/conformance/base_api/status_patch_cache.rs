@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 
 test_resource!("status-patch-cache.conformance.operator-core.io", namespaced);
 
 const RUNS: usize = 15;
 
-#[cluster_test]
+#[operator_test]
 async fn each_run_sees_what_the_one_before_it_wrote() -> Result<()> {
     let scene = Scene::<TestResource>::new("status-patch-cache").await?;
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, said, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("status-update-locking.conformance.operator-core.io", namespaced);
@@ -37,12 +37,12 @@ async fn check(use_ssa: bool) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn with_server_side_apply() -> Result<()> {
     check(true).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn without_server_side_apply() -> Result<()> {
     check(false).await
 }

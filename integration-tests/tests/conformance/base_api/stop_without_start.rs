@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
-use operator_core::{Controller, Operator, operator::Stopped, testing::cluster_test};
+use operator_core::{Controller, Operator, operator::Stopped, testing::operator_test};
 
 test_resource!("stop-without-start.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
     let operator =
         Operator::builder().register(Controller::builder(Script::<TestResource>::idle()))?.build()?;
@@ -16,7 +16,7 @@ async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_operator_that_was_stopped_before_its_start_can_be_started() -> Result<()> {
     let scene = Scene::<TestResource>::new("stop-without-start").await?;
     let script = Script::<TestResource>::idle();

@@ -7,7 +7,7 @@ use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, said, test_resource};
 use operator_core::{
     Controller, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -62,22 +62,22 @@ async fn interleaved(finalizer: bool) -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_status_alone_without_finalizer() -> Result<()> {
     status_alone(false).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_status_alone_with_finalizer() -> Result<()> {
     status_alone(true).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn spec_and_status_interleaved_without_finalizer() -> Result<()> {
     interleaved(false).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn spec_and_status_interleaved_with_finalizer() -> Result<()> {
     interleaved(true).await
 }

@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, said, test_resource};
-use operator_core::{Controller, DeleteControl, testing::cluster_test};
+use operator_core::{Controller, DeleteControl, testing::operator_test};
 
 test_resource!("cleanup-and-reschedule.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_clean_up_ends() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleanup-and-reschedule").await?;
     let script = Script::idle().cleanup(|call, primary: Arc<TestResource>, context| {

@@ -3,12 +3,12 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
-use operator_core::{Controller, event_source::updates, testing::cluster_test};
+use operator_core::{Controller, event_source::updates, testing::operator_test};
 use serde_json::json;
 
 test_resource!("without-default-filters.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_users_filter_decides_alone() -> Result<()> {
     let scene = Scene::<TestResource>::new("without-default-filters").await?;
     let script = Script::<TestResource>::idle();

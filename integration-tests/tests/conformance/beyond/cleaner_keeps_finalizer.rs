@@ -8,7 +8,7 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::O
 use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Controller, DeleteControl, Desired, KubernetesDependent, Workflow,
-    dependent::Capabilities, testing::cluster_test,
+    dependent::Capabilities, testing::operator_test,
 };
 
 test_resource!("cleaner-keeps-finalizer.conformance.operator-core.io", namespaced);
@@ -28,7 +28,7 @@ impl Desired<TestResource> for Map {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleaner-keeps-finalizer").await?;
     let workflow = Workflow::builder()

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use operator_core::{
     Context, Controller, Reconciler, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 use tracing::Level;
@@ -35,7 +35,7 @@ impl Reconciler for Maps {
     }
 }
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::without_crd("crd-installed-while-waiting").await?;

@@ -5,7 +5,7 @@ use integration_tests::{LogCapture, Scene, Script, eventually, test_resource};
 use operator_core::{
     Controller,
     observe::SourceHealth,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use tracing::Level;
 
@@ -14,7 +14,7 @@ test_resource!("crd-missing-at-start.conformance.operator-core.io", namespaced);
 /// So many attempts show that the operator tries again without saying so each time.
 const ATTEMPTS: usize = 3;
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::without_crd("crd-missing-at-start").await?;

@@ -11,7 +11,7 @@ use operator_core::{
     event_source::ExternalResource,
     observe::{Cause, SourceIndex},
     operator::Stopped,
-    testing::cluster_test,
+    testing::operator_test,
 };
 use parking_lot::Mutex;
 
@@ -74,7 +74,7 @@ fn read<'c>(context: &'c Context<TestResource>) -> BoxFuture<'c, Result<[Option<
     .boxed()
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_another_system_has_reaches_the_primarys_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-sources").await?;
     let (polled, by_itself, seen) = (System::default(), System::default(), Read::default());

@@ -10,7 +10,7 @@ use kube::{
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams, TypeMeta},
 };
 use operator_core::dependent::matcher::{GenericMatcher, Match, matches_applied, merged};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use serde_json::Value;
 
 test_resource!("fixed-point.conformance.operator-core.io", namespaced);
@@ -76,7 +76,7 @@ fn decided_by_us(mut object: Value) -> Value {
     object
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Result<()> {
     let scene = Scene::<TestResource>::without_crd("fixed-point-applied").await?;
     for (name, mut desired) in desired()? {
@@ -94,7 +94,7 @@ async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Res
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_was_replaced_matches() -> Result<()> {
     let scene = Scene::<TestResource>::without_crd("fixed-point-replaced").await?;
     for (name, mut desired) in desired()? {

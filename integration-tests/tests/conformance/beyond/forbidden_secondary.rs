@@ -8,13 +8,13 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, UpdateControl,
     observe::SourceHealth,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
 test_resource!("forbidden-secondary.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
 {
     let scene = Scene::<TestResource>::new("forbidden-secondary").await?;

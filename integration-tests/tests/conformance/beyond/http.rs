@@ -10,7 +10,7 @@ use kube::{Api, Client, CustomResourceExt, ResourceExt, api::DeleteParams};
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
     metrics::METRICS,
-    testing::{TestCluster, TestOperator, cluster_test},
+    testing::{TestCluster, TestOperator, operator_test},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -76,7 +76,7 @@ async fn without_definition(client: Client) -> Result<()> {
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("http").await?;

@@ -8,13 +8,13 @@ use kube::ResourceExt;
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
     metrics::{Metrics, Recorded},
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
 test_resource!("observability.conformance.operator-core.io", namespaced);
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("observability").await?;
@@ -46,7 +46,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_metrics_count_what_has_happened() -> Result<()> {
     let scene = Scene::<TestResource>::new("observability").await?;
     let numbers = Arc::new(Recorded::new());

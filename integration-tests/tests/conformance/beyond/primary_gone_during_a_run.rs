@@ -11,7 +11,7 @@ use integration_tests::{Gate, LogCapture, Scene, Script, TestStatus, before, tes
 use kube::ResourceExt;
 use operator_core::{
     Controller, UpdateControl,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use tracing::Level;
 
@@ -37,7 +37,7 @@ fn assert_quiet(log: &LogCapture) {
     assert!(loud.is_empty(), "not an error: {loud:#?}");
 }
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn a_primary_deleted_during_its_run_is_no_error_and_does_not_come_back() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -89,7 +89,7 @@ async fn at_the_last_moment(
     Ok(TestOperator::start(scene.operator().transport(hook).register(controller)?).await?)
 }
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -106,7 +106,7 @@ async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Re
     Ok(())
 }
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;
@@ -126,7 +126,7 @@ async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_statu
     Ok(())
 }
 
-#[cluster_test(flavor = "current_thread")]
+#[operator_test(flavor = "current_thread")]
 async fn a_primary_replaced_during_a_run_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = Scene::<TestResource>::new("primary-gone").await?;

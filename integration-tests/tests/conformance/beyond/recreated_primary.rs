@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, GenericRetry, UpdateControl, testing::cluster_test};
+use operator_core::{Controller, GenericRetry, UpdateControl, testing::operator_test};
 
 test_resource!("recreated-primary.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn a_successor_starts_afresh() -> Result<()> {
     let scene = Scene::<TestResource>::new("recreated-primary").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -9,7 +9,7 @@ use operator_core::{
     Context, Controller, GenericRetry, PollingEventSource, Workflow,
     dependent::{Creator, CustomDependent, DependentResource},
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 test_resource!("unanswered-create.conformance.operator-core.io", namespaced);
@@ -44,7 +44,7 @@ impl Creator<TestResource> for RecordDependent {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {
     let scene = Scene::<TestResource>::new("unanswered-create").await?;
     let system = ExternalSystem::default();

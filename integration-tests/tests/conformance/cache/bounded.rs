@@ -10,7 +10,7 @@ use kube::{
 use operator_core::{
     ObjectKey,
     cache::Bounds,
-    testing::{TestCluster, cluster_test},
+    testing::{TestCluster, operator_test},
 };
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn name(index: usize) -> String {
     format!("map-{index:04}")
 }
 
-#[cluster_test]
+#[operator_test]
 async fn holds_a_hundred_of_two_thousand_and_knows_all() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-bounded").await?;

@@ -10,7 +10,7 @@ use operator_core::{
     cache::{InformerConfig, InitialList},
     client::{Clients, Transport, TransportHook},
     environment::Environment,
-    testing::{Part, Profile, TestCluster, cluster_test},
+    testing::{Part, Profile, TestCluster, operator_test},
 };
 use parking_lot::Mutex;
 use tower::{ServiceExt, util::BoxService};
@@ -46,7 +46,7 @@ impl Queries {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-streaming").await?;
@@ -86,7 +86,7 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test(real = "a flag of the API server is set")]
+#[operator_test(real = "a flag of the API server is set")]
 async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let plane = Profile::ApiServer.builder().flag(Part::ApiServer, "--feature-gates=WatchList=false");
     let cluster = TestCluster::new(plane.start().await?);

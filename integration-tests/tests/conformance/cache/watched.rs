@@ -14,7 +14,7 @@ use operator_core::{
     cache::{InformerConfig, WatchScope},
     observe::SourceHealth,
     resource::{KubeObject, ResourceType},
-    testing::{TestCluster, cluster_test},
+    testing::{TestCluster, operator_test},
 };
 
 use super::{Running, config, create};
@@ -31,7 +31,7 @@ async fn advice<K: KubeObject>(running: &Running<K>) -> Result<String> {
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-late").await?;
@@ -52,7 +52,7 @@ async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_right_that_is_granted_later_is_used() -> Result<()> {
     let cluster = TestCluster::shared().await?;
     let namespace = cluster.namespace("cache-rights").await?;

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use integration_tests::{Counted, Scene, Script, test_resource, workflow_of_one};
 use operator_core::dependent::{BulkKubernetesDependent, Capabilities};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 test_resource!("bulk-dependent-deleter.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_operator_deletes_what_is_not_desired_and_all_in_the_end() -> Result<()> {
     let scene = Scene::<TestResource>::new("bulk-dependent-deleter").await?;
     let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);

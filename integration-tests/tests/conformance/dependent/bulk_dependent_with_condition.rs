@@ -9,7 +9,7 @@ use operator_core::{
     Context, UpdateControl,
     dependent::BulkKubernetesDependent,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };
 
@@ -32,7 +32,7 @@ impl Condition<TestResource> for Complete {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
     let scene = Scene::<TestResource>::new("bulk-dependent-with-condition").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {

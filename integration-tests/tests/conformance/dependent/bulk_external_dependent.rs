@@ -8,7 +8,7 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Controller, ObjectKey, PollingEventSource, Workflow,
     dependent::bulk::{BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkUpdater},
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -100,7 +100,7 @@ async fn until(system: &ExternalSystem, number: usize, data: &str) -> Result<()>
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_bulk_of_external_records_follows_its_primary() -> Result<()> {
     let scene = Scene::<TestResource>::new("bulk-external").await?;
     let system = ExternalSystem::default();

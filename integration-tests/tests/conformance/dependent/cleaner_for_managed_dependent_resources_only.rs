@@ -4,11 +4,11 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
 use kube::ResourceExt;
-use operator_core::{dependent::Capabilities, testing::cluster_test};
+use operator_core::{dependent::Capabilities, testing::operator_test};
 
 test_resource!("cleaner-for-managed-dependents.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleaner-for-managed-dependents").await?;
     let script = Script::idle();

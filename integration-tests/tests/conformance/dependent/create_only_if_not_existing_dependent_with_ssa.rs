@@ -11,7 +11,7 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent, testing::cluster_test,
+    ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent, testing::operator_test,
 };
 use parking_lot::Mutex;
 
@@ -52,7 +52,7 @@ async fn refused(
     Ok(error)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     let scene = collected::scene::<TestResource>("create-only-if-not-existing").await?;
     for (name, ssa) in [("applied", true), ("posted", false)] {
@@ -74,7 +74,7 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_is_taken_over_on_request() -> Result<()> {
     let scene = collected::scene::<TestResource>("adopt-existing").await?;
     let theirs = map_of(&named("one", &scene), "a", "theirs");

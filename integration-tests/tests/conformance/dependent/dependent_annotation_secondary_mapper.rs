@@ -7,12 +7,12 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{dependent::Capabilities, testing::cluster_test};
+use operator_core::{dependent::Capabilities, testing::operator_test};
 use serde_json::json;
 
 test_resource!("dependent-annotation-mapper.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-annotation-mapper").await?;
     let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;

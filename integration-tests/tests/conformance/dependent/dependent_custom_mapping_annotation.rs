@@ -7,12 +7,12 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{dependent::Capabilities, resource::MappingAnnotations, testing::cluster_test};
+use operator_core::{dependent::Capabilities, resource::MappingAnnotations, testing::operator_test};
 use serde_json::json;
 
 test_resource!("dependent-custom-mapping.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_user_s_keys_are_used_and_lead_back_to_the_primary() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-custom-mapping").await?;
     let keys = MappingAnnotations::new("example.com/of", "example.com/of-namespace");

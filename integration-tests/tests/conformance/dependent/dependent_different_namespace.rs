@@ -12,7 +12,7 @@ use kube::Api;
 use operator_core::{
     ErrorStatusUpdateControl, InformerEventSource, WatchScope,
     dependent::{Capabilities, IntoDependent},
-    testing::cluster_test,
+    testing::operator_test,
 };
 use parking_lot::Mutex;
 
@@ -29,7 +29,7 @@ fn map_in(namespace: &str, capabilities: Capabilities) -> impl IntoDependent<Tes
     .informer(InformerEventSource::new().namespaces(scope))
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()> {
     let scene = Scene::<TestResource>::new("different-namespace").await?;
     let other = scene.cluster.namespace("different-namespace-other").await?;
@@ -54,7 +54,7 @@ async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()
     holds(None).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Result<()> {
     let scene = Scene::<TestResource>::new("different-namespace").await?;
     let errors = Arc::new(Mutex::new(Vec::new()));

@@ -4,12 +4,12 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{InformerEventSource, testing::cluster_test};
+use operator_core::{InformerEventSource, testing::operator_test};
 use serde_json::json;
 
 test_resource!("dependent-filter.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn an_update_that_does_not_pass_causes_no_run() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-filter").await?;
     let unless_ignored = |new: &ConfigMap, _: &ConfigMap| {

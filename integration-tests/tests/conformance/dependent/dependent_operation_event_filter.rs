@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 use crate::collected;
 
 test_resource!("dependent-operation-event-filter.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn a_dependent_s_own_writes_cause_no_run() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-operation-filter").await?;
     for (name, ssa) in [("applied", true), ("replaced", false)] {

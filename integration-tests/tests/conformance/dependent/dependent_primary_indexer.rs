@@ -5,7 +5,7 @@ use integration_tests::{Scene, Script, test_resource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{
-    InformerEventSource, UpdateControl, dependent::KubernetesDependent, testing::cluster_test,
+    InformerEventSource, UpdateControl, dependent::KubernetesDependent, testing::operator_test,
 };
 use serde_json::json;
 
@@ -13,7 +13,7 @@ test_resource!("dependent-primary-indexer.conformance.operator-core.io", namespa
 
 const BY_MAP: &str = "config-map";
 
-#[cluster_test]
+#[operator_test]
 async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-primary-indexer").await?;
     let source = InformerEventSource::<ConfigMap>::new()

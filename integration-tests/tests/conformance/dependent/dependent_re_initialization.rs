@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 test_resource!("dependent-re-initialization.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_same_dependent_works_in_a_second_operator() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-re-initialization").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;

@@ -7,7 +7,7 @@ use k8s_openapi::{ByteString, api::core::v1::Secret};
 use operator_core::{
     dependent::KubernetesDependent,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{Node, Workflow},
 };
 
@@ -26,7 +26,7 @@ fn secret(primary: &TestResource) -> Secret {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn dependents_that_read_each_other_are_all_created_without_an_error() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-cross-ref").await?;
     let script = Script::idle();

@@ -7,12 +7,12 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 test_resource!("dependent-ssa-matching.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn only_a_change_of_what_is_desired_is_written() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-ssa-matching").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;

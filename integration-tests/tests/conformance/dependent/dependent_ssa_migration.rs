@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 use crate::collected;
 
@@ -39,7 +39,7 @@ async fn written_by(
         .collect())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn both_ways_with_one_manager() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
     assert_eq!(written_by(&scene, false, "ours", "first").await?, ["ours Update"]);
@@ -50,7 +50,7 @@ async fn both_ways_with_one_manager() -> Result<()> {
     scene.until_values([]).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn both_ways_with_another_manager_than_before() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
     written_by(&scene, false, "legacy", "first").await?;

@@ -10,7 +10,7 @@ use k8s_openapi::{
 };
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, ControllerBuilder, DeleteControl, UpdateControl, testing::cluster_test,
+    Context, Controller, ControllerBuilder, DeleteControl, UpdateControl, testing::operator_test,
 };
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn controller(
     Controller::builder(script).with_cleaner().owns::<ConfigMap>().namespaces([&scene.namespace])
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_id_is_kept_in_a_config_map() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-state").await?;
     let system = ExternalSystem::default();

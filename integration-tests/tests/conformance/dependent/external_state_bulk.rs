@@ -12,7 +12,7 @@ use operator_core::{
     dependent::bulk::{
         BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater,
     },
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -167,7 +167,7 @@ async fn until(
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_bulk_keeps_its_ids_in_config_maps() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-state-bulk").await?;
     let system = ExternalSystem::default();

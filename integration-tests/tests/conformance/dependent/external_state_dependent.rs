@@ -10,7 +10,7 @@ use operator_core::{
     Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
     dependent::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater},
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -133,7 +133,7 @@ fn controller(
         .workflow(&workflow))
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_dependent_keeps_its_id_in_a_config_map() -> Result<()> {
     let scene = Scene::<TestResource>::new("external-state-dependent").await?;
     let system = ExternalSystem::default();

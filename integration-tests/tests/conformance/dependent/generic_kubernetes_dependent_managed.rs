@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Script, test_resource, untyped_map, workflow_of_one};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 use crate::collected;
 
 test_resource!("generic-dependent-managed.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn an_untyped_dependent_is_created_updated_and_collected() -> Result<()> {
     let scene = collected::scene::<TestResource>("generic-dependent-managed").await?;
     let workflow = workflow_of_one(untyped_map("a"))?;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Script, test_resource, untyped_map};
-use operator_core::{Controller, UpdateControl, dependent::IntoDependent, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, dependent::IntoDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("generic-dependent-standalone.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {
     let scene = collected::scene::<TestResource>("generic-dependent-standalone").await?;
     let dependent = untyped_map::<TestResource>("a").into_dependent();

@@ -13,7 +13,7 @@ use operator_core::{
     dependent::Dependent,
     dependent::IntoDependent,
     observe::SourceHealth,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};
 
@@ -61,12 +61,12 @@ async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) ->
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_starts_without_the_right_to_its_primaries() -> Result<()> {
     starts_without("testresources", ("primaries", primaries()), ("maps", maps())).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
     starts_without("configmaps", ("maps", maps()), ("primaries", primaries())).await
 }
@@ -85,7 +85,7 @@ async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
     let other = scene.cluster.namespace("informer-related-behavior-other").await?;
@@ -112,12 +112,12 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_survives_the_loss_of_the_right_to_its_primaries() -> Result<()> {
     survives_the_loss("testresources", "primaries", primaries()).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
     survives_the_loss("configmaps", "maps", maps()).await
 }

@@ -5,14 +5,14 @@ use anyhow::Result;
 use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use operator_core::workflow::{Node, Workflow};
 
 use crate::collected;
 
 test_resource!("dependent-garbage-collection.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn it_goes_with_its_primary() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;
@@ -29,7 +29,7 @@ async fn it_goes_with_its_primary() -> Result<()> {
     scene.until_nothing_is_left_of("one").await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_goes_when_its_precondition_is_not_met_any_more() -> Result<()> {
     let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
     let node = Node::new(wanted_map("a")).reconcile_when(|one: &TestResource, _| one.spec.value != "off");

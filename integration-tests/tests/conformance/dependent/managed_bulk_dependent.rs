@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Counted, Script, test_resource, workflow_of_one};
-use operator_core::{dependent::BulkKubernetesDependent, testing::cluster_test};
+use operator_core::{dependent::BulkKubernetesDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("managed-bulk-dependent.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {
     let scene = collected::scene::<TestResource>("managed-bulk-dependent").await?;
     let script = Script::idle();

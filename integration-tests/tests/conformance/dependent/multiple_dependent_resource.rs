@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{standalone, test_resource, wanted_map, workflow_of};
-use operator_core::{Controller, dependent::IntoDependent, testing::cluster_test};
+use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("multiple-dependent-resource.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn two_config_maps_come_change_and_go() -> Result<()> {
     let scene = collected::scene::<TestResource>("multiple-dependent-resource").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;

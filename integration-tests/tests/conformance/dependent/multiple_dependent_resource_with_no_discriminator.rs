@@ -5,13 +5,13 @@ use anyhow::Result;
 use integration_tests::{standalone, test_resource, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::DeleteParams;
-use operator_core::{Controller, dependent::IntoDependent, testing::cluster_test};
+use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("multiple-dependent-no-discriminator.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_names_tell_them_apart() -> Result<()> {
     let scene = collected::scene::<TestResource>("multiple-no-discriminator").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;

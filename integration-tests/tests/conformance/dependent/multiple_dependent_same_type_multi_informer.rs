@@ -3,13 +3,13 @@
 use anyhow::Result;
 use integration_tests::{Script, test_resource, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent, testing::cluster_test};
+use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("multiple-dependent-multi-informer.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {
     let scene = collected::scene::<TestResource>("multi-informer").await?;
     let dependents =

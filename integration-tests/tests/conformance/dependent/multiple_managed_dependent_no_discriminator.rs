@@ -3,13 +3,13 @@
 use anyhow::Result;
 use integration_tests::{Script, test_resource, wanted_map, workflow_of};
 use operator_core::dependent::{Capabilities, IntoDependent};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 use crate::collected;
 
 test_resource!("multiple-managed-no-discriminator.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn two_config_maps_that_the_operator_deletes_itself() -> Result<()> {
     let scene = collected::scene::<TestResource>("managed-no-discriminator").await?;
     let workflow = workflow_of(

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Script, test_resource, wanted_map, workflow_of};
-use operator_core::{dependent::IntoDependent, testing::cluster_test};
+use operator_core::{dependent::IntoDependent, testing::operator_test};
 
 use crate::collected;
 
 test_resource!("multiple-managed-same-type.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn two_config_maps_come_change_and_go_with_their_primary() -> Result<()> {
     let scene = collected::scene::<TestResource>("managed-same-type").await?;
     let script = Script::idle();

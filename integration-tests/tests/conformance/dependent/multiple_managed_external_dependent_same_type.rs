@@ -9,7 +9,7 @@ use operator_core::{
     Context, Controller, ObjectKey, PollingEventSource, Workflow,
     dependent::{Creator, CustomDependent, Deleter, DependentResource, Updater},
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
 };
 use serde_json::json;
 
@@ -84,7 +84,7 @@ impl Deleter<TestResource> for RecordDependent {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn two_dependents_share_a_source_and_keep_apart() -> Result<()> {
     let scene = Scene::<TestResource>::new("multiple-managed-external").await?;
     let system = ExternalSystem::default();

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 test_resource!("operator-restart.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
     let scene = Scene::<TestResource>::new("operator-restart").await?;
     let script = Script::idle();
@@ -22,7 +22,7 @@ async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_changed_while_it_was_stopped_is_caught_up_with() -> Result<()> {
     let scene = Scene::<TestResource>::new("operator-restart").await?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?)).await?;

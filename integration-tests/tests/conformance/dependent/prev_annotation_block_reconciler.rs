@@ -5,7 +5,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, accepted, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Patch, PatchParams};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 test_resource!("prev-annotation.conformance.operator-core.io", namespaced);
@@ -31,7 +31,7 @@ fn deployment(primary: &TestResource) -> Deployment {
     serde_json::from_value(deployment).expect("a deployment")
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_deployment_is_written_once_for_each_spec() -> Result<()> {
     let scene = Scene::<TestResource>::new("prev-annotation").await?;
     let workflow = workflow_of_one(wanted("web", deployment))?;

@@ -10,7 +10,7 @@ use operator_core::{
     Context, InformerEventSource, ObjectKey,
     dependent::KubernetesDependent,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };
 use serde_json::json;
@@ -38,7 +38,7 @@ impl Condition<TestResource> for Allowed {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
     let scene = Scene::<TestResource>::new("primary-to-secondary-dependent").await?;
     let secret =

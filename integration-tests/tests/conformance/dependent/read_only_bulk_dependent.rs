@@ -9,7 +9,7 @@ use kube::{Resource, api::PostParams};
 use operator_core::{
     UpdateControl,
     dependent::BulkKubernetesDependent,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{Node, Workflow},
 };
 
@@ -17,7 +17,7 @@ use crate::collected;
 
 test_resource!("read-only-bulk-dependent.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_status_says_when_others_have_made_enough() -> Result<()> {
     let scene = collected::scene::<TestResource>("read-only-bulk-dependent").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {

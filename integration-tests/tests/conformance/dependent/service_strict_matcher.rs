@@ -4,7 +4,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::Service;
 use kube::api::{Patch, PatchParams};
-use operator_core::{dependent::matcher::Matcher, testing::cluster_test};
+use operator_core::{dependent::matcher::Matcher, testing::operator_test};
 use serde_json::json;
 
 test_resource!("service-strict-matcher.conformance.operator-core.io", namespaced);
@@ -30,7 +30,7 @@ fn is_as_desired(actual: &Service, desired: &Service) -> bool {
     of(actual) == of(desired)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn nothing_is_written_while_the_matcher_agrees() -> Result<()> {
     let scene = Scene::<TestResource>::new("service-strict-matcher").await?;
     for (name, ssa, verb) in [("applied", true, "PATCH"), ("replaced", false, "PUT")] {

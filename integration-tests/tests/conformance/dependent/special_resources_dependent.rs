@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Script, eventually, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ServiceAccount;
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 
 use crate::collected;
 
@@ -15,7 +15,7 @@ fn account(primary: &TestResource) -> ServiceAccount {
     ServiceAccount { metadata, automount_service_account_token: Some(false), ..ServiceAccount::default() }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_service_account_comes_changes_and_goes() -> Result<()> {
     let scene = collected::scene::<TestResource>("special-resources").await?;
     for (name, ssa, create, update) in [

@@ -4,7 +4,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::Service;
 use operator_core::dependent::matcher::{GenericMatcher, Matcher};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 test_resource!("ssa-with-legacy-matcher.conformance.operator-core.io", namespaced);
@@ -17,7 +17,7 @@ fn service(primary: &TestResource) -> Service {
     serde_json::from_value(service).expect("a service")
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_is_applied_and_compared_by_content_comes_to_rest() -> Result<()> {
     let scene = Scene::<TestResource>::new("ssa-with-legacy-matcher").await?;
     let web = wanted("web", service).matcher(Matcher::Generic(GenericMatcher::new()));

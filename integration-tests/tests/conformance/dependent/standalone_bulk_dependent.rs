@@ -5,14 +5,14 @@ use integration_tests::{Counted, standalone, test_resource, workflow_of_one};
 use operator_core::{
     Controller,
     dependent::{BulkKubernetesDependent, Capabilities},
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 use crate::collected;
 
 test_resource!("standalone-bulk-dependent.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()> {
     let scene = collected::scene::<TestResource>("standalone-bulk-dependent").await?;
     let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);

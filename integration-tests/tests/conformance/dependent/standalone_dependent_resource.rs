@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, accepted, meta_of, said, test_resource, wanted};
 use k8s_openapi::api::apps::v1::Deployment;
 use operator_core::{
-    Controller, UpdateControl, dependent::IntoDependent, testing::cluster_test, workflow::Operation,
+    Controller, UpdateControl, dependent::IntoDependent, testing::operator_test, workflow::Operation,
 };
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn says(message: &'static str) -> impl Fn(&TestResource) -> bool {
     move |one| one.status.as_ref().and_then(|status| status.message.as_deref()) == Some(message)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_deployment_is_managed_without_a_workflow() -> Result<()> {
     let (scene, _operator) = scene_with_status("standalone-dependent").await?;
     scene.create("one", "1").await?;
@@ -63,7 +63,7 @@ async fn a_deployment_is_managed_without_a_workflow() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_update_is_read_in_the_same_run() -> Result<()> {
     let (scene, operator) = scene_with_status("standalone-dependent").await?;
     scene.create("one", "1").await?;

@@ -5,7 +5,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, accepted, meta_of, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::api::{Patch, PatchParams};
-use operator_core::testing::cluster_test;
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 test_resource!("stateful-set-sanitizer.conformance.operator-core.io", namespaced);
@@ -39,7 +39,7 @@ fn stateful_set(primary: &TestResource) -> StatefulSet {
     serde_json::from_value(set).expect("a stateful set")
 }
 
-#[cluster_test]
+#[operator_test]
 async fn only_the_change_of_the_spec_is_written() -> Result<()> {
     let scene = Scene::<TestResource>::new("stateful-set-sanitizer").await?;
     for (name, ssa) in [("applied", true), ("replaced", false)] {

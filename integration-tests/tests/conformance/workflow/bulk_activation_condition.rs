@@ -9,7 +9,7 @@ use operator_core::{
     Context, Controller, Workflow,
     dependent::{BulkDesired, BulkKubernetesDependent},
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::Node,
 };
 use serde_json::json;
@@ -32,7 +32,7 @@ impl BulkDesired<TestResource> for Secrets {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
     let scene = Scene::<TestResource>::new("bulk-activation-condition").await?;
     let (script, outcomes) = looking_on::<TestResource>();

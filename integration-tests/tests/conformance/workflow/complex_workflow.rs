@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use operator_core::{
     Context, Controller, Desired, KubernetesDependent, Workflow,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{Node, StatefulSetReady},
 };
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Desired<TestResource> for Front {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn everything_gets_ready_in_order() -> Result<()> {
     let scene = Scene::<TestResource>::with_workloads("complex-workflow").await?;
     let (script, outcomes) = looking_on::<TestResource>();

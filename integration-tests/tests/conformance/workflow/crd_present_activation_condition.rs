@@ -6,7 +6,7 @@ use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
     Context, Controller, Desired, KubernetesDependent, Workflow,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{CrdPresent, KindServed, Node},
 };
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ impl Desired<TestResource> for Follows {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
     let scene = Scene::<TestResource>::new("crd-present-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();

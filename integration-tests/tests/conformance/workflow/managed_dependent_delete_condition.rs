@@ -7,12 +7,12 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, Workflow, testing::cluster_test, workflow::ResourceDeleted};
+use operator_core::{Controller, Workflow, testing::operator_test, workflow::ResourceDeleted};
 use serde_json::json;
 
 test_resource!("managed-dependent-delete-condition.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-delete-condition").await?;
     let (script, _) = looking_on::<TestResource>();

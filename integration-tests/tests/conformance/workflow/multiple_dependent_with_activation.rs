@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Child, Scene, looking_on, test_resource, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, Workflow, testing::cluster_test};
+use operator_core::{Controller, Workflow, testing::operator_test};
 use serde_json::json;
 
 test_resource!("multiple-dependent-with-activation.conformance.operator-core.io", namespaced);
@@ -17,7 +17,7 @@ async fn values(scene: &Scene<TestResource>) -> Result<Vec<String>> {
     Ok(values)
 }
 
-#[cluster_test]
+#[operator_test]
 async fn each_is_active_by_its_own_condition() -> Result<()> {
     let scene = Scene::<TestResource>::new("multiple-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, looking_on, test_resource};
-use operator_core::{Controller, Workflow, testing::cluster_test};
+use operator_core::{Controller, Workflow, testing::operator_test};
 
 test_resource!("one-dependent-activation-condition.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_reconciler_runs() -> Result<()> {
     let scene = Scene::<TestResource>::new("one-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, looking_on, test_resource};
-use operator_core::{Controller, Workflow, testing::cluster_test};
+use operator_core::{Controller, Workflow, testing::operator_test};
 
 test_resource!("ordered-managed-dependent.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_order_is_that_of_the_dependencies() -> Result<()> {
     let scene = Scene::<TestResource>::new("ordered-managed-dependent").await?;
     let (script, outcomes) = looking_on::<TestResource>();

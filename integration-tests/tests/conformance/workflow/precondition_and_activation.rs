@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, looking_on, test_resource};
-use operator_core::{Controller, Workflow, testing::cluster_test};
+use operator_core::{Controller, Workflow, testing::operator_test};
 
 test_resource!("precondition-and-activation.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn neither_is_created() -> Result<()> {
     let scene = Scene::<TestResource>::new("precondition-and-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();

@@ -10,7 +10,7 @@ use kube::{
 use operator_core::{
     Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
     workflow::{ConditionExt, CrdPresent, KindServed, Node},
 };
 use serde_json::json;
@@ -34,7 +34,7 @@ impl Desired<TestResource> for Route {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();

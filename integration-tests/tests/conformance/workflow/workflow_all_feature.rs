@@ -17,7 +17,7 @@ use operator_core::{
     Context, Controller, Desired, KubernetesDependent, Workflow,
     reconciler::BoxError,
     status::kstatus::Kstatus,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
     workflow::{Condition, ConditionKind, ConditionResult, DeploymentReady, Node, NodeView},
 };
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn start() -> Result<World> {
     Ok(World { scene, operator, outcomes, asked })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_map_waits_for_the_deployment() -> Result<()> {
     let World { scene, operator, outcomes, .. } = start().await?;
     scene.create("one", "with map").await?;
@@ -104,7 +104,7 @@ async fn the_map_waits_for_the_deployment() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn without_its_precondition_there_is_no_map() -> Result<()> {
     let World { scene, operator, outcomes, .. } = start().await?;
     scene.create("one", "without").await?;
@@ -124,7 +124,7 @@ async fn without_its_precondition_there_is_no_map() -> Result<()> {
     .await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn the_primary_stays_until_the_delete_condition_is_met() -> Result<()> {
     let World { scene, operator, asked, .. } = start().await?;
     scene.create("one", "with map").await?;

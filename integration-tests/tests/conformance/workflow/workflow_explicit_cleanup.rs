@@ -7,7 +7,7 @@ use anyhow::Result;
 use integration_tests::{Child, Scene, Script, eventually, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, UpdateControl, Workflow, testing::cluster_test};
+use operator_core::{Controller, DeleteControl, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 test_resource!("workflow-explicit-cleanup.conformance.operator-core.io", namespaced);
@@ -25,7 +25,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
     let controller = Controller::builder(script()).workflow(&workflow()?);
@@ -45,7 +45,7 @@ async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
     let script = script().cleanup(|_, primary: Arc<TestResource>, context| {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, Script, test_resource};
-use operator_core::{Controller, UpdateControl, Workflow, testing::cluster_test};
+use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 test_resource!("workflow-explicit-invocation.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn it_runs_when_it_is_called() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-explicit-invocation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
     Controller, Workflow,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -36,7 +36,7 @@ async fn set(scene: &Scene<TestResource>, name: &str, value: &str) -> Result<()>
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn deactivated_and_activated_again() -> Result<()> {
     let (scene, operator, script, outcomes) = start().await?;
     scene.create("one", "active").await?;
@@ -63,7 +63,7 @@ async fn deactivated_and_activated_again() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn opposite_answers_at_the_same_time() -> Result<()> {
     const PRIMARIES: usize = 10;
     let (scene, operator, _, outcomes) = start().await?;

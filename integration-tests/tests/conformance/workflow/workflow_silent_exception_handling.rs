@@ -12,7 +12,7 @@ use operator_core::{
     Context, Controller, DeleteControl, UpdateControl, Workflow,
     dependent::{Creator, CustomDependent, Deleter, DependentResource},
     reconciler::BoxError,
-    testing::cluster_test,
+    testing::operator_test,
 };
 
 test_resource!("workflow-silent-exception-handling.conformance.operator-core.io", namespaced);
@@ -59,7 +59,7 @@ impl Deleter<TestResource> for Broken {
     }
 }
 
-#[cluster_test]
+#[operator_test]
 async fn errors_stay_in_the_results() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-silent-exception").await?;
     let (in_reconcile, in_cleanup) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

@@ -16,7 +16,7 @@ use kube::{
 use operator_core::{
     Controller, UpdateControl,
     observe::{Cause, SourceIndex},
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn nothing_follows(operator: &TestOperator, audit: &mut Audit) -> Result<(
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_first_run_writes_each_object_once_and_reads_none() -> Result<()> {
     let scene = Scene::<TestResource>::new("api-calls").await?;
     let script = script();
@@ -99,7 +99,7 @@ async fn a_first_run_writes_each_object_once_and_reads_none() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_run_that_changes_nothing_makes_no_call() -> Result<()> {
     let scene = Scene::<TestResource>::new("api-calls").await?;
     let script = script();
@@ -124,7 +124,7 @@ async fn a_run_that_changes_nothing_makes_no_call() -> Result<()> {
     nothing_follows(&operator, &mut audit).await
 }
 
-#[cluster_test]
+#[operator_test]
 async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()> {
     let scene = Scene::<TestResource>::new("api-calls").await?;
     let before = script();
@@ -143,7 +143,7 @@ async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_read_of_the_reconcilers_own_is_seen() -> Result<()> {
     let scene = Scene::<TestResource>::new("api-calls").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

@@ -13,7 +13,7 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, UpdateControl, dependent::Capabilities, testing::cluster_test,
+    ErrorStatusUpdateControl, UpdateControl, dependent::Capabilities, testing::operator_test,
     workflow::Operation,
 };
 use parking_lot::Mutex;
@@ -36,7 +36,7 @@ fn expecting(operation: Operation) -> Script<TestResource> {
     })
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     for (name, ssa, method, path) in [
@@ -65,7 +65,7 @@ async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Resu
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     let others = scene.clone();
@@ -89,7 +89,7 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<()> {
     let scene = Scene::<TestResource>::new("dependent-creation").await?;
     let others = scene.clone();

@@ -9,7 +9,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Context, Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("foreign-ownership.conformance.operator-core.io", namespaced);
@@ -29,7 +29,7 @@ fn set_value(map: &mut ConfigMap, value: &str) {
     map.data.get_or_insert_default().insert("value".to_owned(), value.to_owned());
 }
 
-#[cluster_test]
+#[operator_test]
 async fn others_keep_what_is_theirs() -> Result<()> {
     let scene = Scene::<TestResource>::new("foreign-ownership").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {

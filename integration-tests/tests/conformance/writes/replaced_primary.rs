@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use http::Method;
 use integration_tests::{Scene, Script, fresh, once_before, said, test_resource};
 use kube::{ResourceExt, api::DeleteParams};
-use operator_core::{Context, Controller, UpdateControl, testing::cluster_test};
+use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("replaced-primary.conformance.operator-core.io", namespaced);
@@ -117,7 +117,7 @@ async fn check(way: &'static str, method: Method, subresource: &str, recreate: b
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_deleted_primary_stays_deleted() -> Result<()> {
     for (way, method, subresource) in WAYS {
         check(way, method, subresource, false).await?;
@@ -125,7 +125,7 @@ async fn a_deleted_primary_stays_deleted() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_replaced_primary_gets_its_own_status() -> Result<()> {
     for (way, method, subresource) in WAYS {
         check(way, method, subresource, true).await?;

@@ -11,13 +11,13 @@ use kube::{
 };
 use operator_core::{
     Controller, ErrorStatusUpdateControl, GenericRetry, InformerEventSource, UpdateControl, WatchScope,
-    operations, testing::cluster_test,
+    operations, testing::operator_test,
 };
 use parking_lot::Mutex;
 
 test_resource!("terminating-namespace.conformance.operator-core.io", namespaced);
 
-#[cluster_test]
+#[operator_test]
 async fn the_error_says_what_is_wrong() -> Result<()> {
     let scene = Scene::<TestResource>::new("terminating-namespace").await?;
     let ending = scene.cluster.namespace("ending").await?;

@@ -15,7 +15,7 @@ use kube::{
 use operator_core::{
     BoxError, Context, Controller, ControllerBuilder, Desired, KubernetesDependent, OperatorBuilder,
     UpdateControl, Workflow,
-    testing::{TestOperator, cluster_test},
+    testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -87,7 +87,7 @@ fn expected(maps: usize, statuses: usize) -> BTreeMap<String, usize> {
         .collect()
 }
 
-#[cluster_test]
+#[operator_test]
 async fn a_workflow_writes_what_differs_and_reads_nothing() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-calls").await?;
     let (script, (operator, mut audit)) = (script(), scene.audited().await?);
@@ -118,7 +118,7 @@ async fn a_workflow_writes_what_differs_and_reads_nothing() -> Result<()> {
     Ok(())
 }
 
-#[cluster_test]
+#[operator_test]
 async fn what_does_not_depend_on_one_another_is_written_at_the_same_time() -> Result<()> {
     let scene = Scene::<TestResource>::new("workflow-calls").await?;
     let script = script();

@@ -112,7 +112,7 @@ impl ControlPlaneBuilder {
     /// on stderr; later starts take seconds.
     ///
     /// # Errors
-    /// When a [`cluster_test`](crate::testing::cluster_test) runs inside the process, when there are no binaries and no Go to build them with, when a part dies (with the last lines of its log), or when
+    /// When a [`operator_test`](crate::testing::operator_test) runs inside the process, when there are no binaries and no Go to build them with, when a part dies (with the last lines of its log), or when
     /// something isn't ready in time.
     pub async fn start(self) -> Result<ControlPlane, Error> {
         if TestCluster::of_this_test().is_some() {

@@ -1,4 +1,4 @@
-//! `#[cluster_test]`: one test for two API servers.
+//! `#[operator_test]`: one test for two API servers.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -44,10 +44,10 @@ pub(crate) fn generate(arguments: TokenStream, item: TokenStream) -> (TokenStrea
     let Some(function) = errors.ok(syn::parse2::<ItemFn>(item.clone())) else { return (item, errors) };
     let (name, output) = (&function.sig.ident, &function.sig.output);
     if function.sig.asyncness.is_none() {
-        errors.at(function.sig.fn_token, "a cluster test is an `async fn`");
+        errors.at(function.sig.fn_token, "an operator test is an `async fn`");
     }
     if !function.sig.inputs.is_empty() || !function.sig.generics.params.is_empty() {
-        errors.at(&function.sig, "a cluster test takes nothing; `TestCluster::shared()` is its cluster");
+        errors.at(&function.sig, "an operator test takes nothing; `TestCluster::shared()` is its cluster");
     }
     if !errors.is_empty() {
         return (quote!(#function), errors);
