@@ -23,7 +23,7 @@ pub use dependent::{
     Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
     workflow_of, workflow_of_one,
 };
-pub use external::{ExternalSystem, Record};
+pub use external::{ExternalSystem, ManyRecords, OneRecord, Record, state_map};
 pub use faulty::{Answer, Faulty};
 pub use intercept::{before, lose_answer};
 pub use log::{Fields, Line, LogCapture, LogText};
@@ -33,4 +33,4 @@ pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};
 pub use workflows::{Child, Outcomes, looking_on};
-pub use writing::{fresh, once_before, said};
+pub use writing::{chain_of, fresh, once_before, said};

@@ -1,8 +1,11 @@
 //! For the rows about writes: objects to write, and others' writes at the very moment of ours.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    error::Error as StdError,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use anyhow::Result;
@@ -23,6 +26,13 @@ pub fn fresh<K: TestObject>(primary: &K, value: &str) -> K {
 /// A status with nothing but a message.
 pub fn said(message: impl Into<String>) -> TestStatus {
     TestStatus { message: Some(message.into()), ..TestStatus::default() }
+}
+
+/// The error and all that led to it, as in `what: why`.
+#[must_use]
+pub fn chain_of(error: &(dyn StdError + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string);
+    chain.collect::<Vec<_>>().join(": ")
 }
 
 /// A hook that does `action` once: just before the first request of `method` is sent whose path ends with `path`.

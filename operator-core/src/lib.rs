@@ -60,7 +60,7 @@ pub use event_source::{
     CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
     PollingEventSource, SimpleInboundEventSource, WatchScope,
 };
-pub use operator::{Error, Exit, Operator, OperatorBuilder};
+pub use operator::{Error, Exit, LeaderElection, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
 pub use reconciler::{
     BoxError, Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,

@@ -1,6 +1,7 @@
 //! Faults: what an operator does when something goes wrong, one test for each row of `faults.tsv`. In `simulated` they happen to
-//! a server inside the process, in virtual time; in `real` to a real kube-apiserver; the sample's process meets its own in
-//! the sample's tests.
+//! a server inside the process, in virtual time; in `both` to that one and to a real kube-apiserver, or to the latter alone
+//! where only it has what goes wrong; the sample's process meets its own in the sample's tests.
 
-mod real;
+mod both;
+mod replica;
 mod simulated;

@@ -77,6 +77,9 @@ pub trait ChangeHandler<K>: Send + Sync {
         let _ = health;
     }
 
+    /// A watch fell silent: the server should have ended it long ago, and didn't. Another one takes its place now.
+    fn on_silent_watch(&self) {}
+
     /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read.
     fn on_undecodable(&self, key: Option<&ObjectKey>, error: &str) {
         let _ = (key, error);

@@ -68,7 +68,7 @@ pub use change::{Change, ChangeHandler};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
-pub(crate) use list_watch::typed as decode;
+pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode};
 pub use own_write::OwnWrite;
 pub use scopes::WatchScope;
 pub use secondary_index::SecondaryIndex;

@@ -55,6 +55,9 @@ pub struct RunArgs {
     /// The form of the log; RUST_LOG says what is in it
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub log: LogForm,
+    /// Work only while this replica holds this lease, as `name` or `namespace/name`; by default as the operator declares it
+    #[arg(long, value_name = "LEASE")]
+    pub leader_election: Option<String>,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub style: Option<String>,

@@ -3,7 +3,10 @@
 use std::{error::Error as StdError, io, path::PathBuf};
 
 use super::ExitStatus;
-use crate::{observe::error_chain, operator};
+use crate::{
+    observe::error_chain,
+    operator::{self, LeaderElectionError},
+};
 
 /// What a command can fail with. Shown as three lines: what failed, why, and what to type next.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +93,10 @@ impl Error {
     pub fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Declaration(_) => ExitStatus::Configuration,
+            Self::Operator(operator::Error::LeaderElection(LeaderElectionError::Forbidden { .. })) => {
+                ExitStatus::Forbidden
+            }
+            Self::Operator(operator::Error::LeaderElection(_)) => ExitStatus::Configuration,
             Self::Stale { .. } => ExitStatus::Stale,
             Self::NoSuchStyle { .. } => ExitStatus::Usage,
             #[cfg(feature = "testing")]
@@ -120,6 +127,13 @@ impl Error {
             Self::Operator(operator::Error::Http { address, .. }) => {
                 format!("ss -ltnp 'sport = :{}', then {program} run", address.port())
             }
+            Self::Operator(operator::Error::LeaderElection(LeaderElectionError::Forbidden {
+                namespace,
+                ..
+            })) => {
+                format!("kubectl auth can-i update leases --namespace {namespace} --as <account>")
+            }
+            Self::Operator(operator::Error::LeaderElection(_)) => format!("{program} run --help"),
             Self::Operator(_) => format!("kubectl cluster-info; then {program} run"),
             Self::NoCluster(_) => {
                 let own = if cfg!(feature = "testing") {

@@ -23,6 +23,8 @@ pub enum ExitStatus {
     TimedOut,
     /// The command line was used wrongly.
     Usage,
+    /// The operator has led, and doesn't any more; it is to be started again.
+    LeadershipLost,
     /// A right is missing that the operator needs from its start.
     Forbidden,
     /// The operator's declaration contradicts itself.
@@ -45,6 +47,7 @@ impl ExitStatus {
             Self::InError => 4,
             Self::TimedOut => 5,
             Self::Usage => 64,
+            Self::LeadershipLost => 75,
             Self::Forbidden => 77,
             Self::Configuration => 78,
             Self::Interrupted => 130,
@@ -65,6 +68,7 @@ impl From<Exit> for ExitStatus {
             Exit::Clean => Self::Success,
             Exit::DeadlinePassed => Self::Terminated,
             Exit::Interrupted => Self::Interrupted,
+            Exit::LeadershipLost => Self::LeadershipLost,
         }
     }
 }

@@ -6,7 +6,10 @@ use kube::{
 };
 
 use super::{Error, ExitStatus, RunArgs, log, output::Output};
-use crate::operator::OperatorBuilder;
+use crate::{
+    client::from_kubeconfig,
+    operator::{LeaderElection, OperatorBuilder},
+};
 
 pub(super) async fn run(
     builder: OperatorBuilder,
@@ -16,8 +19,20 @@ pub(super) async fn run(
     let target = Target::find(&builder, args.context.as_deref()).await?;
     output.note(&target.to_string());
     let _log = log::start(args.log, "info", output);
-    let operator = builder.config(target.config).build().map_err(Error::Declaration)?;
+    let mut builder = builder.config(target.config);
+    if let Some(lease) = &args.leader_election {
+        builder = builder.leader_election(election(lease));
+    }
+    let operator = builder.build().map_err(Error::Declaration)?;
     Ok(operator.run().await.map_err(Error::Operator)?.into())
+}
+
+/// The election for a lease that is named as `name` or `namespace/name`.
+fn election(lease: &str) -> LeaderElection {
+    match lease.split_once('/') {
+        Some((namespace, name)) => LeaderElection::new(name).namespace(namespace),
+        None => LeaderElection::new(lease),
+    }
 }
 
 /// The cluster that a command is about to use.
@@ -56,9 +71,8 @@ impl Target {
             .iter()
             .find(|context| context.name == name)
             .and_then(|context| context.context.as_ref()?.user.clone());
-        let config = Config::from_custom_kubeconfig(kubeconfig, options)
-            .await
-            .map_err(|error| Error::NoCluster(Box::new(error)))?;
+        let config =
+            from_kubeconfig(kubeconfig, options).await.map_err(|error| Error::NoCluster(Box::new(error)))?;
         Ok(Self { name, user, config })
     }
 }

@@ -1,37 +1,88 @@
-//! The end of an operator's requests.
+//! The end of an operator's requests, and of its writes before that.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Poll,
 };
 
-use super::{Transport, around};
+use http::Request;
+use kube::client::Body;
 
-/// The operator has stopped: the request was not sent.
+use super::{Term, Transport, around};
+use crate::environment::Clock;
+
+/// The request was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Closed {
+    /// The operator has stopped.
+    #[error("the operator has stopped, so nothing is sent any more")]
+    Stopped,
+    /// The operator takes part in an election, and this is a write.
+    #[error("this replica doesn't lead, so it writes nothing")]
+    NotLeading,
+}
+
+/// The term was over while the write was on its way, so that its answer is not waited for.
 #[derive(Debug, thiserror::Error)]
-#[error("the operator has stopped, so nothing is sent any more")]
-pub(crate) struct Closed;
+#[error("this replica led no longer when the write had not been answered yet")]
+struct LeadsNoLonger;
 
-/// Lets requests pass until it is closed, for ever. Clones are the same fence.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Fence(Arc<AtomicBool>);
+/// Lets requests pass until it is closed, for ever; and writes while their term holds, where there is one. Clones are the
+/// same fence.
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    closed: Arc<AtomicBool>,
+    term: Option<Term>,
+    clock: Clock,
+}
 
 impl Fence {
+    pub(super) fn new(term: Option<Term>, clock: Clock) -> Self {
+        Self { closed: Arc::default(), term, clock }
+    }
+
     /// From now on no request leaves.
     pub(super) fn close(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    /// When writes may leave, where that isn't always.
+    pub(super) fn term(&self) -> Option<&Term> {
+        self.term.as_ref()
+    }
+
+    fn may_write(&self) -> bool {
+        self.term.as_ref().is_none_or(|term| term.holds(self.clock.now()))
     }
 
     pub(super) fn wrap(&self, transport: Transport) -> Transport {
         let fence = self.clone();
-        let guarded = move |request, inner: around::Inner| {
+        let guarded = move |request: Request<Body>, inner: around::Inner| {
             let fence = fence.clone();
             async move {
                 // Asked when the request is about to be sent, which is at the first poll of its answer.
-                if fence.0.load(Ordering::SeqCst) {
-                    return Err(Closed.into());
+                if fence.closed.load(Ordering::SeqCst) {
+                    return Err(Closed::Stopped.into());
                 }
-                inner.send(request).await
+                if fence.term.is_none() || request.method().is_safe() {
+                    return inner.send(request).await;
+                }
+                if !fence.may_write() {
+                    return Err(Closed::NotLeading.into());
+                }
+                let mut answer = pin!(inner.send(request));
+                // Asked again whenever the write could go on: it may still wait for a connection when the term ends, or
+                // the process may have been stopped meanwhile.
+                poll_fn(|context| match fence.may_write() {
+                    true => answer.as_mut().poll(context),
+                    false => Poll::Ready(Err(LeadsNoLonger.into())),
+                })
+                .await
             }
         };
         around::layer(transport, Arc::new(guarded))

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off), or a server inside the process
-//!   └─ fence                      closed when the operator has stopped
+//!   └─ fence                      closed when the operator has stopped; to writes, when it doesn't lead
 //!        └─ the user's transport hooks: faults, request logs
 //!             └─ who asks: user agent and other headers, impersonation
 //!                  ├─ deadline ─ budget               `direct`
@@ -20,12 +20,18 @@
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
+//! - Where an operator takes part in a leader election, no write is sent outside of its term. Each write asks the clock
+//!   itself, when it is sent and whenever it could go on.
+//! - The lease has a client of its own: a budget that is used up, a retry or writes that starve don't hold it up.
 
 mod around;
 mod budget;
 mod deadline;
 mod error;
 mod fence;
+mod kubeconfig;
+mod retry;
+mod term;
 #[cfg(test)]
 mod tests;
 
@@ -36,7 +42,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use kube::{
     Client, Config,
-    client::{Body, ClientBuilder, ConfigExt, DynBody, retry::RetryPolicy},
+    client::{Body, ClientBuilder, ConfigExt, DynBody},
     config::AuthInfo,
 };
 use tower::{
@@ -44,10 +50,10 @@ use tower::{
     buffer::BufferLayer,
     layer::layer_fn,
     retry::RetryLayer,
-    util::{BoxService, option_layer},
+    util::{BoxService, MapRequestLayer, option_layer},
 };
 
-use crate::environment::Clock;
+use crate::environment::{Clock, Environment};
 
 pub use around::{Answer, Inner};
 use budget::BudgetLayer;
@@ -56,6 +62,11 @@ use deadline::DeadlineLayer;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
+pub use kubeconfig::from_kubeconfig;
+pub(crate) use kubeconfig::infer;
+use retry::RetryReads;
+pub(crate) use retry::retry_after;
+pub(crate) use term::Term;
 
 /// How long any request but a watch may take, the reading of its answer included.
 pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
@@ -112,7 +123,8 @@ impl fmt::Debug for Clients {
 }
 
 impl Clients {
-    /// Builds the clients for `config`. The innermost of `hooks` is the first. The `budget` counts time by `clock`.
+    /// Builds the clients for `config`. The innermost of `hooks` is the first. The `environment` tells the time by which the
+    /// `budget` counts, and the chance by which reads are repeated.
     ///
     /// # Errors
     /// When the configuration's certificates or credentials can't be used.
@@ -120,9 +132,21 @@ impl Clients {
         config: &Config,
         hooks: &[TransportHook],
         budget: Option<RequestBudget>,
-        clock: &Clock,
+        environment: &Environment,
     ) -> Result<Self, Error> {
-        let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::default());
+        Self::in_term(config, hooks, budget, environment, None)
+    }
+
+    /// The same for an operator that may write in that term only, where one is given.
+    pub(crate) fn in_term(
+        config: &Config,
+        hooks: &[TransportHook],
+        budget: Option<RequestBudget>,
+        environment: &Environment,
+        term: Option<Term>,
+    ) -> Result<Self, Error> {
+        let clock = environment.clock();
+        let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::new(term, *clock));
         let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
         // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
         let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
@@ -134,7 +158,7 @@ impl Clients {
         let reads = transport(config, hooks, &fence)?
             .with_layer(&buffer)
             .with_layer(&option_layer(budget))
-            .with_layer(&RetryLayer::new(RetryPolicy::server_retry()))
+            .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .with_layer(&deadline)
             .build();
         Ok(Self { reads, direct, fence })
@@ -143,6 +167,43 @@ impl Clients {
     /// Sends nothing any more. What was sent before may still be answered.
     pub fn close(&self) {
         self.fence.close();
+    }
+
+    /// When writes may leave, where that isn't always.
+    pub(crate) fn term(&self) -> Option<&Term> {
+        self.fence.term()
+    }
+}
+
+/// Marks the requests about the lease, for those who look at what an operator does for its primaries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ForElection;
+
+/// A client of its own for the lease: without budget, retry and deadline, as its user has a deadline for each request.
+pub(crate) struct LeaseClient {
+    pub(crate) client: Client,
+    fence: Fence,
+}
+
+impl LeaseClient {
+    pub(crate) fn new(config: &Config, hooks: &[TransportHook], clock: &Clock) -> Result<Self, Error> {
+        let fence = Fence::new(None, *clock);
+        let marked = MapRequestLayer::new(|mut request: Request<Body>| {
+            request.extensions_mut().insert(ForElection);
+            request
+        });
+        Ok(Self { client: transport(config, hooks, &fence)?.with_layer(&marked).build(), fence })
+    }
+
+    /// Sends nothing any more.
+    pub(crate) fn close(&self) {
+        self.fence.close();
+    }
+}
+
+impl fmt::Debug for LeaseClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LeaseClient")
     }
 }
 

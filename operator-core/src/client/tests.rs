@@ -48,7 +48,8 @@ fn server(budget: Option<RequestBudget>, busy: usize, delay: Duration) -> Server
         }
     });
     let config = Config::new("http://server.invalid".parse().expect("a valid address"));
-    let clients = Clients::new(&config, &[hook], budget, &Clock::start()).expect("a valid configuration");
+    let clients =
+        Clients::new(&config, &[hook], budget, &Environment::real()).expect("a valid configuration");
     Server { arrivals, clients }
 }
 
@@ -187,10 +188,73 @@ async fn a_server_in_the_process_is_told_who_asks_and_hears_nothing_after_the_en
     });
     let mut config = Config::new("http://server.invalid".parse().expect("a valid address"));
     config.auth_info.impersonate = Some("bob".to_owned());
-    let clients = Clients::new(&config, &[hook], None, &Clock::start()).expect("a valid configuration");
+    let clients = Clients::new(&config, &[hook], None, &Environment::real()).expect("a valid configuration");
     let maps = Api::<ConfigMap>::namespaced(clients.direct.clone(), "default");
     maps.get("one").await.expect("an answer");
     clients.close();
     maps.get("one").await.expect_err("nothing is sent any more");
     assert_eq!(*asked.lock(), [["bob"]]);
+}
+
+/// A client whose server takes `delay` for each answer, and that may write within the term only.
+fn in_term(term: &Term, environment: &Environment, delay: Duration) -> (Api<ConfigMap>, Arc<AtomicUsize>) {
+    let arrived = Arc::new(AtomicUsize::new(0));
+    let hook = TransportHook::server({
+        let arrived = Arc::clone(&arrived);
+        move || {
+            let arrived = Arc::clone(&arrived);
+            BoxService::new(service_fn(move |_: Request<Body>| {
+                let arrived = Arc::clone(&arrived);
+                async move {
+                    arrived.fetch_add(1, Ordering::Relaxed);
+                    tokio::time::sleep(delay).await;
+                    Ok::<_, BoxError>(Response::new(body("{}")))
+                }
+            }))
+        }
+    });
+    let config = Config::new("http://server.invalid".parse().expect("a valid address"));
+    let clients = Clients::in_term(&config, &[hook], None, environment, Some(term.clone()));
+    (Api::namespaced(clients.expect("a valid configuration").direct, "default"), arrived)
+}
+
+#[tokio::test(start_paused = true)]
+async fn outside_of_its_term_an_operator_reads_and_does_not_write() {
+    let (term, environment) = (Term::default(), Environment::real());
+    let (maps, arrived) = in_term(&term, &environment, AT_ONCE);
+    let (params, map) = (PostParams::default(), ConfigMap::default());
+    let refused = async || {
+        let error = maps.create(&params, &map).await.expect_err("it isn't sent");
+        assert!(format!("{error:?}").contains("NotLeading"), "{error:?}");
+    };
+    refused().await;
+    maps.get("one").await.expect("reads are always sent");
+    assert_eq!(arrived.load(Ordering::Relaxed), 1);
+    term.extend(environment.now() + Duration::from_secs(10));
+    maps.create(&params, &map).await.expect("it leads");
+    // Nobody but the write itself looks at the clock.
+    tokio::time::advance(Duration::from_secs(60)).await;
+    refused().await;
+    maps.get("one").await.expect("reads are always sent");
+    assert_eq!(arrived.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_is_not_answered_within_the_term_is_given_up() {
+    let (term, environment) = (Term::default(), Environment::real());
+    let (maps, arrived) = in_term(&term, &environment, Duration::from_secs(12));
+    let (params, map) = (PostParams::default(), ConfigMap::default());
+    term.extend(environment.now() + Duration::from_secs(10));
+    let error = maps.create(&params, &map).await.expect_err("the answer is too late");
+    assert!(format!("{error:?}").contains("LeadsNoLonger"), "{error:?}");
+    assert_eq!(arrived.load(Ordering::Relaxed), 1);
+    let (term, environment) = (Term::default(), Environment::real());
+    let (maps, _) = in_term(&term, &environment, Duration::from_secs(12));
+    term.extend(environment.now() + Duration::from_secs(10));
+    let renew = async {
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        term.extend(environment.now() + Duration::from_secs(10));
+    };
+    let (written, ()) = futures::join!(maps.create(&params, &map), renew);
+    written.expect("the term has become longer meanwhile");
 }

@@ -41,6 +41,7 @@ pub use builder::{
 pub use configuration::ControllerConfiguration;
 pub use error::Error;
 pub(crate) use running::RunningController;
+use running::Start;
 use sink::ProcessorSink;
 
 /// A declared controller, ready to be registered with an operator. Answers to JOSDK's `Controller`.
@@ -259,7 +260,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             sink: Arc::clone(&wiring.sink),
             cause: Cause::Source(SourceIndex(discovery)),
         };
-        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
         all.extend(sources.all().cloned());
 
         let workflows = workflows.asked_by(asker);
@@ -308,7 +309,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             processing,
             environment,
             observers.clone(),
-            *cache_sync_timeout,
+            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },
         )
     }
 }

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     cache,
+    client::Term,
     environment::{Environment, Now},
     event_source::{ConditionalSources, EventSource},
     observe::{Observation, Observers, SourceHealth},
@@ -37,8 +38,17 @@ impl Drop for Tasks {
 /// A warning about sources that are not synced comes not more often than this, whatever was asked for.
 const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
+/// When runs may start, and what is said while they may not.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    /// The time in which this replica leads, where there is an election.
+    pub(super) term: Option<Term>,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(super) cache_sync_timeout: Option<Duration>,
+}
+
 /// A started controller: its event sources follow the cluster, and its processor hands out runs once all of them are
-/// synced. Dropping it stops everything at once, runs included.
+/// synced and, where there is an election, this replica leads. Dropping it stops everything at once, runs included.
 ///
 /// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
@@ -58,7 +68,7 @@ impl RunningController {
         processing: ProcessorTask,
         environment: &Environment,
         observers: Observers,
-        cache_sync_timeout: Option<Duration>,
+        Start { term, cache_sync_timeout }: Start,
     ) -> Self {
         let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional));
         // One task for each source: one that can't reach its kind slows down nothing else.
@@ -73,6 +83,10 @@ impl RunningController {
             let sources = sources.clone();
             async move {
                 all_synced(&name, &sources, cache_sync_timeout).await;
+                if let Some(term) = term {
+                    // What happens meanwhile is kept by the processor, as one run for each primary.
+                    term.begun().await;
+                }
                 let after = environment.now() - Now::START;
                 observers.observe(&Observation::ProcessingStarted { controller: &name, after });
                 processor.start().await;
@@ -251,7 +265,7 @@ mod tests {
             processing,
             &environment,
             observers,
-            None,
+            Start::default(),
         )
     }
 

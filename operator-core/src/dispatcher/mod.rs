@@ -1,7 +1,7 @@
 //! One run, from its start to what the processor is told about it.
 //!
 //! ```text
-//! newest primary from the cache
+//! newest primary from the cache; from the server where the cache is in doubt
 //!   ├─ gone, or another incarnation ─────────────────────────────▶ Gone
 //!   ├─ marked for deletion
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
@@ -24,6 +24,7 @@
 //! - The processor hands out one run per primary at a time.
 
 mod failure;
+mod newest;
 mod report;
 
 #[cfg(test)]
@@ -93,15 +94,10 @@ impl<R: Reconciler> Dispatcher<R> {
         let because = run.causes.describe(|index| {
             self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
         });
-        let primary = self.shared.primary.informer().get(&run.key);
-        let primary = primary.filter(|primary| primary_uid(&**primary) == run.uid.as_str());
+        let primary = newest::known(&self.shared.primary, &run);
         let span = report::span(&self.shared, &run, primary.as_deref(), &because);
         async {
             let mut report = Report::start(&self.shared, &run, &because);
-            let Some(primary) = primary else {
-                report.succeeded();
-                return Outcome::Gone;
-            };
             let context = Context::new(
                 RunContext {
                     key: run.key.clone(),
@@ -111,7 +107,14 @@ impl<R: Reconciler> Dispatcher<R> {
                 },
                 Arc::clone(&self.shared),
             );
-            let result = self.work_in_time(primary, &context, &mut report).await;
+            let result = match newest::live_if_in_doubt(&self.shared, &run, primary).await {
+                Ok(Some(primary)) => self.work_in_time(primary, &context, &mut report).await,
+                Ok(None) => {
+                    report.succeeded();
+                    return Outcome::Gone;
+                }
+                Err(error) => Err(Failure::before_user_code(error)),
+            };
             self.conclude(result, &context, &mut report).await
         }
         .instrument(span)
@@ -304,19 +307,24 @@ impl<R: Reconciler> Dispatcher<R> {
                 };
             }
             // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
-            Err(_) if context.primary_is_gone() => {
+            Err(_) if context.findings().primary_is_gone() => {
                 tracing::debug!("the primary went, or was replaced, during its run");
                 report.succeeded();
                 return Outcome::Gone;
             }
-            Err(failure) => failure,
+            // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
+            Err(failure) => {
+                let retryable = failure.retryable && !context.findings().namespace_ends();
+                Failure { retryable, ..failure }
+            }
         };
         let (no_retry, reschedule, handled) = self.write_error_status(&failure, context).await;
         report.failed(&failure, handled);
         if no_retry {
             Outcome::Success { reschedule }
         } else {
-            Outcome::Failed { retryable: failure.retryable, handled }
+            let not_before = context.findings().not_before();
+            Outcome::Failed { retryable: failure.retryable, handled, not_before }
         }
     }
 
@@ -354,10 +362,6 @@ impl<R: Reconciler> Dispatcher<R> {
     fn writer<'r>(&'r self, context: &'r Context<Primary<R>>) -> PrimaryWriter<'r, Primary<R>> {
         PrimaryWriter::new(context.writing_run(), &context.shared().primary, self.use_ssa)
     }
-}
-
-fn primary_uid<P: kube::Resource>(primary: &P) -> &str {
-    primary.meta().uid.as_deref().unwrap_or_default()
 }
 
 fn primary_is_deleting<P: kube::Resource>(primary: &P) -> bool {

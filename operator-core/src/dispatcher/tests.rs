@@ -44,6 +44,8 @@ const LATEST: u64 = 1_000_000;
 /// Answers each write after a few awaits with what was written, in a new version.
 #[derive(Clone, Default)]
 struct Server {
+    /// Namespaces that end.
+    ending: Arc<Mutex<Vec<&'static str>>>,
     version: Arc<AtomicU64>,
     watches: Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>,
 }
@@ -67,6 +69,14 @@ impl Server {
             }
             let version = self.version.fetch_add(1, Ordering::SeqCst) + 2;
             let sent: Value = serde_json::from_slice(&request.into_body().collect_bytes().await?)?;
+            if self.ending.lock().iter().any(|ending| path.contains(&format!("/{ending}/secrets/"))) {
+                let refusal = json!({
+                    "kind": "Status", "code": 403, "reason": "Forbidden",
+                    "details": { "causes": [{ "reason": "NamespaceTerminating" }] },
+                });
+                let body = BodyExt::map_err(Full::new(refusal.to_string().into()), never).boxed_unsync();
+                return Ok(Response::builder().status(403).body(body)?);
+            }
             if path.contains("/secrets/") {
                 let mut secret = sent;
                 secret["metadata"]["uid"] = "secret".into();
@@ -95,7 +105,9 @@ fn primary(version: u64, sent: &Value) -> Value {
 }
 
 /// Writes a secondary and the primary in all ways that differ in their awaits.
-struct Writes;
+struct Writes {
+    child_in: &'static str,
+}
 
 impl Reconciler for Writes {
     type Primary = ConfigMap;
@@ -107,7 +119,8 @@ impl Reconciler for Writes {
         context: &Context<ConfigMap>,
     ) -> Result<UpdateControl<ConfigMap>, operations::Error> {
         let mut secret = Secret::default();
-        (secret.metadata.name, secret.metadata.namespace) = (Some("child".into()), Some("shop".into()));
+        (secret.metadata.name, secret.metadata.namespace) =
+            (Some("child".into()), Some(self.child_in.into()));
         let operations = context.resource_operations();
         operations.server_side_apply(&secret).await?;
         operations.json_patch(&*map, |map| map.data = Some([("a".into(), "b".into())].into())).await?;
@@ -147,6 +160,10 @@ struct World {
 
 impl World {
     async fn new(timeout: Option<Duration>) -> Self {
+        Self::with_child_in("shop", timeout).await
+    }
+
+    async fn with_child_in(child_in: &'static str, timeout: Option<Duration>) -> Self {
         let server = Server::default();
         let hook = {
             let server = server.clone();
@@ -157,7 +174,7 @@ impl World {
         };
         let config = kube::Config::new("http://127.0.0.1:1".parse().expect("a valid address"));
         let (environment, under_way) = (Environment::real(), Arc::new(UnderWay::default()));
-        let clients = Clients::new(&config, &[hook], None, environment.clock()).expect("a client");
+        let clients = Clients::new(&config, &[hook], None, &environment).expect("a client");
         let observers = Observers::new(vec![Arc::clone(&under_way) as Arc<dyn Observer>]);
         let wiring = Wiring {
             controller: "writes".into(),
@@ -208,7 +225,7 @@ impl World {
             workflows: WorkflowSurroundings::default(),
             next_is_imminent: NextIsImminent(Box::new(|_| false)),
         });
-        let reconciler = Arc::new(Writes);
+        let reconciler = Arc::new(Writes { child_in });
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher =
             Dispatcher { reconciler, cleanup: None, use_ssa: true, timeout, source_names, shared };
@@ -287,6 +304,17 @@ async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
 async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
     let world = World::new(Some(Duration::ZERO)).await;
     let outcome = world.dispatcher.dispatch(world.run()).await;
-    assert_eq!(outcome, Outcome::Failed { retryable: true, handled: false });
+    assert_eq!(outcome, Outcome::Failed { retryable: true, handled: false, not_before: None });
     world.assert_nothing_is_left(0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
+    for (child_in, retryable) in [("shop", false), ("elsewhere", true)] {
+        let world = World::with_child_in(child_in, None).await;
+        world.server.ending.lock().push(child_in);
+        let outcome = world.dispatcher.dispatch(world.run()).await;
+        // The user's `is_retryable` is the default, which says yes to everything.
+        assert_eq!(outcome, Outcome::Failed { retryable, handled: false, not_before: None }, "{child_in}");
+    }
 }

@@ -15,6 +15,12 @@ pub enum Sabotage {
     FinalizerFirst,
     /// All events of an object that come while we write it are taken for the echo of that.
     WideEventFilter,
+    /// A primary that goes during a run is forgotten together with the run, as if that had ended.
+    ForgottenRun,
+    /// That a primary goes is not noticed during a run.
+    KeptPrimary,
+    /// A run that fails is repeated at once, each time.
+    NoBackoff,
 }
 
 /// Which bug there is, if any.

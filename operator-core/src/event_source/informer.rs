@@ -1,16 +1,14 @@
-//! Secondaries that live in the cluster.
+//! The declaration of a source of secondaries that live in the cluster.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use futures::future::BoxFuture;
-
 use super::{
-    Access, EventSink, EventSource, Filters, Primaries, SecondaryToPrimary, SourceDeclaration, Sources,
-    WatchScope, Wiring, references::References, relation::Relation,
+    Access, Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
+    Wiring, references::References, relation::Relation, secondary::SecondaryEvents,
 };
 use crate::{
-    cache::{self, Change, ChangeHandler, Indexer, Informer, InformerConfig, OwnWrite},
-    observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
+    cache::{ChangeHandler, Indexer, Informer, InformerConfig},
+    observe::SourceIndex,
     resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
@@ -243,157 +241,5 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         );
         let resource_type = self.resource_type.clone();
         sources.add(SecondarySource { informer, events, resource_type, dynamic: self.dynamic.clone() });
-    }
-}
-
-/// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
-pub struct SecondarySource<K: KubeObject> {
-    informer: Informer<K>,
-    events: Arc<SecondaryEvents<K>>,
-    resource_type: ResourceType,
-    dynamic: K::DynamicType,
-}
-
-impl<K: KubeObject> Clone for SecondarySource<K> {
-    fn clone(&self) -> Self {
-        Self {
-            informer: self.informer.clone(),
-            events: Arc::clone(&self.events),
-            resource_type: self.resource_type.clone(),
-            dynamic: self.dynamic.clone(),
-        }
-    }
-}
-
-impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
-    }
-}
-
-impl<K: KubeObject> SecondarySource<K> {
-    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
-    #[must_use]
-    pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
-        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
-        keys.iter().filter_map(|key| self.informer.get(key)).collect()
-    }
-
-    /// Whether the object of that key belongs to `primary`.
-    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
-        self.events.relation.secondaries_of(primary, &*self.events.primaries).contains(key)
-    }
-
-    /// Everything that is known, whomever it belongs to.
-    #[must_use]
-    pub fn informer(&self) -> &Informer<K> {
-        &self.informer
-    }
-
-    /// The type of the secondaries.
-    #[must_use]
-    pub fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
-    }
-
-    /// The name, unique within the controller.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.events.name
-    }
-
-    /// Announces a write of the operator's own, whose echo is not to wake anybody.
-    pub(crate) fn begin_write(&self, key: &ObjectKey) -> SecondaryWrite<'_, K> {
-        SecondaryWrite { write: self.informer.begin_write(key), source: self }
-    }
-
-    /// Takes the answer to a write whose echo is to be treated like anybody's.
-    pub(crate) fn remember(&self, answer: K) -> Arc<K> {
-        let object = self.informer.remember(answer);
-        self.link(&object);
-        object
-    }
-
-    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so.
-    fn link(&self, answer: &K) {
-        let events = &self.events;
-        let key = ObjectKey::of(answer);
-        events.relation.written(&key, &events.primary_type, &*events.primaries, || self.informer.get(&key));
-    }
-}
-
-/// Its informer, and the relation that is kept beside it.
-impl<K: KubeObject> EventSource for SecondarySource<K> {
-    fn name(&self) -> &str {
-        EventSource::name(&self.informer)
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        EventSource::run(&self.informer)
-    }
-
-    fn synced(&self) -> BoxFuture<'static, ()> {
-        EventSource::synced(&self.informer)
-    }
-
-    fn health(&self) -> SourceHealth {
-        EventSource::health(&self.informer)
-    }
-
-    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
-        EventSource::caught_up(&self.informer)
-    }
-
-    fn strays(&self) -> usize {
-        EventSource::strays(&self.informer) + self.events.relation.strays(|key| self.informer.contains(key))
-    }
-}
-
-/// A write of the operator's own that is under way.
-#[must_use = "the write's echo is filtered only while this is held"]
-pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
-    write: OwnWrite<K>,
-    source: &'s SecondarySource<K>,
-}
-
-impl<K: KubeObject> SecondaryWrite<'_, K> {
-    /// Takes the server's answer: from now on it is what is read.
-    pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
-        let object = self.write.wrote(answer);
-        self.source.link(&object);
-        object
-    }
-}
-
-/// Turns changes of secondaries into events of primaries.
-struct SecondaryEvents<K> {
-    name: String,
-    index: SourceIndex,
-    controller: Arc<str>,
-    primary_type: ResourceType,
-    relation: Relation<K>,
-    primaries: Arc<dyn Primaries>,
-    filters: Filters<K>,
-    observers: Observers,
-    sink: Arc<dyn EventSink>,
-}
-
-impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
-    fn on_change(&self, change: Change<K>) {
-        let key = change.key();
-        let woken = self.relation.changed(&key, &change, &self.primary_type, &*self.primaries);
-        if !self.filters.accepts(&change) {
-            return;
-        }
-        let (controller, source, action) = (&*self.controller, &*self.name, change.action());
-        self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
-        for primary in woken {
-            self.sink.related_changed(&primary, Cause::Source(self.index));
-        }
-    }
-
-    fn on_health(&self, health: &SourceHealth) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::SourceHealth { controller, source, health });
     }
 }

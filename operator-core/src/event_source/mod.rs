@@ -22,6 +22,7 @@
 
 mod conditional;
 mod discovery;
+mod doubts;
 mod error;
 mod events;
 mod external;
@@ -33,6 +34,7 @@ mod primaries;
 mod primary;
 mod references;
 mod relation;
+mod secondary;
 mod sources;
 #[cfg(test)]
 mod test_wiring;
@@ -62,13 +64,14 @@ pub use external::{
 };
 pub use filter::Filters;
 pub use function::FunctionEventSource;
-pub(crate) use informer::SecondaryWrite;
-pub use informer::{InformerEventSource, SecondarySource};
+pub use informer::InformerEventSource;
 pub use mapper::SecondaryToPrimary;
 pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
 pub use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
+pub use secondary::SecondarySource;
+pub(crate) use secondary::SecondaryWrite;
 pub use sources::Sources;
 
 /// A running origin of changes. Answers to JOSDK's `EventSource`.
@@ -189,6 +192,42 @@ impl<K: KubeObject> EventSource for Informer<K> {
         let sizes = self.sizes();
         let indexed = if sizes.store == 0 { sizes.index_values } else { 0 };
         sizes.overlay + sizes.windows + indexed
+    }
+}
+
+/// An informer with something kept beside it: as a source it is the informer.
+trait AroundInformer: Send + Sync {
+    type Object: KubeObject;
+
+    fn followed(&self) -> &Informer<Self::Object>;
+
+    /// How much is kept beside it about objects that are not there.
+    fn strays_beside(&self) -> usize;
+}
+
+impl<S: AroundInformer> EventSource for S {
+    fn name(&self) -> &str {
+        EventSource::name(self.followed())
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        EventSource::run(self.followed())
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        EventSource::synced(self.followed())
+    }
+
+    fn health(&self) -> SourceHealth {
+        EventSource::health(self.followed())
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        EventSource::caught_up(self.followed())
+    }
+
+    fn strays(&self) -> usize {
+        EventSource::strays(self.followed()) + self.strays_beside()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{EventSink, Filters, PrimaryChange, Wiring, updates};
+use super::{AroundInformer, EventSink, Filters, PrimaryChange, Wiring, doubts::Doubts, updates};
 use crate::{
     cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
-    resource::{KubeObject, ResourceType},
+    resource::{KubeObject, ObjectKey, ResourceType},
 };
 
 /// The name of the primary's own source.
@@ -80,11 +80,16 @@ impl<P: KubeObject> PrimaryFilters<P> {
 pub struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
+    doubts: Arc<Doubts>,
 }
 
 impl<P: KubeObject> Clone for PrimarySource<P> {
     fn clone(&self) -> Self {
-        Self { informer: self.informer.clone(), resource_type: self.resource_type.clone() }
+        Self {
+            informer: self.informer.clone(),
+            resource_type: self.resource_type.clone(),
+            doubts: Arc::clone(&self.doubts),
+        }
     }
 }
 
@@ -104,7 +109,9 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
+        let doubts = Arc::new(Doubts::default());
         let events = Arc::new(PrimaryEvents {
+            doubts: Arc::clone(&doubts),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
             observers: wiring.observers.clone(),
@@ -112,7 +119,7 @@ impl<P: KubeObject> PrimarySource<P> {
         });
         let client = wiring.clients.direct.clone();
         let informer = Informer::new(config, client, wiring.environment.clone(), events);
-        Self { informer, resource_type: wiring.primary_type.clone() }
+        Self { informer, resource_type: wiring.primary_type.clone(), doubts }
     }
 
     /// Everything that is known of the primaries.
@@ -128,8 +135,43 @@ impl<P: KubeObject> PrimarySource<P> {
     }
 }
 
+impl<P: KubeObject> PrimarySource<P> {
+    /// What is known of `primary` may not be what there is: its next run is to look.
+    pub(crate) fn doubt(&self, primary: &ObjectKey) {
+        self.doubts.raise(primary);
+        // Asked afterwards, as the object may go at any time, and takes only the doubts with it that it finds.
+        if !self.informer.contains(primary) {
+            self.doubts.dispel(primary);
+        }
+    }
+
+    /// Whether the next run of `primary` is to look.
+    pub(crate) fn is_in_doubt(&self, primary: &ObjectKey) -> bool {
+        self.doubts.is_open(primary)
+    }
+
+    /// There was a look at `primary`, after all that is known to have been written.
+    pub(crate) fn looked_at(&self, primary: &ObjectKey) {
+        self.doubts.dispel(primary);
+    }
+}
+
+/// Its informer, and the doubts that are kept beside it.
+impl<P: KubeObject> AroundInformer for PrimarySource<P> {
+    type Object = P;
+
+    fn followed(&self) -> &Informer<P> {
+        &self.informer
+    }
+
+    fn strays_beside(&self) -> usize {
+        if self.informer.sizes().store == 0 { self.doubts.len() } else { 0 }
+    }
+}
+
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
+    doubts: Arc<Doubts>,
     controller: Arc<str>,
     filters: PrimaryFilters<P>,
     observers: Observers,
@@ -147,7 +189,10 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
         let (controller, action) = (&*self.controller, change.action());
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
         match &change {
-            Change::Deleted { last, .. } => self.sink.primary_deleted(&key, uid(&**last)),
+            Change::Deleted { last, .. } => {
+                self.doubts.dispel(&key);
+                self.sink.primary_deleted(&key, uid(&**last));
+            }
             Change::Added { new, initial } => {
                 let deleting = new.meta().deletion_timestamp.is_some();
                 let cause = if *initial { Cause::InitialList } else { Cause::Created };
@@ -165,6 +210,11 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     fn on_health(&self, health: &SourceHealth) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
+    }
+
+    fn on_silent_watch(&self) {
+        let controller = &*self.controller;
+        self.observers.observe(&Observation::WatchReplaced { controller, source: NAME });
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
         primary_type: ResourceType::of::<k8s_openapi::api::core::v1::ConfigMap>(),
         scope: WatchScope::All,
         own_managers: Vec::new(),
-        clients: Clients::new(&config, &[], None, environment.clock()).expect("nothing is connected yet"),
+        clients: Clients::new(&config, &[], None, &environment).expect("nothing is connected yet"),
         environment,
         observers: Observers::default(),
         primaries: Arc::new(Known {

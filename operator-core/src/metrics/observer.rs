@@ -48,9 +48,16 @@ impl Observer for MetricsObserver {
                 metrics.add(&table::RECONCILIATIONS_QUEUE, &labels, -count(queued));
                 metrics.add(&table::CUSTOM_RESOURCES, &labels, -count(primaries));
             }
+            Observation::Leadership { lease, leads, .. } => {
+                metrics.record(&table::LEADER, &[("lease", lease)], f64::from(u8::from(leads)));
+            }
             Observation::SourceHealth { .. }
             | Observation::NodeState { .. }
             | Observation::RetryScheduled { .. } => {}
+            Observation::WatchReplaced { controller, source } => {
+                let labels = [("controller_name", controller), ("event", source)];
+                metrics.increment(&table::WATCHES_REPLACED, &labels);
+            }
             Observation::EventReceived { controller, source, key, action } => metrics.increment(
                 &table::EVENTS_RECEIVED,
                 &[
@@ -139,7 +146,9 @@ mod tests {
         };
         for observation in [
             Observation::ProcessingStarted { controller, after: took },
+            Observation::WatchReplaced { controller, source: "Pod" },
             Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
+            Observation::Leadership { lease: "web", identity: "one", leads: true },
             Observation::PrimaryAdded { controller, key },
             Observation::RunSubmitted { controller, key, attempt: 1 },
             Observation::RunStarted { controller, key, because: "", attempt: 1 },

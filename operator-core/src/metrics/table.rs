@@ -69,10 +69,13 @@ table! {
         "Runs that ended in a panic of user code.";
     EVENTS_RECEIVED = "events_received_total", Counter, ["controller_name", "namespace", "event", "action"],
         "Events that passed the filters of their source.";
+    WATCHES_REPLACED = "watches_replaced_total", Counter, ["controller_name", "event"],
+        "Watches that fell silent and were replaced.";
     WRITES = "api_writes_total", Counter, ["controller_name", "kind", "result"],
         "Writes to the API server, by what came of them.";
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
+    LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";
 }
 
 /// Tells the installed exporter of the `metrics` crate the help text of each metric.

@@ -29,6 +29,9 @@ pub enum Cause {
     MarkedForDeletion,
     /// A secondary, or something outside the cluster, changed.
     Source(SourceIndex),
+    /// A secondary went that names the primary as its owner; counts as [`Cause::Source`] as well. It may have gone because
+    /// its owner has, so such a run begins with a look at the live primary.
+    OwnedGone(SourceIndex),
     /// The delay after a failure is over.
     Retry,
     /// The delay that the last run asked for is over.
@@ -44,6 +47,7 @@ const MARKED_FOR_DELETION: u8 = 1 << 3;
 const RETRY: u8 = 1 << 4;
 const RESCHEDULE: u8 = 1 << 5;
 const MAX_INTERVAL: u8 = 1 << 6;
+const OWNED_GONE: u8 = 1 << 7;
 
 /// All reasons for one run. Events that fall together into one run add up.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -68,6 +72,10 @@ impl Causes {
             Cause::Reschedule => self.flags |= RESCHEDULE,
             Cause::MaxInterval => self.flags |= MAX_INTERVAL,
             Cause::Source(SourceIndex(index)) => self.sources |= 1 << u32::from(index).min(u32::BITS - 1),
+            Cause::OwnedGone(source) => {
+                self.flags |= OWNED_GONE;
+                self.insert(Cause::Source(source));
+            }
         }
     }
 
@@ -89,6 +97,12 @@ impl Causes {
         let mut with = self;
         with.insert(cause);
         with == self
+    }
+
+    /// Whether anything that the primary owned is gone.
+    #[must_use]
+    pub fn include_owned_gone(self) -> bool {
+        self.flags & OWNED_GONE != 0
     }
 
     /// Says the reasons in words; `source_name` names an event source by its index.
@@ -141,6 +155,16 @@ mod tests {
             causes.describe(|index| ["Deployment", "Service"][usize::from(index.0)]),
             "created, Service changed"
         );
+    }
+
+    #[test]
+    fn the_end_of_something_owned_is_a_change_of_its_source() {
+        let causes = Causes::from(Cause::OwnedGone(SourceIndex(1)));
+        assert!(causes.contains(Cause::Source(SourceIndex(1))));
+        assert!(
+            causes.include_owned_gone() && !Causes::from(Cause::Source(SourceIndex(1))).include_owned_gone()
+        );
+        assert_eq!(causes.describe(|_| "Service"), "Service changed");
     }
 
     #[test]

@@ -54,6 +54,15 @@ pub enum Observation<'a> {
         /// How many primaries were known.
         primaries: usize,
     },
+    /// A replica that takes part in a leader election stands by, begins to lead, or leads no longer.
+    Leadership {
+        /// The lease's name.
+        lease: &'a str,
+        /// The replica's.
+        identity: &'a str,
+        /// Whether it leads now.
+        leads: bool,
+    },
     /// An event source changed its health.
     SourceHealth {
         /// The controller's name.
@@ -62,6 +71,13 @@ pub enum Observation<'a> {
         source: &'a str,
         /// What it reports now.
         health: &'a SourceHealth,
+    },
+    /// A watch of an event source fell silent, as over a half-open connection, and another one takes its place.
+    WatchReplaced {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
     },
     /// An event source saw a change, and it passed the source's filters.
     EventReceived {

@@ -1,11 +1,12 @@
 //! What can go wrong with a write.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
 use kube::core::Status;
 
 use super::{mask, writer::Verb};
 use crate::{
+    cache::LONGEST_RETRY_AFTER,
     client::Closed,
     resource::{ObjectKey, ResourceType},
 };
@@ -39,16 +40,19 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
-    /// The operator has stopped: the write was not sent. Whatever holds on to a context after that can't write any more.
-    #[error("{kind} {key}: not sent, because the operator has stopped; end the work when its run is dropped")]
+    /// The operator has stopped, or doesn't lead any more: the write was not sent. Whatever holds on to a context after that
+    /// can't write any more.
+    #[error(
+        "{kind} {key}: not sent, because the operator has stopped or doesn't lead; end the work when its run is dropped"
+    )]
     Fenced {
         /// The object's type.
         kind: ResourceType,
         /// The object.
         key: ObjectKey,
     },
-    /// The object's namespace is about to go: nothing can be created in it any more. Not retryable, because all of it ends
-    /// with the namespace.
+    /// The object's namespace is about to go: nothing can be created in it any more, before there is another one of that
+    /// name. A run whose primary is in that namespace, and is about to go as well, is not retried.
     #[error(
         "{kind} {key}: its namespace is being terminated, so nothing can be created in it; what is in it, a primary as well, is about to go"
     )]
@@ -214,18 +218,36 @@ impl Error {
             | Self::Fenced { .. }
             | Self::Contended { .. }
             | Self::Gone { .. }
+            | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. } => true,
             Self::Serialize { .. }
             | Self::Unnamed { .. }
             | Self::NoNamespace { .. }
             | Self::InvalidName { .. }
             | Self::Unversioned { .. }
-            | Self::NamespaceTerminating { .. }
             | Self::OwnPrimary { .. }
             | Self::InvalidPatch { .. }
             | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
         }
+    }
+
+    /// Whether it is known that the write didn't take effect. A server that fails (5xx) may have done it before.
+    pub(super) fn tells_that_nothing_was_written(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => (400..500).contains(&status.code),
+            Self::Unanswered { .. } | Self::Undecodable { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// How long the server wants to be left alone (`Retry-After`), where it has refused for that reason; five minutes at
+    /// most. A run that fails after such a refusal is followed by no other run of its primary before that time.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let Self::Refused { status, .. } = self else { return None };
+        let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        (seconds > 0).then(|| Duration::from_secs(seconds.into()).min(LONGEST_RETRY_AFTER))
     }
 
     /// Whether the object was changed by somebody else in the meantime (409).
@@ -290,7 +312,7 @@ mod tests {
     fn what_the_fence_holds_back_is_told_from_what_was_not_answered() {
         let unanswered =
             |source| Error::unanswered("patch", kind(), ObjectKey::namespaced("shop", "one"), source);
-        assert!(matches!(unanswered(kube::Error::Service(Box::new(Closed))), Error::Fenced { .. }));
+        assert!(matches!(unanswered(kube::Error::Service(Box::new(Closed::Stopped))), Error::Fenced { .. }));
         let reset = std::io::Error::other("connection reset");
         assert!(matches!(unanswered(kube::Error::Service(Box::new(reset))), Error::Unanswered { .. }));
     }
@@ -299,8 +321,18 @@ mod tests {
     fn a_namespace_that_ends_is_told_from_a_missing_right() {
         let causes = json!({ "causes": [{ "reason": "NamespaceTerminating", "message": "…" }] });
         let ending = refused(json!({ "code": 403, "reason": "Forbidden", "details": causes }));
-        assert!(matches!(ending, Error::NamespaceTerminating { .. }) && !ending.is_retryable());
+        assert!(matches!(ending, Error::NamespaceTerminating { .. }) && ending.is_retryable());
         assert!(matches!(refused(json!({ "code": 403, "reason": "Forbidden" })), Error::Refused { .. }));
+    }
+
+    #[test]
+    fn the_server_may_ask_for_patience_within_reason() {
+        let asks =
+            |seconds: u32| refused(json!({ "code": 429, "details": { "retryAfterSeconds": seconds } }));
+        assert_eq!(asks(30).retry_after(), Some(Duration::from_secs(30)));
+        assert_eq!(asks(86_400).retry_after(), Some(Duration::from_secs(300)));
+        assert_eq!(asks(0).retry_after(), None);
+        assert_eq!(refused(json!({ "code": 409 })).retry_after(), None);
     }
 
     #[test]

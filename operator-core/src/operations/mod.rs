@@ -29,6 +29,7 @@ pub mod matcher;
 mod body;
 mod dependent;
 mod error;
+mod findings;
 mod intent;
 mod mask;
 mod mode;
@@ -40,6 +41,7 @@ mod writer;
 
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
+pub(crate) use findings::Findings;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
 pub use resource::ResourceOperations;

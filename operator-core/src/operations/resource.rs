@@ -194,7 +194,7 @@ impl<'c> ResourceOperations<'c> {
             body: body::bytes(&options),
             base: None,
         };
-        match self.run.writer.send_raw(self.run.key, &write).await {
+        match self.run.send(&write).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             // Either another object has this name now, which is not ours to delete, or the server had some other reason,

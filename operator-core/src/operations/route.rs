@@ -2,13 +2,10 @@
 
 use std::{
     any::{Any, type_name},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
 };
 
-use super::{Error, Writer};
+use super::{Error, Findings, Writer, writer::Write};
 use crate::{
     cache::{Informer, OwnWrite},
     event_source::{PrimarySource, SecondarySource, SecondaryWrite, Sources},
@@ -24,12 +21,20 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) uid: &'c str,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
-    /// Set once a write has found the primary gone or replaced: user code may return any error for it.
-    pub(crate) gone: &'c AtomicBool,
+    /// What its writes find out about the primary.
+    pub(crate) findings: &'c Findings,
     /// The source of the primaries, whose type is known only to who asks for it.
     pub(crate) primaries: &'c (dyn Any + Send + Sync),
     pub(crate) sources: &'c Sources,
     pub(crate) writer: &'c Writer,
+}
+
+impl WritingRun<'_> {
+    /// Sends a write, once, and takes what its error says about the primary.
+    pub(super) async fn send(&self, write: &Write<'_>) -> Result<Vec<u8>, Error> {
+        let sent = self.writer.send(self.key, write).await;
+        sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+    }
 }
 
 /// Where objects of type `K` are known.
@@ -59,6 +64,25 @@ impl<K: KubeObject> Window<'_, K> {
         match self {
             Self::Primary(mut write) => write.wrote(answer),
             Self::Secondary(write) => write.wrote(answer),
+        }
+    }
+}
+
+/// The doubt whether a write of the run's own primary has taken effect: raised if it isn't dispelled, for example because the
+/// run is dropped.
+#[must_use]
+pub(super) struct Doubt<'r, K: KubeObject>(Option<(&'r PrimarySource<K>, &'r ObjectKey)>);
+
+impl<K: KubeObject> Doubt<'_, K> {
+    pub(super) fn dispel(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<K: KubeObject> Drop for Doubt<'_, K> {
+    fn drop(&mut self) {
+        if let Some((source, primary)) = self.0 {
+            source.doubt(primary);
         }
     }
 }
@@ -134,6 +158,15 @@ impl<'c, K: KubeObject> Route<'c, K> {
         }
     }
 
+    /// To be held while a write is under way. Events of secondaries wake the primary whatever they change, so that a state of
+    /// theirs that nobody expects is noticed.
+    pub(super) fn doubt(&self) -> Doubt<'_, K> {
+        match &self.known {
+            Known::Primary(source) if self.is_own_primary => Doubt(Some((source, self.run.key))),
+            _ => Doubt(None),
+        }
+    }
+
     /// The newest known state. Of the run's own primary there must be one, and it must still be the same object.
     pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
         if self.is_own_primary { self.own_primary().map(Some) } else { Ok(self.informer().get(key)) }
@@ -168,7 +201,7 @@ impl<'c, K: KubeObject> Route<'c, K> {
     }
 
     fn gone(&self) -> Error {
-        self.run.gone.store(true, Ordering::Relaxed);
+        self.run.findings.note_gone();
         Error::Gone { kind: self.kind().clone(), key: self.run.key.clone() }
     }
 }

@@ -89,7 +89,13 @@ impl<K: KubeObject> Route<'_, K> {
             body: body::bytes(&intent.body(self.uid(), version)),
             base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),
         };
-        self.run.writer.send(self.run.key, &write).await
+        let doubt = self.doubt();
+        let sent = self.run.send(&write).await;
+        let result = sent.and_then(|answer| self.run.writer.decode(&write, &answer));
+        if result.as_ref().err().is_none_or(Error::tells_that_nothing_was_written) {
+            doubt.dispel();
+        }
+        result
     }
 
     pub(super) fn contended(&self) -> Error {

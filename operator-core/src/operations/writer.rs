@@ -5,12 +5,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use kube::{Client, client::Body, core::Status};
+use kube::{
+    Client,
+    client::Body,
+    core::{Status, response::StatusDetails},
+};
 use serde_json::value::RawValue;
 
 use super::Error;
 use crate::{
     cache::decode,
+    client::retry_after,
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
@@ -83,18 +88,8 @@ impl std::fmt::Debug for ClientHandle {
 }
 
 impl Writer {
-    /// Sends `write` for the run of `primary` and reads the object in the answer.
-    pub(crate) async fn send<K: KubeObject>(
-        &self,
-        primary: &ObjectKey,
-        write: &Write<'_>,
-    ) -> Result<K, Error> {
-        let answer = self.send_raw(primary, write).await?;
-        self.decode(write, &answer)
-    }
-
-    /// Sends `write` and says nothing about what is in the answer.
-    pub(crate) async fn send_raw(&self, primary: &ObjectKey, write: &Write<'_>) -> Result<Vec<u8>, Error> {
+    /// Sends `write` for the run of `primary`, and says nothing about what is in the answer.
+    pub(super) async fn send(&self, primary: &ObjectKey, write: &Write<'_>) -> Result<Vec<u8>, Error> {
         let started = self.environment.now();
         let result = self.exchange(write).await;
         let text;
@@ -164,7 +159,7 @@ impl Writer {
     }
 
     /// The object in an answer, as caches hold it: managed fields of others would only be built to be thrown away.
-    fn decode<K: KubeObject>(&self, write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
+    pub(super) fn decode<K: KubeObject>(&self, write: &Write<'_>, answer: &[u8]) -> Result<K, Error> {
         serde_json::from_slice::<&RawValue>(answer)
             .and_then(|answer| decode(answer.get(), &[&self.field_manager]))
             .map_err(|source| Error::undecodable(write.target_type.clone(), write.target.clone(), source))
@@ -215,15 +210,28 @@ async fn answer(
 ) -> Result<Result<(StatusCode, Vec<u8>), Box<Status>>, kube::Error> {
     let response = client.send(request).await?;
     let code = response.status();
+    let asked = retry_after(response.headers());
     let body = response.into_body().collect().await?.to_bytes();
     if code.is_success() {
         return Ok(Ok((code, body.into())));
     }
     // A proxy between us and the server answers in its own words, and be it in JSON.
     let status = serde_json::from_slice::<Status>(&body).ok().filter(|status| status.code != 0);
-    let status = status.unwrap_or_else(|| {
+    let mut status = status.unwrap_or_else(|| {
         Status::failure(String::from_utf8_lossy(&body).trim(), "Unknown").with_code(code.as_u16())
     });
+    if let Some(asked) = asked {
+        let seconds = u32::try_from(asked.as_secs()).unwrap_or(u32::MAX);
+        let none = || StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: String::new(),
+            uid: String::new(),
+            causes: Vec::new(),
+            retry_after_seconds: 0,
+        };
+        status.details.get_or_insert_with(none).retry_after_seconds = seconds;
+    }
     Ok(Err(Box::new(status)))
 }
 

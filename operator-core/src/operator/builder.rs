@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Config;
 use tokio::sync::Mutex;
 
-use super::{Error, Exit, Operator, health::HealthLog, http::HttpConfig};
+use super::{Error, Exit, LeaderElection, Operator, health::HealthLog, http::HttpConfig};
 #[cfg(feature = "testing")]
 use crate::environment::Sabotage;
 use crate::{
@@ -42,6 +42,7 @@ pub struct OperatorBuilder {
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
+    leader_election: Option<LeaderElection>,
     #[cfg(feature = "testing")]
     sabotage: Option<Sabotage>,
 }
@@ -62,6 +63,7 @@ impl Default for OperatorBuilder {
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
+            leader_election: None,
             #[cfg(feature = "testing")]
             sabotage: None,
         }
@@ -181,6 +183,14 @@ impl OperatorBuilder {
         self
     }
 
+    /// Works only while this replica holds a lease, so that of several replicas one does; off by default, as in JOSDK. The
+    /// others stand by with their caches filled. A replica that has led and has lost the lease writes nothing any more, and
+    /// has to be started anew: see [`Operator::run`] and [`Operator::leadership_lost`].
+    pub fn leader_election(mut self, election: LeaderElection) -> Self {
+        self.leader_election = Some(election);
+        self
+    }
+
     /// Puts a bug into the library, for tests that have to find it.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
@@ -214,13 +224,23 @@ impl OperatorBuilder {
         self
     }
 
+    /// Alone: there is nobody to elect a leader with.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_leader_election(mut self) -> Self {
+        self.leader_election = None;
+        self
+    }
+
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When no controller is registered.
+    /// When no controller is registered, or the leader election can't work as it is declared.
     pub fn build(self) -> Result<Operator, Error> {
         if self.controllers.is_empty() {
             return Err(Error::NoController);
+        }
+        if let Some(election) = &self.leader_election {
+            election.validate()?;
         }
         let http = self
             .http_address
@@ -247,6 +267,7 @@ impl OperatorBuilder {
             request_budget: self.request_budget,
             cache_sync_timeout: self.cache_sync_timeout,
             max_concurrent_dependents: self.max_concurrent_dependents,
+            leader_election: self.leader_election,
             #[cfg(feature = "testing")]
             sabotage: self.sabotage,
             running: Mutex::new(None),

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use super::leader::LeaderElectionError;
 use crate::{client, controller, processor};
 
 /// An error of the library at its outermost: declaring and starting an operator.
@@ -34,6 +35,9 @@ pub enum Error {
         /// Why it can't be used.
         source: std::io::Error,
     },
+    /// The operator can't take part in the election of a leader.
+    #[error("the operator can't take part in the election of a leader")]
+    LeaderElection(#[from] LeaderElectionError),
     /// The process can't listen to its signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),

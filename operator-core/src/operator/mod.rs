@@ -10,6 +10,7 @@
 //! - `stop` on an operator that was never started, or was stopped before, does nothing.
 //! - After `stop` has returned nothing of the operator runs, and no write leaves the process.
 //! - With an HTTP address, `/metrics`, `/healthz` and `/readyz` are served from the start to the end of the stop.
+//! - With a leader election, a replica writes only while it leads; see [`LeaderElection`].
 //! - A kind that can't be watched, because its definition is missing or the right is, makes the operator unready and
 //!   is tried again; it stops neither the process nor the other controllers.
 
@@ -17,6 +18,7 @@ mod builder;
 mod error;
 mod health;
 mod http;
+mod leader;
 mod run;
 mod settle;
 
@@ -35,7 +37,7 @@ use kube::Config;
 use tokio::sync::Mutex;
 
 use crate::{
-    client::{Clients, RequestBudget, TransportHook},
+    client::{self, Clients, RequestBudget, TransportHook},
     controller::{Controller, RunningController, Surroundings},
     environment::{Environment, WallClock},
     event_source::Discovery,
@@ -45,11 +47,16 @@ use crate::{
 
 pub use builder::{DEFAULT_CACHE_SYNC_TIMEOUT, DEFAULT_TERMINATION_TIMEOUT, OperatorBuilder};
 pub use error::Error;
+pub use leader::{
+    DEFAULT_LEASE_DURATION, DEFAULT_RENEW_DEADLINE, DEFAULT_RETRY_PERIOD, LeaderElection,
+    LeaderElectionError, Leadership, LostLeadership,
+};
 pub use run::Exit;
 pub use settle::{Footprint, SettleError, Settling};
 
 use builder::MakeEnvironment;
 use http::{HttpConfig, HttpListener, HttpServer};
+use leader::{Candidate, Leader};
 
 /// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
 pub struct Operator {
@@ -64,6 +71,7 @@ pub struct Operator {
     request_budget: Option<RequestBudget>,
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
+    leader_election: Option<LeaderElection>,
     #[cfg(feature = "testing")]
     sabotage: Option<crate::environment::Sabotage>,
     running: Mutex<Option<Arc<Running>>>,
@@ -80,6 +88,7 @@ struct Running {
     /// The last runs are waited for, and no more are handed out.
     stopping: AtomicBool,
     http: Option<HttpServer>,
+    leader: Option<Leader>,
 }
 
 impl Drop for Running {
@@ -127,7 +136,8 @@ impl Operator {
     /// [`Operator::synced`]. Does nothing when the operator runs already.
     ///
     /// # Errors
-    /// When there is no usable configuration for a cluster, or the HTTP address can't be used.
+    /// When there is no usable configuration for a cluster, the HTTP address can't be used, or the operator may not take part
+    /// in its leader election.
     pub async fn start(&self) -> Result<(), Error> {
         let mut running = self.running.lock().await;
         if running.is_some() {
@@ -135,7 +145,7 @@ impl Operator {
         }
         let config = match &self.config {
             Some(config) => config.clone(),
-            None => Config::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
+            None => client::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
         };
         let mut environment = (self.environment.0)();
         if let Some(wall_clock) = &self.wall_clock {
@@ -145,7 +155,12 @@ impl Operator {
         if let Some(sabotage) = self.sabotage {
             environment = environment.with_sabotage(sabotage);
         }
-        let clients = Clients::new(&config, &self.hooks, self.request_budget, environment.clock())?;
+        let candidate = match &self.leader_election {
+            Some(election) => Some(Candidate::new(election, &config, &self.hooks, &environment).await?),
+            None => None,
+        };
+        let term = candidate.as_ref().map(|candidate| candidate.term().clone());
+        let clients = Clients::in_term(&config, &self.hooks, self.request_budget, &environment, term)?;
         // Before the controllers: a port that is taken is found out while nothing runs yet.
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),
@@ -155,7 +170,7 @@ impl Operator {
         let surroundings = Surroundings {
             clients: clients.clone(),
             environment: environment.clone(),
-            observers,
+            observers: observers.clone(),
             cache_sync_timeout: self.cache_sync_timeout,
             workflows: WorkflowSurroundings::new(self.max_concurrent_dependents)
                 .with_discovery(Discovery::new(clients.clone(), environment.clone())),
@@ -166,6 +181,7 @@ impl Operator {
             clients,
             stopping: AtomicBool::new(false),
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
+            leader: candidate.map(|candidate| candidate.start(running.clone(), &environment, observers)),
             environment,
         }));
         Ok(())
@@ -179,7 +195,8 @@ impl Operator {
         }
     }
 
-    /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything.
+    /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything. A leader goes
+    /// on leading meanwhile, and gives its lease back if all runs have ended by themselves.
     ///
     /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
     /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
@@ -189,6 +206,9 @@ impl Operator {
         running.stopping.store(true, Ordering::Relaxed);
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
         running.clients.close();
+        if let Some(leader) = &running.leader {
+            leader.stop(drained).await;
+        }
         if let Some(server) = &running.http {
             server.close();
         }
@@ -198,6 +218,22 @@ impl Operator {
             );
         }
         if drained { Stopped::Drained } else { Stopped::TimedOut }
+    }
+
+    /// Where this replica stands in its leader election; `None` without one, and while the operator doesn't run.
+    pub async fn leadership(&self) -> Option<Leadership> {
+        self.running().await?.leadership()
+    }
+
+    /// Resolves when this replica has led and doesn't any more; never without a leader election, and when the operator
+    /// doesn't run. Its runs have been dropped then, and it writes nothing until it has been stopped and started again.
+    /// [`Operator::run`] waits for this itself.
+    pub async fn leadership_lost(&self) -> LostLeadership {
+        let running = self.running().await;
+        match running.as_ref().and_then(|running| running.leader.as_ref()) {
+            Some(leader) => leader.lost().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
@@ -219,6 +255,15 @@ impl Operator {
 }
 
 impl Running {
+    /// Hands out no more runs and drops those under way.
+    async fn drop_runs(&self) {
+        join_all(self.controllers.iter().map(|controller| controller.stop(Duration::ZERO))).await;
+    }
+
+    fn leadership(&self) -> Option<Leadership> {
+        Some(self.leader.as_ref()?.leadership())
+    }
+
     fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
         let unhealthy = self.controllers.iter().flat_map(|controller| {
             let name = controller.name().to_owned();

@@ -14,16 +14,19 @@ pub enum Exit {
     DeadlinePassed,
     /// A second Ctrl-C came before all runs had ended.
     Interrupted,
+    /// This replica has led and doesn't any more: whatever has started the process is to start it again.
+    LeadershipLost,
 }
 
 impl Exit {
-    /// The exit code: 0, 143 and 130.
+    /// The exit code: 0, 143, 130 and 75.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
             Self::DeadlinePassed => 143,
             Self::Interrupted => 130,
+            Self::LeadershipLost => 75,
         }
     }
 }
@@ -38,8 +41,12 @@ impl Operator {
     /// Starts the operator and runs it until SIGTERM or Ctrl-C, then stops it: runs under way get the termination
     /// timeout to end. A second signal drops them at once.
     ///
+    /// With a leader election it also ends when this replica has led and doesn't any more: with [`Exit::LeadershipLost`], so
+    /// that a new process takes part, whose caches and reconciler hold nothing of the old term.
+    ///
     /// # Errors
-    /// When there is no cluster to connect to, or the process can't listen to signals.
+    /// When there is no cluster to connect to, the process can't listen to signals, or the operator may not take part in its
+    /// leader election.
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
@@ -48,6 +55,11 @@ impl Operator {
             biased;
             _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
             _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs that are under way"),
+            _ = self.leadership_lost() => {
+                // Nothing is left to wait for: the runs are dropped.
+                self.stop().await;
+                return Ok(Exit::LeadershipLost);
+            }
         }
         tokio::select! {
             biased;

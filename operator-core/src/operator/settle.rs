@@ -4,13 +4,16 @@
 //! question, no run waits or is under way, and no timer is due within a given time. The marker that the sources are held
 //! against is a fresh, consistent list of what they watch: it needs no object of its own in the cluster, no right beyond
 //! the operator's, and causes no event.
+//!
+//! A replica that stands by in a leader election is settled when its event sources have seen all that: what is to be run is
+//! not its business yet.
 
 use std::time::Duration;
 
 #[cfg(feature = "testing")]
 use futures::future::join_all;
 
-use super::{Operator, Running};
+use super::{Leadership, Operator, Running};
 #[cfg(feature = "testing")]
 use crate::controller::RunningController;
 use crate::{environment::Now, processor::Snapshot};
@@ -162,11 +165,16 @@ impl Running {
 
     /// How many inputs each controller has had, if it is quiet.
     async fn quiet(&self, no_timer_within: Duration) -> Result<Vec<u64>, String> {
+        let leadership = self.leadership();
+        if let Some(Leadership::Lost(lost)) = leadership {
+            return Err(format!("leadership is lost: {lost}"));
+        }
+        let stands_by = matches!(leadership, Some(Leadership::Standby { .. }));
         let mut inputs = Vec::with_capacity(self.controllers.len());
         for controller in &self.controllers {
             let name = controller.name();
             let snapshot = controller.snapshot().await;
-            if let Some(busy) = busy(&snapshot, self.environment.now(), no_timer_within) {
+            if !stands_by && let Some(busy) = busy(&snapshot, self.environment.now(), no_timer_within) {
                 return Err(format!("{name}: {busy}"));
             }
             inputs.push(snapshot.inputs);

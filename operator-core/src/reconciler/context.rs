@@ -1,12 +1,6 @@
 //! What a run can see and do.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{fmt, sync::Arc};
 
 use kube::Client;
 use parking_lot::Mutex;
@@ -22,7 +16,7 @@ use crate::{
     environment::WallClock,
     event_source::{ExternalSource, PrimarySource, SecondarySource, Sources},
     observe::Causes,
-    operations::{ResourceOperations, Writer, WritingRun},
+    operations::{Findings, ResourceOperations, Writer, WritingRun},
     resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
@@ -73,8 +67,8 @@ pub struct RunContext {
 pub struct Context<P: KubeObject> {
     run: RunContext,
     shared: Arc<ControllerContext<P>>,
-    /// A write has found the primary gone or replaced.
-    gone: AtomicBool,
+    /// What its writes have found out about the primary.
+    findings: Findings,
     /// What the workflow did in this run.
     workflow_results: Mutex<Remembered>,
     /// What its dependents want, computed once.
@@ -92,7 +86,7 @@ impl<P: KubeObject> Context<P> {
         Self {
             run,
             shared,
-            gone: AtomicBool::new(false),
+            findings: Findings::default(),
             workflow_results: Mutex::default(),
             memo: Memo::default(),
         }
@@ -279,21 +273,15 @@ impl<P: KubeObject> Context<P> {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
             finalizer: self.shared.finalizer.as_deref(),
-            gone: &self.gone,
+            findings: &self.findings,
             primaries: &self.shared.primary,
             sources: &self.shared.sources,
             writer: &self.shared.writer,
         }
     }
 
-    /// The primary was found gone or replaced.
-    pub(crate) fn note_gone(&self) {
-        self.gone.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether a write has found the primary gone or replaced.
-    pub(crate) fn primary_is_gone(&self) -> bool {
-        self.gone.load(Ordering::Relaxed)
+    pub(crate) fn findings(&self) -> &Findings {
+        &self.findings
     }
 
     pub(crate) fn shared(&self) -> &ControllerContext<P> {

@@ -54,7 +54,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
     pub(crate) fn new(parts: OfflineParts) -> Self {
         let config = kube::Config::new(http::Uri::from_static("http://127.0.0.1:1"));
         let environment = Environment::real();
-        let clients = Clients::new(&config, &[], None, environment.clock())
+        let clients = Clients::new(&config, &[], None, &environment)
             .expect("a client without credentials can always be made");
         let wiring = Wiring {
             controller: Arc::from("offline"),

@@ -1,7 +1,7 @@
 //! Which requests about single objects an operator has made.
 //!
 //! Lists and watches of whole collections are not recorded: they are the caches' business, and `settled()` makes some of
-//! its own.
+//! its own. Nor are those about the lease of an election, which go on while nothing happens.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use kube::client::Body;
 use parking_lot::Mutex;
 
 use super::faults::RequestTarget;
-use crate::client::{Answer, Inner, TransportHook};
+use crate::client::{Answer, ForElection, Inner, TransportHook};
 
 /// A request about one object, and how it was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,9 @@ impl RequestLog {
     }
 
     async fn record(self, request: Request<Body>, inner: Inner) -> Answer {
+        if request.extensions().get::<ForElection>().is_some() {
+            return inner.send(request).await;
+        }
         let recorded = RequestTarget::of(&request).and_then(|target| about_object(request.method(), target));
         let answer = inner.send(request).await;
         if let Some(mut recorded) = recorded {

@@ -21,6 +21,8 @@ mod graceful_stop;
 mod informer_event_source;
 mod kubernetes_resource_status_update;
 mod label_selector;
+mod leader_election_change_namespace;
+mod leader_election_permission;
 mod manual_observed_generation;
 mod max_interval;
 mod max_interval_after_retry;

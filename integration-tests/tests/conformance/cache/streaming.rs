@@ -32,7 +32,7 @@ impl Queries {
             }))
         });
         let hooks: Vec<_> = cluster.server_hook().into_iter().chain([hook]).collect();
-        Ok(Clients::new(&cluster.config(), &hooks, None, Environment::real().clock())?.direct)
+        Ok(Clients::new(&cluster.config(), &hooks, None, &Environment::real())?.direct)
     }
 
     /// How many of them were lists, and how many asked for a stream.

@@ -1,101 +1,24 @@
 //! A bulk of records in another system, whose ids are kept in a config map each: found again after a restart, changed, and
 //! deleted with their config maps.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{ExternalSystem, Record, Scene, Script, eventually, test_resource};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Api, ResourceExt, api::ListParams};
+use integration_tests::{
+    ExternalSystem, ManyRecords, Record, Scene, Script, eventually, state_map, test_resource,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, api::ListParams};
 use operator_core::{
     BoxError, Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
-    dependent::bulk::{
-        BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater,
-    },
+    dependent::bulk::{BulkCustomDependent, BulkExplicitState},
     testing::operator_test,
 };
 use serde_json::json;
 
 test_resource!("external-state-bulk.conformance.operator-core.io", namespaced);
 
-/// As many records as the first part of the value says, with the second part as their data.
-struct Records(ExternalSystem);
-
-impl BulkDependentResource<TestResource> for Records {
-    type Resource = Record;
-    type Key = String;
-
-    async fn secondaries(
-        &self,
-        _: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<BTreeMap<String, Arc<Record>>, BoxError> {
-        Ok(context.external::<Record>().into_iter().map(|record| (record.name.clone(), record)).collect())
-    }
-}
-
-impl BulkCreator<TestResource> for Records {
-    fn desired(
-        &self,
-        primary: &TestResource,
-        _: &Context<TestResource>,
-    ) -> Result<BTreeMap<String, Record>, BoxError> {
-        let (number, data) = primary.spec.value.split_once(' ').ok_or("a number and the data are needed")?;
-        let record = |index| {
-            let name = format!("{}-{index}", primary.name_any());
-            (name.clone(), Record { id: String::new(), name, data: data.to_owned() })
-        };
-        Ok((0..number.parse::<usize>()?).map(record).collect())
-    }
-
-    async fn create(
-        &self,
-        _: &String,
-        desired: &Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.create(&desired.name, &desired.data)?))
-    }
-}
-
-impl BulkUpdater<TestResource> for Records {
-    fn matches(
-        &self,
-        actual: &Record,
-        desired: &Record,
-        _: &TestResource,
-        _: &Context<TestResource>,
-    ) -> bool {
-        actual.data == desired.data
-    }
-
-    async fn update(
-        &self,
-        _: &String,
-        actual: &Arc<Record>,
-        desired: &Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.update(&actual.id, &desired.data)?))
-    }
-}
-
-impl BulkDeleter<TestResource> for Records {
-    async fn delete(
-        &self,
-        _: &String,
-        actual: &Arc<Record>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<(), BoxError> {
-        self.0.delete(&actual.id);
-        Ok(())
-    }
-}
-
-impl BulkExplicitState<TestResource> for Records {
+impl BulkExplicitState<TestResource> for ManyRecords {
     type State = ConfigMap;
 
     fn state(
@@ -105,16 +28,7 @@ impl BulkExplicitState<TestResource> for Records {
         primary: &TestResource,
         context: &Context<TestResource>,
     ) -> Result<ConfigMap, BoxError> {
-        Ok(ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(key.clone()),
-                namespace: primary.namespace(),
-                owner_references: context.owner_reference(primary).map(|owner| vec![owner]),
-                ..ObjectMeta::default()
-            },
-            data: Some([("id".to_owned(), record.id.clone())].into()),
-            ..ConfigMap::default()
-        })
+        Ok(state_map(key.clone(), record, primary, context))
     }
 }
 
@@ -140,7 +54,7 @@ fn controller(
             }
         },
     );
-    let bulk = BulkCustomDependent::new(Records(system.clone())).creates().updates().deletes().keeps_state();
+    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes().keeps_state();
     let workflow = Workflow::builder().dependent(bulk.remembered_by("records")).build()?;
     Ok(Controller::builder(Script::idle())
         .namespaces([&scene.namespace])

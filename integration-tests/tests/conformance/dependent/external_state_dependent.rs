@@ -3,12 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use integration_tests::{ExternalSystem, Record, Scene, Script, eventually, test_resource};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use integration_tests::{
+    ExternalSystem, OneRecord, Record, Scene, Script, eventually, state_map, test_resource,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt};
 use operator_core::{
     Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
-    dependent::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater},
+    dependent::{CustomDependent, ExplicitState},
     reconciler::BoxError,
     testing::operator_test,
 };
@@ -16,71 +18,7 @@ use serde_json::json;
 
 test_resource!("external-state-dependent.conformance.operator-core.io", namespaced);
 
-struct RecordDependent(ExternalSystem);
-
-impl DependentResource<TestResource> for RecordDependent {
-    type Resource = Record;
-
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<Option<Arc<Record>>, BoxError> {
-        Ok(context.external::<Record>().pop())
-    }
-}
-
-impl Creator<TestResource> for RecordDependent {
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Record, BoxError> {
-        let (name, data) = (primary.name_any(), primary.spec.value.clone());
-        Ok(Record { id: String::new(), name, data })
-    }
-
-    async fn create(
-        &self,
-        desired: Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.create(&desired.name, &desired.data)?))
-    }
-}
-
-impl Updater<TestResource> for RecordDependent {
-    fn matches(
-        &self,
-        actual: &Record,
-        desired: &Record,
-        _: &TestResource,
-        _: &Context<TestResource>,
-    ) -> bool {
-        actual.data == desired.data
-    }
-
-    async fn update(
-        &self,
-        actual: &Arc<Record>,
-        desired: Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.update(&actual.id, &desired.data)?))
-    }
-}
-
-impl Deleter<TestResource> for RecordDependent {
-    async fn delete(
-        &self,
-        actual: &Arc<Record>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<(), BoxError> {
-        self.0.delete(&actual.id);
-        Ok(())
-    }
-}
-
-impl ExplicitState<TestResource> for RecordDependent {
+impl ExplicitState<TestResource> for OneRecord {
     type State = ConfigMap;
 
     fn state(
@@ -89,16 +27,7 @@ impl ExplicitState<TestResource> for RecordDependent {
         primary: &TestResource,
         context: &Context<TestResource>,
     ) -> Result<ConfigMap, BoxError> {
-        Ok(ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(format!("{}-state", primary.name_any())),
-                namespace: primary.namespace(),
-                owner_references: context.owner_reference(primary).map(|owner| vec![owner]),
-                ..ObjectMeta::default()
-            },
-            data: Some([("id".to_owned(), record.id.clone())].into()),
-            ..ConfigMap::default()
-        })
+        Ok(state_map(format!("{}-state", primary.name_any()), record, primary, context))
     }
 }
 
@@ -119,7 +48,7 @@ fn controller(
             }
         },
     );
-    let dependent = CustomDependent::new(RecordDependent(system.clone()))
+    let dependent = CustomDependent::new(OneRecord::new(system, ""))
         .creates()
         .updates()
         .deletes()

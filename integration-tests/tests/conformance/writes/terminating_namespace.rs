@@ -1,4 +1,4 @@
-//! A child in a namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
+//! A child in another namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,7 +44,7 @@ async fn the_error_says_what_is_wrong() -> Result<()> {
                         matches!(error, operations::Error::NamespaceTerminating { .. }),
                         "{error}"
                     );
-                    anyhow::ensure!(!error.is_retryable());
+                    anyhow::ensure!(error.is_retryable(), "there may be another namespace of that name");
                 }
                 written?;
                 Ok(UpdateControl::no_update())

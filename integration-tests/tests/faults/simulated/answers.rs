@@ -3,20 +3,27 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use anyhow::Result;
-use operator_core::testing::faults::{Fault, Faults, Rule, StatusAnswer, Verb};
+use integration_tests::Script;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
+use operator_core::{
+    UpdateControl,
+    testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb},
+};
 use parking_lot::Mutex;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    keeper,
+    TestResource, keeper,
     life::{same_life, writes},
-    over, rest, saying, scene, under,
+    over, rest, said, saying, scene, under,
 };
 
 /// The moments at which requests that `which` names were sent.
@@ -66,15 +73,53 @@ async fn f13_a_server_that_asks_for_patience_gets_it() -> Result<()> {
             watches,
             Rule::on(Verb::List).resource("configmaps").first(3).status(busy()),
             Rule::watch("configmaps").first(3).status(busy()),
-            Rule::writes().first(3).status(busy()),
         ]);
-        same_life(&faults, 3).await?;
-        for moments in [&listed, &watched] {
+        same_life(&faults, 0).await?;
+        // The first write is that of the finalizer, so each refusal is the end of its run.
+        let (writes, written) = moments(Rule::writes().first(4));
+        same_life(&Faults::new([writes, Rule::writes().first(3).status(busy())]), 3).await?;
+        for moments in [&listed, &watched, &written] {
+            assert_eq!(moments.lock().len(), 4);
             for pair in moments.lock().windows(2) {
                 let wait = pair[1] - pair[0];
                 assert!(wait >= Duration::from_secs(seconds), "asked again after {wait:?}, not {seconds} s");
             }
         }
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_neither_a_retry_nor_an_event_leads_to_a_write_before_the_server_is_ready() -> Result<()> {
+    for unavailable in [false, true] {
+        let busy = if unavailable {
+            StatusAnswer::unavailable().retry_after(30)
+        } else {
+            StatusAnswer::too_many_requests(30)
+        };
+        let scene = scene().await?;
+        let script = saying();
+        let (writes, written) = moments(Rule::writes());
+        // That of the status, after those of the finalizer and two config maps.
+        let faults = Faults::new([writes, Rule::writes().subresource("status").first(1).status(busy)]);
+        let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
+        scene.create("one", "first").await?;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let refused = written.lock().len();
+        assert_eq!(refused, 4);
+        for value in ["second", "third"] {
+            scene.set("one", value).await?;
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+        rest(&operator).await?;
+        let waited = {
+            let written = written.lock();
+            written[refused] - written[refused - 1]
+        };
+        assert!(waited >= Duration::from_secs(30), "written again after {waited:?}");
+        assert!(waited < Duration::from_secs(31), "written again only after {waited:?}");
+        assert_eq!(script.runs.count(), 2, "any number of events is one run");
+        over(&operator, &scene, &["one"]).await?;
     }
     Ok(())
 }
@@ -117,6 +162,43 @@ async fn f14_a_write_that_took_effect_and_was_answered_504_is_not_repeated_blind
 async fn f15_a_connection_that_is_reset_after_any_write_took_effect_changes_nothing() -> Result<()> {
     for write in 1..=writes().await? {
         same_life(&Faults::new([Rule::writes().nth(write).answer_lost()]), 4).await?;
+    }
+    Ok(())
+}
+
+/// The cache shows what was before, and the event that would tell wakes nobody, as it changes the status alone.
+#[tokio::test(start_paused = true)]
+async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_cache_shows_the_wanted_one()
+-> Result<()> {
+    let lost = || Rule::writes().resource("testresources").subresource("status").nth(1);
+    for fault in
+        [lost().answer_lost(), lost().status_after(StatusAnswer::timeout()), lost().fault(Fault::HangAfter)]
+    {
+        let scene = scene().await?;
+        let errs = Arc::new(AtomicBool::new(false));
+        let script = Script::new({
+            let errs = Arc::clone(&errs);
+            move |_, _: Arc<TestResource>, _| {
+                let says = if errs.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
+                Box::pin(async move { Ok(UpdateControl::patch_status(said(says.to_owned()))) })
+            }
+        });
+        let late = Rule::watch("testresources").event(LineFault::Delay(Duration::from_secs(60)));
+        let faults = Faults::new([fault.clone(), late]);
+        faults.off();
+        let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
+        scene.create("one", "first").await?;
+        rest(&operator).await?;
+        faults.on();
+        errs.store(true, Ordering::Relaxed);
+        let edit = json!({ "data": { "value": "edited" } });
+        scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &Patch::Merge(edit)).await?;
+        rest(&operator).await?;
+        assert_eq!(fault.fired(), 1);
+        let status = scene.resources.get("one").await?.status.and_then(|status| status.message);
+        assert_eq!(status.as_deref(), Some("right"), "{fault:?}");
+        faults.off();
+        over(&operator, &scene, &["one"]).await?;
     }
     Ok(())
 }

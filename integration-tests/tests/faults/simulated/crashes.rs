@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use integration_tests::{ExternalSystem, TestObject};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt};
@@ -16,7 +16,10 @@ use operator_core::{
 };
 use serde_json::json;
 
-use super::{Script, TestResource, keeper, life::writes, maps, over, rest, said, saying, scene};
+use super::{
+    Script, TestResource, keeper, life::writes, live_until, maps, over_with_its_maps, rest, said, saying,
+    scene,
+};
 
 /// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
 fn recorder(system: &ExternalSystem) -> Script<TestResource> {
@@ -49,22 +52,25 @@ fn declare(script: &Script<TestResource>) -> Result<OperatorBuilder, operator_co
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
-/// Runs a simulation with a crash before and after each write of the calm run.
-fn sweep<A: Future<Output = ()>>(name: &str, test: impl Fn(Sim) -> A + Sync) -> Report {
-    explore(name, Settings { threads: 2, ..Settings::schedules(0) }, test)
-        .unwrap_or_else(|failure| panic!("{failure}"))
+/// Runs a simulation of the recorder with a crash before and after each write of the calm run.
+fn sweep<A>(name: &str, test: impl Fn(Sim, ExternalSystem, Script<TestResource>) -> A + Sync) -> Report
+where
+    A: Future<Output = ()>,
+{
+    let swept = explore(name, Settings { threads: 2, ..Settings::schedules(0) }, |sim| {
+        let system = ExternalSystem::default();
+        let script = recorder(&system);
+        let declared = script.clone();
+        sim.operator(move || declare(&declared));
+        sim.faults(FaultPlan::none().crash_at_every_write());
+        test(sim, system, script)
+    });
+    swept.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 #[test]
 fn f16_a_crash_before_or_after_any_write_leads_to_the_same_state() {
-    let report = sweep("f16", |sim| async move {
-        let system = ExternalSystem::default();
-        let script = recorder(&system);
-        sim.operator({
-            let script = script.clone();
-            move || declare(&script)
-        });
-        sim.faults(FaultPlan::none().crash_at_every_write());
+    let report = sweep("f16", |sim, system, script| async move {
         sim.user(async |user| {
             user.create(TestResource::named("one", "first")).await;
             user.patch::<TestResource>("one", json!({ "spec": { "value": "second" } })).await;
@@ -81,14 +87,7 @@ fn f16_a_crash_before_or_after_any_write_leads_to_the_same_state() {
 
 #[test]
 fn f17_a_crash_in_any_step_of_a_clean_up_leaves_nothing_behind() {
-    let report = sweep("f17", |sim| async move {
-        let system = ExternalSystem::default();
-        let script = recorder(&system);
-        sim.operator({
-            let script = script.clone();
-            move || declare(&script)
-        });
-        sim.faults(FaultPlan::none().crash_at_every_write());
+    let report = sweep("f17", |sim, system, _| async move {
         let (seen, client) = (system.clone(), sim.client());
         sim.user(async move |user| {
             user.create(TestResource::named("one", "first")).await;
@@ -118,27 +117,12 @@ async fn f21_a_stop_in_the_middle_of_any_write_loses_nothing_and_keeps_nothing()
         let builder = builder.termination_timeout(Duration::from_millis(100));
         let builder = builder.register(keeper(&scene, &script)?)?;
         let operator = operator_core::testing::TestOperator::start(builder).await?;
-        scene.create("one", "first").await?;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        if hangs.fired() == 0 {
-            scene.set("one", "second").await?;
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-        if hangs.fired() == 0 {
-            scene.delete("one").await?;
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-        assert_eq!(hangs.fired(), 1, "write {write}");
+        live_until(&hangs, &scene).await.with_context(|| format!("write {write}"))?;
         assert_eq!(operator.stop().await, Stopped::TimedOut);
         assert_eq!(script.runs.under_way() + script.cleanups.under_way(), 0, "its run is dropped");
         operator.operator().start().await?;
         rest(&operator).await?;
-        let names: &[&str] = match scene.resources.get_opt("one").await? {
-            Some(_) => &["one"],
-            None => &[],
-        };
-        over(&operator, &scene, names).await?;
-        assert!(scene.values().await?.is_empty(), "write {write}: all maps are gone");
+        over_with_its_maps(&operator, &scene).await.with_context(|| format!("write {write}"))?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use kube::{
 use operator_core::{
     UpdateControl,
     client::TransportHook,
+    environment::Environment,
     testing::{
         TestCluster, TestOperator,
         faults::{Cut, End, Faults, LineFault, Rule, StatusAnswer, Verb},
@@ -99,6 +100,43 @@ async fn f08_versions_that_are_too_old_lead_to_lists_with_growing_waits() -> Res
         }
     }
     Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn f37_after_an_outage_watches_do_not_all_come_back_at_once() -> Result<()> {
+    const CONTROLLERS: usize = 10;
+    let scene = scene().await?;
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&moments);
+    // All connections are reset by one event each, and the server is away for the next attempts of each watch.
+    let resets = Rule::watch("testresources").first(CONTROLLERS as u64).event(LineFault::Close(End::Reset));
+    let watches = Rule::watch("testresources").meanwhile(move |_| {
+        noted.lock().push(Instant::now());
+        async {}
+    });
+    let away = Rule::watch("testresources").occurrences(11..=30).refused();
+    let faults = Faults::new([resets.clone(), watches, away.clone()]);
+    let mut builder =
+        scene.operator().environment(|| Environment::real().with_seed(1)).transport(faults.hook());
+    for number in 0..CONTROLLERS {
+        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")))?;
+    }
+    let operator = TestOperator::start(builder).await?;
+    scene.create("one", "first").await?;
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!((resets.fired(), away.fired()), (10, 20));
+    let moments = moments.lock().split_off(CONTROLLERS);
+    // The first attempt is made at once; those after it follow with waits that grow and are spread.
+    for attempt in moments[CONTROLLERS..3 * CONTROLLERS].chunks(CONTROLLERS) {
+        let most = attempt.iter().map(|first| {
+            let within =
+                |moment: &&Instant| **moment >= *first && **moment - *first < Duration::from_millis(100);
+            attempt.iter().filter(within).count()
+        });
+        assert!(most.max().unwrap_or(0) < CONTROLLERS, "{attempt:?}");
+    }
+    rest(&operator).await?;
+    over(&operator, &scene, &["one"]).await
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,13 +3,16 @@
 //! Each test has a server of its own, and an operator that keeps two config maps and a status for each primary. Most rows put
 //! one fault into the [life](life::life) of a primary and hold what came of it against the same life without faults.
 
+mod admission;
 mod answers;
 mod crashes;
+mod leases;
 mod life;
 mod lists;
 mod mutants;
 mod others;
 mod storms;
+mod terms;
 mod user_code;
 mod watches;
 
@@ -24,7 +27,10 @@ use operator_core::{
     dependent::Capabilities,
     environment::Environment,
     operator::Settling,
-    testing::{Settled, TestCluster, TestOperator, faults::Faults},
+    testing::{
+        Settled, TestCluster, TestOperator,
+        faults::{Faults, Rule},
+    },
     workflow::Node,
 };
 use tokio::time::Instant;
@@ -102,6 +108,34 @@ async fn rest(operator: &TestOperator) -> Result<Settled> {
         }
         pause = (pause * 3 / 2).min(Duration::from_secs(5));
     }
+}
+
+/// Leads the life of a primary, created, changed and deleted, until a fault has happened in it.
+async fn live_until(fault: &Rule, scene: &Scene<TestResource>) -> Result<()> {
+    let second = Duration::from_secs(1);
+    scene.create("one", "first").await?;
+    tokio::time::sleep(second).await;
+    if fault.fired() == 0 {
+        scene.set("one", "second").await?;
+        tokio::time::sleep(second).await;
+    }
+    if fault.fired() == 0 {
+        scene.delete("one").await?;
+        tokio::time::sleep(second).await;
+    }
+    anyhow::ensure!(fault.fired() == 1, "it happened {} times", fault.fired());
+    Ok(())
+}
+
+/// The end of a life that may have come to its own already.
+async fn over_with_its_maps(operator: &TestOperator, scene: &Scene<TestResource>) -> Result<()> {
+    let names: &[&str] = match scene.resources.get_opt("one").await? {
+        Some(_) => &["one"],
+        None => &[],
+    };
+    over(operator, scene, names).await?;
+    anyhow::ensure!(scene.values().await?.is_empty(), "not all maps are gone");
+    Ok(())
 }
 
 /// What every test ends with: nothing is written in ten minutes; when the primaries are gone, nothing is kept about them.

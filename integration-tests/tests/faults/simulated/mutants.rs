@@ -1,22 +1,29 @@
 //! The simulation finds what it is for: bugs planted into the library, and one in a reconciler, each within a stated number
 //! of schedules. The library without them passes the same schedules.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
-use integration_tests::{TestObject, config_map};
+use integration_tests::{TestObject, config_map, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt;
 use operator_core::{
-    Controller, Operator, OperatorBuilder, UpdateControl,
+    Controller, ErrorStatusUpdateControl, Operator, OperatorBuilder, UpdateControl, Workflow,
     environment::Sabotage,
     testing::{
-        faults::{LineFault, Rule},
+        faults::{Fault, LineFault, Rule, StatusAnswer},
         simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
     },
+    workflow::Node,
 };
 use serde_json::json;
 
-use super::{Script, TestResource, maps, said, saying};
+use super::{Script, TestResource, maps, patient, said, saying};
 
 fn declare(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
     let workflow = maps().expect("the workflow is right");
@@ -42,7 +49,7 @@ fn tell(bug: &str, failure: &Failure) {
         Some(seed) => eprintln!("{bug}: found by schedule {}", seed + 1),
         None => eprintln!("{bug}: found by a crash at one of the writes"),
     }
-    assert!(failure.repeats, "{failure}");
+    assert!(failure.diverges.is_none(), "{failure}");
     assert!(!failure.to_string().contains("without any bad luck"), "the calm run shows it: {failure}");
 }
 
@@ -68,6 +75,36 @@ fn is_found<A: Future<Output = ()>>(
 
 fn oracles(failure: &Failure) -> Vec<Oracle> {
     failure.violations.iter().map(|violation| violation.oracle).collect()
+}
+
+/// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
+fn declare_without_cleaner(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+    let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
+    let controller = Controller::builder(saying())
+        .name("keeper")
+        .workflow(&workflow.expect("the workflow is right"))
+        .namespaces(["default"]);
+    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
+    Ok(match sabotage {
+        Some(sabotage) => builder.sabotage(sabotage),
+        None => builder,
+    })
+}
+
+/// A primary that comes and goes while runs of it take their time.
+async fn short_lives(sim: Sim, sabotage: Option<Sabotage>) {
+    sim.operator(move || declare_without_cleaner(sabotage));
+    let slow = Rule::writes().resource("configmaps").fault(Fault::DelayAnswer(Duration::from_secs(1)));
+    sim.faults(FaultPlan::none().rule(slow));
+    sim.user(async |user| {
+        for value in ["first", "second", "third"] {
+            user.apply(TestResource::named("one", value)).await;
+            user.delete::<TestResource>("one").await;
+        }
+        user.apply(TestResource::named("one", "fourth")).await;
+    });
+    sim.settle().await;
+    sim.assert_same_as_calm_run();
 }
 
 /// Two primaries that are made and changed, and maps that others delete and edit at the same time.
@@ -145,6 +182,52 @@ fn an_event_filter_that_is_too_wide_is_found_within_30_schedules() {
         busy_life(sim, sabotage, FaultPlan::none().requests(10).watch_lag(Duration::from_millis(200)))
     });
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
+}
+
+#[test]
+fn a_second_run_of_one_primary_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::ForgottenRun, 30, short_lives);
+    assert!(oracles(&failure).contains(&Oracle::OneRun), "{failure}");
+}
+
+#[test]
+fn a_primary_that_is_kept_for_ever_is_found_within_30_schedules() {
+    let failure = is_found(Sabotage::KeptPrimary, 30, short_lives);
+    assert!(oracles(&failure).contains(&Oracle::NoLeak), "{failure}");
+}
+
+/// Says in the status how often it has failed, so that each failure costs a write.
+fn complaining(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+    let failures = Arc::new(AtomicU64::new(0));
+    let script = saying().on_error(move |_, _, error| {
+        let times = failures.fetch_add(1, Ordering::Relaxed) + 1;
+        ErrorStatusUpdateControl::patch_status(said(format!("failed {times} times: {error}")))
+    });
+    let controller = Controller::builder(script)
+        .name("keeper")
+        .with_cleaner()
+        .retry(patient().expect("the delays are right"))
+        .workflow(&maps().expect("the workflow is right"))
+        .namespaces(["default"]);
+    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
+    Ok(match sabotage {
+        Some(sabotage) => builder.sabotage(sabotage),
+        None => builder,
+    })
+}
+
+#[test]
+fn a_hot_loop_is_found_within_3_schedules() {
+    let failure = is_found(Sabotage::NoBackoff, 3, |sim, sabotage| async move {
+        sim.operator(move || complaining(sabotage));
+        // The server doesn't take the second map for as long as there is bad luck, or so.
+        let down = Rule::writes().resource("configmaps").name("one-b").first(500);
+        sim.faults(FaultPlan::none().rule(down.status(StatusAnswer::unavailable())));
+        sim.user(async |user| drop(user.apply(TestResource::named("one", "first")).await));
+        sim.settle().await;
+        sim.assert_same_as_calm_run();
+    });
+    assert_eq!(oracles(&failure), [Oracle::BoundedLoad], "{failure}");
 }
 
 /// Writes the status before the map that it is about, and believes it from then on; or the other way round.

@@ -10,18 +10,13 @@ use std::{
 };
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, ExternalSystem, Record, workflow_of_one};
+use integration_tests::{Counted, ExternalSystem, OneRecord, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams},
-};
+use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    Context, Controller, ErrorStatusUpdateControl, GenericRetry, ObjectKey, PollingEventSource,
-    UpdateControl, Workflow,
-    dependent::{BulkKubernetesDependent, Creator, CustomDependent, DependentResource},
+    Controller, ErrorStatusUpdateControl, GenericRetry, PollingEventSource, UpdateControl, Workflow,
+    dependent::{BulkKubernetesDependent, CustomDependent},
     environment::WallClock,
-    reconciler::BoxError,
     testing::{TestOperator, faults::Faults},
 };
 use parking_lot::Mutex;
@@ -145,45 +140,10 @@ async fn f39_what_hands_delete_and_edit_for_a_minute_is_restored() -> Result<()>
     over(&operator, &scene, &["one", "two"]).await
 }
 
-/// Creates records in another system, under the primary's name, which is looked for first.
-struct Recorder(ExternalSystem);
-
-impl DependentResource<TestResource> for Recorder {
-    type Resource = Record;
-
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<Option<Arc<Record>>, BoxError> {
-        Ok(context.external::<Record>().pop())
-    }
-}
-
-impl Creator<TestResource> for Recorder {
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Record, BoxError> {
-        let (name, data) = (primary.name_any(), primary.spec.value.clone());
-        Ok(Record { id: String::new(), name, data })
-    }
-
-    async fn create(
-        &self,
-        desired: Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        // The name is the key by which the system tells a repetition.
-        if let Some(record) = self.0.named(&desired.name).pop() {
-            return Ok(Arc::new(record));
-        }
-        Ok(Arc::new(self.0.create(&desired.name, &desired.data)?))
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()> {
     let scene = scene().await?;
-    let system = ExternalSystem::default();
+    let system = ExternalSystem::with_names_as_keys();
     system.lose_answers(2);
     let polls = Arc::new(Mutex::new(Vec::new()));
     let (records, namespace, noted) = (system.clone(), scene.namespace.clone(), Arc::clone(&polls));
@@ -201,16 +161,11 @@ async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()>
                 7 => tokio::time::sleep(Duration::from_secs(600)).await,
                 _ => {}
             }
-            let mut of = BTreeMap::<_, Vec<_>>::new();
-            if poll > 10 {
-                for record in records.all() {
-                    of.entry(ObjectKey::namespaced(&namespace, &record.name)).or_default().push(record);
-                }
-            }
-            Ok::<_, anyhow::Error>(of)
+            let seen = if poll > 10 { records } else { ExternalSystem::default() };
+            Ok::<_, anyhow::Error>(seen.by_primary(&namespace, |name| name))
         }
     });
-    let dependent = CustomDependent::new(Recorder(system.clone())).creates().remembered_by("records");
+    let dependent = CustomDependent::new(OneRecord::new(&system, "")).creates().remembered_by("records");
     let script = saying();
     let controller = Controller::builder(script.clone())
         .namespaces([&scene.namespace])

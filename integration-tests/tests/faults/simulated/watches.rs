@@ -3,12 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Counted, Relist, workflow_of_one};
+use integration_tests::{Counted, Relist, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
     UpdateControl,
     dependent::BulkKubernetesDependent,
+    environment::Environment,
+    metrics::{Metrics, Recorded},
     testing::{
         TestOperator,
         faults::{End, Faults, LineFault, Match, Rule, Verb},
@@ -18,7 +20,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Script, TestResource, keeper,
+    TestResource, keeper,
     life::{life, same_life},
     over, owner, rest, said, saying, scene, under,
 };
@@ -78,8 +80,10 @@ async fn f02_a_watch_that_falls_silent_is_noticed_within_two_minutes() -> Result
     let silent = Rule::watch("configmaps").nth(1).event(LineFault::Delay(Duration::from_secs(3600)));
     let watches = counted(Rule::watch("configmaps"));
     let faults = Faults::new([silent.clone(), watches.clone()]);
-    let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
-    operator.operator().synced().await;
+    let numbers = Arc::new(Recorded::new());
+    let builder = scene.operator().environment(|| Environment::real().with_seed(1));
+    let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).transport(faults.hook());
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!((silent.fired(), watches.fired()), (1, 1));
@@ -89,6 +93,14 @@ async fn f02_a_watch_that_falls_silent_is_noticed_within_two_minutes() -> Result
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(deleted.elapsed() <= Duration::from_secs(120), "noticed after {:?}", deleted.elapsed());
+    assert_eq!(numbers.value("watches_replaced_total", &[("event", "ConfigMap")]), 1.0);
+    rest(&operator).await?;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(
+        numbers.value("watches_replaced_total", &[]),
+        1.0,
+        "what the server ends in time is not silent"
+    );
     over(&operator, &scene, &["one"]).await
 }
 
@@ -137,6 +149,45 @@ async fn f03_what_a_lagging_watch_has_not_shown_is_neither_made_twice_nor_delete
     let deleted = of_maps().filter(|event| event.verb == "delete" && event.code == 200).count();
     assert_eq!((created, deleted), (3 + 2, 2 + 1), "as often as it was asked for");
     over(&operator, &scene, &["one"]).await
+}
+
+/// The garbage collector takes what belongs to a primary that is gone. A run that doesn't know of it would make it anew, to be
+/// woken by its end again.
+#[tokio::test(start_paused = true)]
+async fn f03_what_belonged_to_a_primary_that_went_unseen_is_not_made_anew() -> Result<()> {
+    // Without a status there is no write of the primary that would find it gone.
+    let quiet = || Script::new(|_, _, _| Box::pin(async { Ok(UpdateControl::no_update()) }));
+    for (script, replaced) in [(saying(), false), (saying(), true), (quiet(), false), (quiet(), true)] {
+        let scene = scene().await?;
+        let faults =
+            Faults::new([Rule::watch("testresources").event(LineFault::Delay(Duration::from_secs(60)))]);
+        faults.off();
+        let workflow = workflow_of_one(wanted_map("a"))?;
+        let operator = under(&faults, &scene, scene.managed(&script, &workflow)).await?;
+        scene.create("one", "first").await?;
+        rest(&operator).await?;
+        faults.on();
+        let seen = scene.cluster.audit()?.len();
+        scene.delete("one").await?;
+        scene.until_values([]).await?;
+        if replaced {
+            scene.create("one", "second").await?;
+        }
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        let audit = scene.cluster.audit()?;
+        let count = |verb: &str, resource: &str| {
+            let since = audit.iter().skip(seen);
+            since.filter(|event| event.verb == verb && event.resource == resource).count()
+        };
+        assert_eq!(count("patch", "configmaps"), 0, "made anew, replaced: {replaced}");
+        assert!(count("get", "testresources") <= 2, "one look is enough, replaced: {replaced}");
+        rest(&operator).await?;
+        if replaced {
+            scene.until_values([("one-a", "second")]).await?;
+        }
+        over(&operator, &scene, if replaced { &["one"] } else { &[] }).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test(start_paused = true)]

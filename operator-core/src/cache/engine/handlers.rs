@@ -10,8 +10,10 @@ use parking_lot::RwLock;
 use crate::{
     cache::{Change, ChangeHandler},
     observe::SourceHealth,
-    resource::ObjectKey,
+    resource::{KubeObject, ObjectKey},
 };
+
+use super::Engine;
 
 /// The informer's own handler, and those who follow its changes beside it.
 pub(super) struct Handlers<K> {
@@ -42,8 +44,20 @@ impl<K: Clone> Handlers<K> {
         guarded(informer, || self.main.on_health(health));
     }
 
+    fn on_silent_watch(&self, informer: &str) {
+        guarded(informer, || self.main.on_silent_watch());
+    }
+
     pub(super) fn on_undecodable(&self, informer: &str, key: Option<&ObjectKey>, error: &str) {
         guarded(informer, || self.main.on_undecodable(key, error));
+    }
+}
+
+impl<K: KubeObject> Engine<K> {
+    /// A watch fell silent and is replaced.
+    pub(in crate::cache) fn watch_was_silent(&self) {
+        let _in_order = self.state.lock();
+        self.handlers.on_silent_watch(&self.name);
     }
 }
 

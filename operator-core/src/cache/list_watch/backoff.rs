@@ -15,7 +15,7 @@ const LONGEST_WAIT_FOR_TYPE: [Duration; 2] = [Duration::from_secs(2), Duration::
 /// So many attempts make up about the first minute.
 const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
 /// A server that asks for more patience than this doesn't get it.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
+pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// The wait after so many failures or other disappointments in a row, counted from one.
 pub(super) fn wait(times: u32) -> Duration {

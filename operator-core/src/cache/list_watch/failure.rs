@@ -55,11 +55,6 @@ impl Failure {
     }
 }
 
-/// What the header `Retry-After` asks for: whole seconds. Its other form, a date, is not used by API servers.
-pub(super) fn retry_after(header: &[u8]) -> Option<Duration> {
-    std::str::from_utf8(header).ok()?.trim().parse().ok().map(Duration::from_secs)
-}
-
 /// What is listed and watched, for advice.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {

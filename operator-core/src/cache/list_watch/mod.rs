@@ -36,6 +36,7 @@ mod decode_tests;
 #[cfg(test)]
 mod fsm_tests;
 
+pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(crate) use decode::typed;
 pub(super) use managed_fields::keep_own;
 pub(super) use request::Collection;

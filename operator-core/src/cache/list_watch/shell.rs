@@ -4,7 +4,7 @@ use std::{io, pin::Pin, time::Duration};
 
 use bytes::Bytes;
 use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
-use http::{Request, Response, header};
+use http::{Request, Response};
 use http_body_util::BodyExt;
 use kube::{client::Body, core::Status};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -14,6 +14,7 @@ use crate::{
         engine::{Engine, WatchEvent},
         scopes::ScopeIndex,
     },
+    client::retry_after,
     environment::Environment,
     observe::SourceHealth,
     resource::KubeObject,
@@ -22,7 +23,7 @@ use crate::{
 use super::{
     Collection,
     decode::{self, Line, Page},
-    failure::{self, Failure},
+    failure::Failure,
     fsm::{Command, Fsm, Input, Publish},
     request::WATCH_SPREAD,
 };
@@ -200,6 +201,7 @@ impl Watch {
             }
             Err(_) => {
                 tracing::debug!(informer = engine.name, "the watch was silent for too long");
+                engine.watch_was_silent();
                 return (Input::Ended, Received::Nothing);
             }
         }
@@ -236,8 +238,7 @@ async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Resp
     if code.is_success() {
         return Ok(response);
     }
-    let retry_after = response.headers().get(header::RETRY_AFTER);
-    let retry_after = retry_after.and_then(|value| failure::retry_after(value.as_bytes()));
+    let asked = retry_after(response.headers());
     let body = response.into_body().collect_bytes().await.map_err(|error| Failure::new(words(&error)))?;
     let mut failure = match serde_json::from_slice::<Status>(&body) {
         Ok(status) => decode::refusal(code.as_u16(), &status, &collection.resource_type),
@@ -248,7 +249,7 @@ async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Resp
             Failure { status: Some(code.as_u16()), ..Failure::new(text) }
         }
     };
-    failure.retry_after = retry_after.or(failure.retry_after);
+    failure.retry_after = asked.or(failure.retry_after);
     Err(failure)
 }
 

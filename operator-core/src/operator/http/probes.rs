@@ -4,7 +4,7 @@ use std::{fmt, sync::atomic::Ordering};
 
 use crate::{
     observe::SourceHealth,
-    operator::{Running, UnhealthySource},
+    operator::{Leadership, LostLeadership, Running, UnhealthySource},
 };
 
 /// Whether an operator does its work.
@@ -12,6 +12,13 @@ use crate::{
 pub(super) enum Readiness {
     /// All event sources are synced and follow the cluster.
     Ready,
+    /// The same, and another replica leads, if one does.
+    Standby {
+        /// Its identity.
+        leader: Option<String>,
+    },
+    /// This replica has led, and doesn't any more.
+    Lost(LostLeadership),
     /// The operator has not started yet, or has stopped.
     NotRunning,
     /// The operator waits for its last runs.
@@ -25,6 +32,9 @@ impl fmt::Display for Readiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready => f.write_str("ok"),
+            Self::Standby { leader: Some(leader) } => write!(f, "ok, standing by: {leader} leads"),
+            Self::Standby { leader: None } => f.write_str("ok, standing by"),
+            Self::Lost(lost) => writeln!(f, "leadership is lost: {lost}"),
             Self::NotRunning => f.write_str("the operator is not running\n"),
             Self::Stopping => f.write_str("the operator is stopping\n"),
             Self::Waiting(sources) => sources.iter().try_for_each(|source| {
@@ -55,8 +65,16 @@ impl Running {
         if self.stopping.load(Ordering::Relaxed) {
             return Readiness::Stopping;
         }
+        let leadership = self.leadership();
+        if let Some(Leadership::Lost(lost)) = leadership {
+            return Readiness::Lost(lost);
+        }
         let unhealthy = self.unhealthy_sources();
-        if unhealthy.is_empty() { Readiness::Ready } else { Readiness::Waiting(unhealthy) }
+        match leadership {
+            _ if !unhealthy.is_empty() => Readiness::Waiting(unhealthy),
+            Some(Leadership::Standby { leader }) => Readiness::Standby { leader },
+            _ => Readiness::Ready,
+        }
     }
 
     /// The tasks that should never end and have ended: nothing but a new process brings them back. Empty while the
@@ -72,7 +90,11 @@ impl Running {
                 .into_iter()
                 .map(move |task| format!("controller {name}: {task} has ended"))
         });
-        ended.collect()
+        let election = self.leader.as_ref().and_then(|leader| match leader.leadership() {
+            Leadership::Lost(lost) => Some(format!("leadership is lost: {lost}")),
+            _ => leader.has_ended().then(|| "the election of a leader has ended".to_owned()),
+        });
+        ended.chain(election).collect()
     }
 }
 
@@ -102,5 +124,14 @@ mod tests {
              controller web, source ConfigMap: syncing, it has not seen all objects yet\n\
              controller web, source Secret: forbidden\n"
         );
+    }
+
+    #[test]
+    fn a_standby_is_ready_and_says_who_leads() {
+        let standby = |leader: Option<&str>| Readiness::Standby { leader: leader.map(str::to_owned) };
+        assert_eq!(standby(Some("web-1")).to_string(), "ok, standing by: web-1 leads");
+        assert_eq!(standby(None).to_string(), "ok, standing by");
+        let lost = Readiness::Lost(LostLeadership::Taken { by: Some("web-1".to_owned()) });
+        assert_eq!(lost.to_string(), "leadership is lost: the lease was taken by web-1\n");
     }
 }

@@ -38,7 +38,7 @@ async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
 async fn readyz(State(running): State<Weak<Running>>) -> impl IntoResponse {
     let readiness = running.upgrade().map_or(Readiness::NotRunning, |running| running.readiness());
     let status = match readiness {
-        Readiness::Ready => StatusCode::OK,
+        Readiness::Ready | Readiness::Standby { .. } => StatusCode::OK,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, readiness.to_string())
@@ -63,13 +63,14 @@ mod tests {
     fn running() -> Arc<Running> {
         let environment = Environment::real();
         let nowhere = kube::Config::new("http://127.0.0.1:1".parse().unwrap());
-        let clients = Clients::new(&nowhere, &[], None, environment.clock()).unwrap();
+        let clients = Clients::new(&nowhere, &[], None, &environment).unwrap();
         Arc::new(Running {
             controllers: Vec::new(),
             clients,
             environment,
             stopping: AtomicBool::new(false),
             http: None,
+            leader: None,
         })
     }
 

@@ -100,6 +100,7 @@ impl Machine {
             let Some(record) = self.records.get_mut(&key) else { continue };
             let Place::Waiting(timer) = record.place else { continue };
             record.place = Place::Idle;
+            record.phase = Phase::Live;
             if let Some(cause) = timer.kind.cause() {
                 record.pending.insert(cause);
             }

@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// Queues a living primary with something pending, or lets it wait for the rate limit. While the machine is stopped
+    /// Queues a living primary with something pending, or lets it wait for the rate limit or a server that asked for patience. While the machine is stopped
     /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
     pub(super) fn submit(
         &mut self,
@@ -66,6 +66,12 @@ impl Core {
             return;
         }
         self.leave(key, record, effects);
+        let patience = record.patience(now);
+        if !patience.is_zero() {
+            // As with the rate limit, further events wait too: a run that can't write is of no use to them.
+            self.wait(key, record, TimerKind::RateLimit, patience, now);
+            return;
+        }
         if let Some(limiter) = &self.config.rate_limiter {
             let limit = record.rate.get_or_insert_with(|| limiter.for_key(now));
             if let Admission::Wait(wait) = limit.admit(now) {

@@ -41,20 +41,22 @@ impl Machine {
             core.submit(&key, record, now, effects);
             return;
         }
+        if let Outcome::Failed { not_before, .. } = outcome {
+            record.not_before = not_before;
+        }
         match outcome {
             Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
-            Outcome::Gone => core.succeeded(&key, record, None, now, effects),
-            Outcome::FinalizerRemoved => {
-                *record = Record {
-                    phase: Phase::AwaitingDelete,
-                    ..Record::new(record.uid.clone(), record.arrival)
-                };
+            Outcome::FinalizerRemoved => record.expect_end(),
+            Outcome::Gone => {
+                // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
+                record.expect_end();
+                core.wait_for_max_interval(&key, record, now);
             }
             Outcome::Failed { retryable: false, .. } => {
                 record.standing = Standing::Refused;
                 core.settle(&key, record, now, effects);
             }
-            Outcome::Failed { retryable: true, handled } => {
+            Outcome::Failed { retryable: true, handled, .. } => {
                 core.failed(&key, record, handled, now, effects);
             }
             Outcome::Abandoned if !core.started || run.0 < core.first_run_since_start => {
@@ -118,6 +120,7 @@ impl Core {
             return;
         };
         let attempt = state.attempt;
+        let after = after.max(record.patience(now));
         self.wait(key, record, TimerKind::Retry, after, now);
         effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
     }

@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use crate::{
+    environment::Now,
     observe::Cause,
     resource::{ObjectKey, Uid},
 };
@@ -78,8 +79,13 @@ pub enum Outcome {
         retryable: bool,
         /// Whether the reconciler has dealt with the error in its error status; only changes how loudly it is logged.
         handled: bool,
+        /// When the server is ready to be asked again, where it has said so (`Retry-After`). Nothing leads to a run of this
+        /// object before.
+        not_before: Option<Now>,
     },
-    /// The primary was gone or replaced: no error and no retry. What was kept goes when its `DELETED` is seen.
+    /// The primary was gone or replaced: no error and no retry. Nothing runs until its `DELETED`, its successor or a change
+    /// of its own is seen, or the maximum interval is over: what belongs to an object that is gone goes as well, and each
+    /// such end would lead to a run that makes it anew.
     Gone,
     /// The run was dropped before its end. While the machine is stopped (or when it was stopped since the run was
     /// handed out) the run is owed again as if it had not begun; otherwise this is a retryable failure.

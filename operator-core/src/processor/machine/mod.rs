@@ -19,7 +19,7 @@
 //! ```
 //!
 //! `Finished` with something pending leads through `Idle` to `Queued` at once. After `FinalizerRemoved` a primary is idle
-//! and ignores everything but its end and its successor.
+//! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
 //! # Guarantees
 //! - At most one run of a primary, at most `max_concurrent` runs in all, none handed out while stopped.
@@ -29,6 +29,7 @@
 //!   the timer that was set before it.
 //! - A failure leads to at most one immediate run, and only if an event came during the failed one; then to the retry's
 //!   delay.
+//! - A server that asks for patience after a failed write gets it: no retry and no event leads to a run before that time.
 //! - An object that replaces another of its name starts with fresh retry and rate state, and never runs beside it.
 //! - First in, first out; objects found in the initial list that nobody has touched since yield to all others, but get at
 //!   least every fifth place.

@@ -35,7 +35,7 @@ pub struct Due {
     pub retry: Option<Now>,
     /// A run was asked for by the one before.
     pub reschedule: Option<Now>,
-    /// The rate limit lets a waiting primary go.
+    /// The rate limit, or a server that asked for patience, lets a waiting primary go.
     pub rate_limit: Option<Now>,
     /// A primary has not run for the maximum interval.
     pub max_interval: Option<Now>,

@@ -1,5 +1,7 @@
 //! What is kept about one primary.
 
+use std::time::Duration;
+
 use super::{RunId, ready::Ticket};
 use crate::resource::Uid;
 use crate::{
@@ -28,16 +30,19 @@ pub(super) struct Record {
     pub(super) retry: Option<RetryState>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
+    /// Before this moment the server doesn't want to hear of it. Only a failed run sets it anew, and none starts before.
+    pub(super) not_before: Option<Now>,
 }
 
 /// Where an object is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer, to `Deleted` when it is gone during a run;
-    /// when it is gone otherwise, the record is dropped.
+    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer or finds the object gone, to `Deleted` when its
+    /// end is seen during a run; when it is seen otherwise, the record is dropped.
     Live,
-    /// The finalizer was removed, and only the end is awaited: events are ignored. Goes to `Live` when a new object
-    /// appears. Always `Place::Idle`.
+    /// The finalizer was removed, or a run found the object gone, and only the end is awaited: events of others are ignored.
+    /// Goes to `Live` when a new object appears, this one changes without being marked for deletion, or the maximum interval
+    /// is over. `Place::Idle`, or `Place::Waiting` for the maximum interval.
     AwaitingDelete,
     /// It is gone, but its run is still in flight. Goes to `Live` when a new object appears before the run ends;
     /// otherwise the record is dropped with the run's end. Always `Place::Running`.
@@ -76,7 +81,7 @@ pub(super) enum TimerKind {
     Retry,
     /// The delay that the last run asked for.
     Reschedule,
-    /// The rate limit holds an event back.
+    /// The rate limit holds an event back, or the server has asked for patience.
     RateLimit,
     /// The longest time without a run.
     MaxInterval,
@@ -131,7 +136,18 @@ impl Record {
             standing: Standing::Settled,
             retry: None,
             rate: None,
+            not_before: None,
         }
+    }
+
+    /// Forgets everything but the object itself, whose end is to come.
+    pub(super) fn expect_end(&mut self) {
+        *self = Self { phase: Phase::AwaitingDelete, ..Self::new(self.uid.clone(), self.arrival) };
+    }
+
+    /// How long the server is still to be left alone.
+    pub(super) fn patience(&self, now: Now) -> Duration {
+        self.not_before.map_or(Duration::ZERO, |moment| moment.since(now))
     }
 
     /// Whether a run is in flight.

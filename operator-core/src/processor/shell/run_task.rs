@@ -45,6 +45,13 @@ impl RunTask {
     }
 }
 
+impl RunTask {
+    /// Which run it is, if it is one of this primary.
+    pub(super) fn of(&self, key: &ObjectKey) -> Option<RunId> {
+        (self.key == *key).then_some(self.id)
+    }
+}
+
 impl Future for RunTask {
     type Output = Input;
 
@@ -53,7 +60,7 @@ impl Future for RunTask {
             Ok(outcome) => outcome,
             Err(error) if error.is_panic() => {
                 tracing::error!(controller = &*self.controller, key = %self.key, %error, "a run panicked");
-                Outcome::Failed { retryable: true, handled: false }
+                Outcome::Failed { retryable: true, handled: false, not_before: None }
             }
             // The runtime is shutting down.
             Err(_) => Outcome::Abandoned,

@@ -1,6 +1,6 @@
 //! The side of the processor that runs.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
@@ -107,21 +107,37 @@ impl ProcessorTask {
         messages: &mut Vec<Message>,
     ) -> Vec<(oneshot::Sender<Snapshot>, Snapshot)> {
         let now = self.environment.now();
+        let sabotaged = self.environment.sabotaged();
         let effects = &mut self.effects;
         let mut snapshots = Vec::new();
         let mut machine = self.machine.lock();
         if let Some(mut ended) = ended {
-            if self.environment.sabotaged().is(Sabotage::LostRequeue)
-                && let Input::Finished { outcome, .. } = &mut ended
-            {
-                *outcome = Outcome::Success { reschedule: None };
+            if let Input::Finished { outcome, .. } = &mut ended {
+                if sabotaged.is(Sabotage::LostRequeue) {
+                    *outcome = Outcome::Success { reschedule: None };
+                }
+                if sabotaged.is(Sabotage::NoBackoff) && matches!(outcome, Outcome::Failed { .. }) {
+                    *outcome = Outcome::Success { reschedule: Some(Duration::ZERO) };
+                }
             }
             machine.on(ended, now, effects);
         }
         machine.tick(now, effects);
         for message in messages.drain(..) {
             match message {
-                Message::Input(input) => machine.on(input, now, effects),
+                Message::Input(Input::PrimaryDeleted { key, .. })
+                    if sabotaged.is(Sabotage::KeptPrimary)
+                        && self.runs.iter().any(|run| run.of(&key).is_some()) => {}
+                Message::Input(input) => {
+                    if sabotaged.is(Sabotage::ForgottenRun)
+                        && let Input::PrimaryDeleted { key, .. } = &input
+                        && let Some(run) = self.runs.iter().find_map(|run| run.of(key))
+                    {
+                        let (key, outcome) = (key.clone(), Outcome::Gone);
+                        machine.on(Input::Finished { run, key, outcome }, now, effects);
+                    }
+                    machine.on(input, now, effects);
+                }
                 Message::Snapshot(reply) => snapshots.push((reply, machine.snapshot())),
                 Message::Drain(reply) => {
                     machine.on(Input::Stop, now, effects);

@@ -153,7 +153,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
         let Some(primary) = self.context.primary() else {
             // The run ends as those do whose writes find the same.
-            self.context.note_gone();
+            self.context.findings().note_gone();
             return Err(WorkflowError::PrimaryGone);
         };
         Ok((&**workflow, primary))

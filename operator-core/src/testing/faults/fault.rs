@@ -57,6 +57,8 @@ pub enum LineFault {
     Duplicate,
     /// It arrives after the one behind it.
     Reorder,
+    /// It arrives after the one behind it, if that is about another object, and otherwise in its turn.
+    Swap,
     /// It arrives only when so many further events have come, and they with it.
     Hold(usize),
     /// It never arrives.
@@ -65,6 +67,8 @@ pub enum LineFault {
     Close(End),
     /// The watch ends in its place with 410 in the stream.
     Gone,
+    /// Nothing arrives any more, and after so long the watch ends with 410: what happened meanwhile, only a list tells.
+    SilentThenGone(Duration),
     /// It is not JSON.
     Malformed,
 }
@@ -232,10 +236,14 @@ impl fmt::Display for LineFault {
             Self::Delay(delay) => write!(f, "the event is {} ms late", delay.as_millis()),
             Self::Duplicate => f.write_str("the event comes twice"),
             Self::Reorder => f.write_str("the event comes after the next one"),
+            Self::Swap => f.write_str("the event comes after the next one of another object"),
             Self::Hold(events) => write!(f, "the event waits for {events} more"),
             Self::Lose => f.write_str("the event is lost"),
             Self::Close(end) => write!(f, "the watch ends before the event ({end})"),
             Self::Gone => f.write_str("the watch ends with 410 before the event"),
+            Self::SilentThenGone(silence) => {
+                write!(f, "nothing comes for {} ms, and then 410", silence.as_millis())
+            }
             Self::Malformed => f.write_str("the event is not JSON"),
         }
     }

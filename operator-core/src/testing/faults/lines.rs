@@ -61,6 +61,7 @@ pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) 
         held: VecDeque::new(),
         waits_for: 0,
         postponed: None,
+        swaps: None,
         faults,
         watch,
         off,
@@ -84,6 +85,8 @@ struct Lines {
     waits_for: usize,
     /// An event that comes after the next one.
     postponed: Option<Bytes>,
+    /// The object that the next event must not be about, if that is to come first.
+    swaps: Option<RequestTarget>,
     faults: Faults,
     watch: RequestTarget,
     off: CancellationToken,
@@ -162,11 +165,15 @@ impl Lines {
         if let Some(version) = resource_version {
             self.faults.0.memory.watched(&self.watch, &version);
         }
-        if !matches!(event.kind.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
-            return self.deliver(line);
-        }
+        let is_event = matches!(event.kind.as_str(), "ADDED" | "MODIFIED" | "DELETED");
         let object = RequestTarget { name, namespace, ..self.watch.clone() };
-        let Some((fault, rule)) = self.faults.line(&self.watch, &object) else { return self.deliver(line) };
+        let chosen = is_event.then(|| self.faults.line(&self.watch, &object)).flatten();
+        // A bookmark says that all before it has been seen, and an object's own events never pass each other.
+        let stays = |swapped| !is_event || chosen.is_some() || swapped == object;
+        if self.swaps.take().is_some_and(stays) {
+            self.deliver_postponed();
+        }
+        let Some((fault, rule)) = chosen else { return self.deliver(line) };
         rule.iter().for_each(super::Rule::count);
         match fault {
             LineFault::Delay(delay) => {
@@ -178,8 +185,13 @@ impl Lines {
                 self.deliver(line);
             }
             LineFault::Reorder => {
-                let before = self.postponed.replace(line);
-                before.into_iter().for_each(|before| self.out.push_back(Ok(before)));
+                self.deliver_postponed();
+                self.postponed = Some(line);
+            }
+            LineFault::Swap => {
+                self.deliver_postponed();
+                self.postponed = Some(line);
+                self.swaps = Some(object);
             }
             LineFault::Hold(events) => {
                 self.waits_for = self.waits_for.max(self.held.len() + events + 1);
@@ -192,6 +204,11 @@ impl Lines {
                 self.out.push_back(Ok(gone_line()));
                 self.end(None);
             }
+            LineFault::SilentThenGone(silence) => {
+                tokio::time::sleep(silence).await;
+                self.out.push_back(Ok(gone_line()));
+                self.end(None);
+            }
             LineFault::Malformed => {
                 self.out.push_back(Ok(Bytes::from_static(b"{\"type\":\"MODIFIED\",\"obj\n")))
             }
@@ -200,21 +217,36 @@ impl Lines {
 
     /// In its turn: behind what is held, and before what was put behind it.
     fn deliver(&mut self, line: Bytes) {
-        if self.waits_for > 0 {
-            self.held.push_back(line);
-            if self.held.len() >= self.waits_for {
-                self.release();
-            }
+        self.pass(line);
+        self.deliver_postponed();
+    }
+
+    fn deliver_postponed(&mut self) {
+        if let Some(postponed) = self.postponed.take() {
+            self.pass(postponed);
+        }
+    }
+
+    /// Behind what is held, as an object's own events never pass each other.
+    fn pass(&mut self, line: Bytes) {
+        if self.waits_for == 0 {
+            self.out.push_back(Ok(line));
             return;
         }
-        self.out.push_back(Ok(line));
-        self.out.extend(self.postponed.take().map(Ok));
+        self.held.push_back(line);
+        if self.held.len() >= self.waits_for {
+            self.release_held();
+        }
+    }
+
+    fn release_held(&mut self) {
+        self.waits_for = 0;
+        self.out.extend(self.held.drain(..).map(Ok));
     }
 
     fn release(&mut self) {
-        self.waits_for = 0;
-        self.out.extend(self.held.drain(..).map(Ok));
-        self.out.extend(self.postponed.take().map(Ok));
+        self.release_held();
+        self.deliver_postponed();
     }
 
     fn end(&mut self, error: Option<BoxError>) {

@@ -196,6 +196,8 @@ async fn events_are_doubled_swapped_lost_and_garbled() {
     for (fault, expect) in [
         (LineFault::Duplicate, vec!["1", "2", "2", "3", "4", "5"]),
         (LineFault::Reorder, vec!["1", "3", "2", "4", "5"]),
+        (LineFault::Swap, vec!["1", "3", "2", "4", "5"]),
+        (LineFault::SilentThenGone(Duration::from_secs(9)), vec!["1", "error 410"]),
         (LineFault::Lose, vec!["1", "3", "4", "5"]),
         (LineFault::Malformed, vec!["1", "3", "4", "5"]),
         (LineFault::Hold(2), vec!["1", "2", "3", "4", "5"]),
@@ -208,6 +210,15 @@ async fn events_are_doubled_swapped_lost_and_garbled() {
         assert_eq!(end, Ok(()), "{fault}");
         assert!(scene.faults.unfired().is_empty(), "{fault}");
     }
+    // What is behind it has bad luck itself, and what comes then is about the same object, which has its order.
+    let second = || Rule::watch("configmaps").nth(2);
+    let swapped = scene([second().event(LineFault::Swap), second().event(LineFault::Lose)]);
+    assert_eq!(swapped.watch().await.0, ["1", "2", "4", "5"]);
+    // Nor does it pass what is held, whatever happens to the one behind it.
+    let first = || Rule::watch("configmaps").nth(1);
+    let [held, swap] = [LineFault::Hold(2), LineFault::Swap].map(|fault| first().event(fault));
+    let behind = scene([held, swap, first().event(LineFault::Lose)]);
+    assert_eq!(behind.watch().await.0, ["1", "2", "4", "5"]);
     let scene = scene([Rule::watch("configmaps").nth(2).event(LineFault::Close(End::Reset))]);
     let (versions, end) = scene.watch().await;
     assert_eq!(versions, ["1"]);

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::{
     audit::verb,
     failure::Failure,
+    read::json as json_bytes,
     request::{Request, Route, Target, User},
     state::{Reply, State},
     store::{Path, Resource},
@@ -123,7 +124,7 @@ impl State {
         if !decision.reason.is_empty() {
             review["status"]["reason"] = decision.reason.into();
         }
-        Ok(Reply::Json(StatusCode::CREATED, review))
+        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
     }
 
     fn decide(&self, user: &User, action: &Action) -> Decision {

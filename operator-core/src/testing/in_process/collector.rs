@@ -63,8 +63,8 @@ impl State {
         for (resource, path) in self.dependents_of(object).collect::<Vec<_>>() {
             let Some(dependent) = self.store.get(&resource, &path).cloned() else { continue };
             let uid = &object["metadata"]["uid"];
-            let kept = references(&dependent).into_iter().filter(|reference| reference["uid"] != *uid);
-            let kept: Vec<Value> = kept.collect();
+            let kept = references(&dependent).iter().filter(|reference| reference["uid"] != *uid);
+            let kept: Vec<Value> = kept.cloned().collect();
             self.set_references(&resource, &path, &dependent, kept);
         }
         self.drop_finalizer(resource, path, object, "orphan");
@@ -79,8 +79,8 @@ impl State {
                 .iter()
                 .any(|reference| reference["uid"] != uid && self.owner(&path, reference) == Owner::Solid);
             if has_other {
-                let kept = references(&dependent).into_iter().filter(|reference| reference["uid"] != uid);
-                let kept: Vec<Value> = kept.collect();
+                let kept = references(&dependent).iter().filter(|reference| reference["uid"] != uid);
+                let kept: Vec<Value> = kept.cloned().collect();
                 self.set_references(&resource, &path, &dependent, kept);
             } else if !is_deleting(&dependent) {
                 self.delete_stored(&resource, &path);
@@ -89,7 +89,7 @@ impl State {
         let blocks = |(resource, path): (Resource, Path)| {
             let dependent = self.store.get(&resource, &path);
             dependent.is_some_and(|dependent| {
-                let mut references = references(dependent).into_iter();
+                let mut references = references(dependent).iter();
                 references.any(|reference| reference["uid"] == uid && reference["blockOwnerDeletion"] == true)
             })
         };
@@ -178,6 +178,6 @@ impl State {
 }
 
 /// The owner references of an object.
-fn references(object: &Value) -> Vec<Value> {
-    object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default()
+fn references(object: &Value) -> &[Value] {
+    object["metadata"]["ownerReferences"].as_array().map_or(&[], Vec::as_slice)
 }

@@ -43,7 +43,7 @@ pub(super) struct Change {
 }
 
 /// Changes that were not looked at yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Changes(VecDeque<Change>);
 
 impl Changes {

@@ -13,7 +13,7 @@ impl State {
     /// Answers a path that is not about objects.
     pub(super) fn discover(&self, route: &Route) -> Result<Reply, Failure> {
         match route {
-            Route::Version => Ok(Reply::ok(json!({
+            Route::Version => Ok(Reply::value(&json!({
                 "major": "1",
                 "minor": "36",
                 "gitVersion": "v1.36.3",
@@ -25,12 +25,12 @@ impl State {
                 "platform": "in-process",
             }))),
             Route::Health => Ok(Reply::Text("ok")),
-            Route::CoreVersions => Ok(Reply::ok(
-                json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] }),
+            Route::CoreVersions => Ok(Reply::value(
+                &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] }),
             )),
             Route::Groups => {
                 let groups: Vec<Value> = self.groups().into_iter().map(|name| self.group(&name)).collect();
-                Ok(Reply::ok(json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })))
+                Ok(Reply::value(&json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })))
             }
             Route::Group(name) | Route::Resources(name, _) if Kinds::is_missing_group(name) => {
                 Err(Failure::not_modelled(format_args!("the group {name}")))
@@ -39,7 +39,7 @@ impl State {
                 let mut group = self.group(name);
                 group["kind"] = "APIGroup".into();
                 group["apiVersion"] = "v1".into();
-                Ok(Reply::ok(group))
+                Ok(Reply::value(&group))
             }
             Route::Resources(group, version) => self.resources(group, version),
             Route::Group(_) | Route::Objects(_) | Route::Unknown => Err(Failure::Page),
@@ -78,7 +78,7 @@ impl State {
             return Err(if self.kinds.has_group(group) { Failure::no_resource() } else { Failure::Page });
         };
         let resources: Vec<Value> = served.iter().flat_map(|kind| resource(kind)).collect();
-        Ok(Reply::ok(json!({
+        Ok(Reply::value(&json!({
             "kind": "APIResourceList",
             "apiVersion": "v1",
             "groupVersion": first.api_version(),

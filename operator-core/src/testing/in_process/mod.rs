@@ -28,6 +28,7 @@ mod read;
 mod request;
 mod selector;
 mod service;
+mod sizes;
 mod state;
 mod store;
 mod stream;
@@ -49,6 +50,7 @@ use parking_lot::Mutex;
 use super::AuditEvent;
 pub use controllers::Controllers;
 pub use service::InProcessServer;
+pub(crate) use service::Snapshot;
 use state::State;
 
 /// What all clones of a server share.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{
@@ -178,11 +180,17 @@ pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
     Arc::new(read.unwrap_or(object))
 }
 
+/// A value as it goes out.
+pub(super) fn json(value: &impl Serialize) -> Bytes {
+    // What is written here has no keys but texts, and so there is nothing that could fail.
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
+
 /// A single object as the request wants it.
-pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Value, Failure> {
+pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Bytes, Failure> {
     match request.representation {
-        Representation::Whole => Ok(object.clone()),
-        Representation::Metadata => Ok(metadata_only(object)),
+        Representation::Whole => Ok(json(object)),
+        Representation::Metadata => Ok(json(&MetadataOnly::of(object))),
         Representation::MetadataList | Representation::Other => {
             let message = format!(
                 "you requested PartialObjectMetadataList, but the requested object is not a list (*{}.{})",
@@ -200,33 +208,19 @@ pub(super) fn collection<'o>(
     kind: &Kind,
     metadata: &Value,
     objects: impl Iterator<Item = &'o Value>,
-) -> Result<Value, Failure> {
+) -> Result<Bytes, Failure> {
     match request.representation {
         Representation::Whole => {
-            let items = objects.map(|object| {
-                let mut item = object.clone();
-                // The items of a typed list carry no type.
-                if !kind.is_custom()
-                    && let Some(fields) = item.as_object_mut()
-                {
-                    fields.remove("apiVersion");
-                    fields.remove("kind");
-                }
-                item
-            });
-            let items: Vec<Value> = items.collect();
-            Ok(json!({
-                "kind": kind.list_kind, "apiVersion": kind.api_version(), "metadata": metadata, "items": items,
-            }))
+            // The items of a typed list carry no type.
+            let items: Vec<Item<'_>> =
+                objects.map(|object| Item { object, has_type: kind.is_custom() }).collect();
+            let (api_version, kind) = (&*kind.api_version(), &*kind.list_kind);
+            Ok(json(&Collection { api_version, items, kind, metadata }))
         }
         Representation::MetadataList => {
-            let items: Vec<Value> = objects.map(metadata_only).collect();
-            Ok(json!({
-                "kind": "PartialObjectMetadataList",
-                "apiVersion": "meta.k8s.io/v1",
-                "metadata": metadata,
-                "items": items,
-            }))
+            let items: Vec<MetadataOnly<'_>> = objects.map(MetadataOnly::of).collect();
+            let kind = "PartialObjectMetadataList";
+            Ok(json(&Collection { api_version: "meta.k8s.io/v1", items, kind, metadata }))
         }
         Representation::Metadata | Representation::Other => {
             let message = format!(
@@ -239,11 +233,50 @@ pub(super) fn collection<'o>(
     }
 }
 
+/// A list. Its fields stand in the order of the alphabet, as those of every object here.
+#[derive(Serialize)]
+struct Collection<'c, I> {
+    #[serde(rename = "apiVersion")]
+    api_version: &'c str,
+    items: Vec<I>,
+    kind: &'c str,
+    metadata: &'c Value,
+}
+
+/// An object in a list.
+struct Item<'o> {
+    object: &'o Value,
+    has_type: bool,
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.object.as_object().filter(|_| !self.has_type) {
+            Some(fields) => serializer.collect_map(
+                fields.iter().filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind")),
+            ),
+            None => self.object.serialize(serializer),
+        }
+    }
+}
+
 /// The metadata of an object as an object of its own.
-pub(super) fn metadata_only(object: &Value) -> Value {
-    json!({
-        "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"],
-    })
+#[derive(Serialize)]
+pub(super) struct MetadataOnly<'o> {
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: &'o Value,
+}
+
+impl<'o> MetadataOnly<'o> {
+    pub(super) fn of(object: &'o Value) -> Self {
+        Self {
+            api_version: "meta.k8s.io/v1",
+            kind: "PartialObjectMetadata",
+            metadata: object.get("metadata").unwrap_or(&Value::Null),
+        }
+    }
 }
 
 /// Where the next page starts: at which version (the newest without one), after which path.

@@ -11,13 +11,13 @@ use futures::{FutureExt, future::BoxFuture};
 use http::{Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, StreamBody};
 use kube::{Client, Config, client::Body};
-use serde_json::Value;
 use tower::{BoxError, Service, util::BoxService};
 
 use super::{
     Shared, audit,
     controllers::Controllers,
     failure::Failure,
+    read,
     request::{Request, User},
     state::{Reply, State},
     stream::WatchStream,
@@ -27,6 +27,17 @@ use crate::{
     environment::{SystemClock, WallClock},
     testing::AuditEvent,
 };
+
+/// All that a server knew at one time. Copies share the objects.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot(State);
+
+impl Snapshot {
+    /// How many changes there were.
+    pub(crate) fn version(&self) -> u64 {
+        self.0.store.version()
+    }
+}
 
 /// An API server inside the process: no network, no other process, no thread. Clones are the same server.
 ///
@@ -141,6 +152,27 @@ impl InProcessServer {
         self.shared.wake();
     }
 
+    /// How many changes there were.
+    pub(crate) fn version(&self) -> u64 {
+        self.shared.state.lock().store.version()
+    }
+
+    /// All that the server knows now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot(self.shared.state.lock().clone())
+    }
+
+    /// A server of its own that goes on from a snapshot.
+    pub(crate) fn from_snapshot(wall_clock: Arc<dyn WallClock>, Snapshot(state): &Snapshot) -> Self {
+        Self { shared: Arc::new(Shared::new(state.clone())), wall_clock, user: User::default() }
+    }
+
+    /// Goes on from a snapshot of what this server will have become. Watches see what has happened until then.
+    pub(crate) fn skip_to(&self, Snapshot(state): &Snapshot) {
+        state.clone_into(&mut self.shared.state.lock());
+        self.shared.wake();
+    }
+
     /// Answers a request whose body has arrived.
     fn answer(&self, request: &Request) -> Response<ResponseBody> {
         let mut event = audit::event(request);
@@ -154,14 +186,14 @@ impl InProcessServer {
         let stage = if is_watch { "ResponseStarted" } else { "ResponseComplete" };
         self.shared.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
         match reply {
-            Ok(Reply::Json(code, body)) => json(code, &body),
+            Ok(Reply::Json(code, body)) => response(code, JSON, full(body)),
             Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
             Ok(Reply::Watch(watch)) => {
                 let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);
                 response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
             }
             Err(failure) => match failure.body() {
-                Some(body) => json(failure.code(), &body),
+                Some(body) => response(failure.code(), JSON, full(read::json(&body))),
                 None => plain(failure.code(), "404 page not found\n"),
             },
         }
@@ -206,10 +238,6 @@ impl Service<http::Request<Body>> for InProcessServer {
 }
 
 const JSON: &str = "application/json";
-
-fn json(code: StatusCode, body: &Value) -> Response<ResponseBody> {
-    response(code, JSON, full(body.to_string()))
-}
 
 fn plain(code: StatusCode, text: &'static str) -> Response<ResponseBody> {
     response(code, "text/plain; charset=utf-8", full(text))

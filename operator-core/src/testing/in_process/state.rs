@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use bytes::Bytes;
 use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +15,9 @@ use super::{
     controllers::{Changes, Controllers},
     failure::Failure,
     kinds::{Kind, Kinds},
+    read::json,
     request::{Representation, Request, Route, Target},
+    sizes,
     store::{Path, Store},
     watch::WatchStart,
 };
@@ -23,7 +26,7 @@ use super::{
 #[derive(Debug)]
 pub(super) enum Reply {
     /// A JSON body.
-    Json(StatusCode, Value),
+    Json(StatusCode, Bytes),
     /// Plain text.
     Text(&'static str),
     /// Lines, for as long as the watch lasts.
@@ -31,14 +34,19 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// 200 with an object.
-    pub(super) fn ok(body: Value) -> Self {
+    /// 200 with a body that is JSON already.
+    pub(super) fn ok(body: Bytes) -> Self {
         Self::Json(StatusCode::OK, body)
+    }
+
+    /// 200 with a value.
+    pub(super) fn value(body: &Value) -> Self {
+        Self::ok(json(body))
     }
 }
 
-/// Everything that the server knows.
-#[derive(Debug)]
+/// Everything that the server knows. A copy shares the objects, which never change.
+#[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) store: Store,
     pub(super) kinds: Kinds,
@@ -137,6 +145,7 @@ impl State {
         if request.representation == Representation::Other {
             return Err(not_acceptable());
         }
+        sizes::read(&request.body)?;
         let Some(name) = &target.name else { return self.answer_collection(request, &kind, target) };
         if kind.namespaced && target.namespace.is_none() {
             return Err(nowhere());

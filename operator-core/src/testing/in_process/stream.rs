@@ -16,11 +16,14 @@ use std::{
 use bytes::Bytes;
 use futures::{FutureExt, Stream};
 use http_body::Frame;
-use serde_json::{Value, json};
 use tokio::time::{Sleep, sleep};
 use tower::BoxError;
 
-use super::{Shared, failure::Failure, watch::WatchStart};
+use super::{
+    Shared,
+    failure::Failure,
+    watch::{WatchStart, line},
+};
 use crate::testing::AuditEvent;
 
 /// How often a watch says how far it has come, if it may: as often as the real server.
@@ -42,7 +45,7 @@ pub(super) struct WatchStream {
 impl WatchStream {
     /// Starts a watch. Must be called inside a tokio runtime's context.
     pub(super) fn new(shared: Arc<Shared>, mut watch: WatchStart, audit: AuditEvent) -> Self {
-        let lines = watch.lines.drain(..).map(|line| bytes(&line)).collect();
+        let lines = std::mem::take(&mut watch.lines).into();
         Self {
             id: shared.next_watcher(),
             lines,
@@ -61,15 +64,13 @@ impl WatchStream {
         match state.store.after(self.watch.after) {
             Ok(events) => {
                 for event in events {
-                    self.lines.extend(self.watch.filter.event(event).as_ref().map(bytes));
+                    self.lines.extend(self.watch.filter.event(event));
                     self.watch.after = event.version;
                 }
             }
             Err(expired) => {
                 let failure = Failure::expired(self.watch.after, expired);
-                self.lines.extend(
-                    failure.body().map(|status| bytes(&json!({ "type": "ERROR", "object": status }))),
-                );
+                self.lines.extend(failure.body().map(|status| line("ERROR", &status)));
                 self.is_over = true;
                 return;
             }
@@ -99,7 +100,7 @@ impl Stream for WatchStream {
         if let Some(bookmark) = &mut self.bookmark
             && bookmark.poll_unpin(cx).is_ready()
         {
-            let line = bytes(&self.watch.filter.bookmark(self.watch.after, false));
+            let line = self.watch.filter.bookmark(self.watch.after, false);
             let mut next = Box::pin(sleep(BOOKMARKS));
             // It isn't due yet; the poll makes it wake this task.
             let _pending = next.poll_unpin(cx);
@@ -115,9 +116,4 @@ impl Drop for WatchStream {
         self.shared.unregister(self.id);
         self.shared.note(std::mem::take(&mut self.audit));
     }
-}
-
-/// A line as it goes out.
-fn bytes(line: &Value) -> Bytes {
-    format!("{line}\n").into()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{failure::Cause, kinds::Kind};
+use super::{failure::Cause, kinds::Kind, sizes};
 
 /// What is wrong with an object's name, labels, annotations, owners and finalizers.
 pub(super) fn metadata(kind: &Kind, object: &Value, is_new: bool) -> Vec<Cause> {
@@ -22,6 +22,7 @@ pub(super) fn metadata(kind: &Kind, object: &Value, is_new: bool) -> Vec<Cause> 
     for (key, _) in metadata["annotations"].as_object().into_iter().flatten() {
         causes.extend(wrong_key(&key.to_lowercase()).map(|why| invalid("annotations", key, &why)));
     }
+    causes.extend(sizes::annotations(&metadata["annotations"]));
     causes.extend(wrong_owners(&metadata["ownerReferences"]));
     // Those of a custom object are not checked for this.
     if !kind.is_custom() {

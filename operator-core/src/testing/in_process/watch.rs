@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     failure::Failure,
     kinds::Kind,
-    read::{in_version, list_option, metadata_only, selector},
+    read::{MetadataOnly, in_version, list_option, selector},
     request::{Representation, Request, Target},
     selector::Selector,
     state::{Reply, State},
@@ -22,7 +24,7 @@ const DEFAULT_TIMEOUT: u64 = 1800;
 pub(super) struct WatchStart {
     pub(super) filter: Filter,
     /// The first lines.
-    pub(super) lines: Vec<Value>,
+    pub(super) lines: Vec<Bytes>,
     /// The version after which it goes on.
     pub(super) after: u64,
     pub(super) bookmarks: bool,
@@ -107,7 +109,7 @@ impl State {
     }
 
     /// All objects as lines that add them.
-    fn existing(&self, filter: &Filter) -> Vec<Value> {
+    fn existing(&self, filter: &Filter) -> Vec<Bytes> {
         let objects = self.store.list(&filter.kind.resource(), filter.namespace.as_deref());
         let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
         let selected = objects.filter(|object| filter.selector.matches(object));
@@ -117,8 +119,9 @@ impl State {
 
 impl Filter {
     /// What an event is to this watch. An object that comes to match was added, one that no longer does was deleted.
-    pub(super) fn event(&self, event: &Event) -> Option<Value> {
-        let is_ours = event.resource == self.kind.resource()
+    pub(super) fn event(&self, event: &Event) -> Option<Bytes> {
+        let is_ours = event.resource.plural == self.kind.plural
+            && event.resource.group == self.kind.group
             && self.namespace.as_deref().is_none_or(|namespace| event.path.namespace() == Some(namespace));
         if !is_ours {
             return None;
@@ -140,7 +143,7 @@ impl Filter {
     }
 
     /// A line that says how far the watch has come.
-    pub(super) fn bookmark(&self, version: u64, initial_end: bool) -> Value {
+    pub(super) fn bookmark(&self, version: u64, initial_end: bool) -> Bytes {
         let mut metadata = json!({ "resourceVersion": version.to_string() });
         if initial_end {
             metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
@@ -150,10 +153,20 @@ impl Filter {
         self.line("BOOKMARK", &object)
     }
 
-    fn line(&self, kind: &str, object: &Value) -> Value {
-        if self.metadata_only {
-            return json!({ "type": kind, "object": metadata_only(object) });
-        }
-        json!({ "type": kind, "object": object })
+    fn line(&self, kind: &str, object: &Value) -> Bytes {
+        if self.metadata_only { line(kind, &MetadataOnly::of(object)) } else { line(kind, object) }
     }
+}
+
+/// A line of a watch as it goes out.
+pub(super) fn line(kind: &str, object: &impl Serialize) -> Bytes {
+    #[derive(Serialize)]
+    struct Line<'l, O> {
+        object: &'l O,
+        #[serde(rename = "type")]
+        kind: &'l str,
+    }
+    let mut line = serde_json::to_vec(&Line { object, kind }).unwrap_or_default();
+    line.push(b'\n');
+    line.into()
 }

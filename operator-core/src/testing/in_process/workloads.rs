@@ -73,6 +73,9 @@ impl State {
         }
         changed["status"] = status;
         changed["status"]["observedGeneration"] = generation.clone();
+        if changed == *object {
+            return;
+        }
         if let Some(kind) = self.kinds.of_resource(resource).cloned() {
             self.write_own(&kind, path, Endpoint::Status, MANAGER, changed);
         }
@@ -124,7 +127,8 @@ fn counts(count: i64, fields: &[&str]) -> Value {
 
 /// A short text that differs for different templates: FNV-1a of the JSON.
 fn digest(template: &Value) -> String {
-    let hash = template.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    let text = serde_json::to_vec(template).unwrap_or_default();
+    let hash = text.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{:010x}", hash >> 24)

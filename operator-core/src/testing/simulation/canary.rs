@@ -1,10 +1,10 @@
-//! Finds a secret in whatever is logged, at every level.
+//! Finds a secret in whatever is logged, at every level, and in whatever the operator sends.
 
 use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -16,9 +16,18 @@ use tracing::{
     subscriber::Interest,
 };
 
+use crate::testing::faults::RequestTarget;
+
 /// Where secrets were found, and which ones are looked for. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canaries(Arc<Mutex<State>>);
+pub(super) struct Canaries(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether there is anything to look for: asked for every line that is logged.
+    any: AtomicBool,
+    state: Mutex<State>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -29,22 +38,31 @@ struct State {
 impl Canaries {
     /// From now on this is looked for.
     pub(super) fn watch_for(&self, secret: &str) {
-        self.0.lock().secrets.push(secret.to_owned());
+        self.0.state.lock().secrets.push(secret.to_owned());
+        self.0.any.store(true, Ordering::Relaxed);
     }
 
-    /// Where one was found: the places in the source that logged it.
+    /// Where one was found: the places in the source that logged it, the requests that it was sent in.
     pub(super) fn found(&self) -> Vec<String> {
-        self.0.lock().found.clone()
+        self.0.state.lock().found.clone()
     }
 
-    fn look_at(&self, metadata: &Metadata<'_>, value: &dyn fmt::Debug) {
-        let state = &mut *self.0.lock();
-        if state.secrets.is_empty() {
-            return;
+    /// Whether there is anything to look for.
+    pub(super) fn any(&self) -> bool {
+        self.0.any.load(Ordering::Relaxed)
+    }
+
+    /// Looks at what is sent to be written: also at what is overwritten later, and at what is no state, as Events.
+    pub(super) fn look_at_body(&self, target: &RequestTarget, body: &[u8]) {
+        if target.resource != "secrets" {
+            self.look_at(&String::from_utf8_lossy(body), || format!("sent in {target}"));
         }
-        let text = format!("{value:?}");
+    }
+
+    fn look_at(&self, text: &str, place: impl Fn() -> String) {
+        let state = &mut *self.0.state.lock();
         if state.secrets.iter().any(|secret| text.contains(secret)) {
-            let place = format!("{} at level {}", metadata.target(), metadata.level());
+            let place = place();
             if !state.found.contains(&place) {
                 state.found.push(place);
             }
@@ -68,7 +86,8 @@ struct Reader<'a>(&'a Canaries, &'a Metadata<'a>);
 
 impl Visit for Reader<'_> {
     fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
-        self.0.look_at(self.1, value);
+        let place = || format!("logged by {} at level {}", self.1.target(), self.1.level());
+        self.0.look_at(&format!("{value:?}"), place);
     }
 }
 
@@ -78,7 +97,7 @@ impl Subscriber for Listener {
     }
 
     fn enabled(&self, _: &Metadata<'_>) -> bool {
-        !self.canaries.0.lock().secrets.is_empty()
+        self.canaries.any()
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {

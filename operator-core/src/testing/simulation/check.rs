@@ -30,8 +30,8 @@ const SHRINKING_TIME: Duration = Duration::from_secs(20);
 /// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep where one is asked
 /// for. What [`sim_test`](crate::sim_test) calls.
 ///
-/// Environment variables say otherwise: `SIM_SCHEDULES` how many, `SIM_SEED` only this one, `SIM_TAPE` only the one in this
-/// file, `SIM_THREADS` how many at a time.
+/// Environment variables say otherwise: `SIM_SCHEDULES` how many, `SIM_FIRST` from which seed on, `SIM_SEED` only this one,
+/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time.
 ///
 /// # Panics
 /// When a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
@@ -50,8 +50,10 @@ where
 /// Which schedules are run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// So many seeds, from 0.
+    /// So many seeds.
     pub schedules: u64,
+    /// The first of them; 0 unless a long run is made in parts.
+    pub first: u64,
     /// Only this seed.
     pub seed: Option<u64>,
     /// Only this tape.
@@ -65,7 +67,7 @@ impl Settings {
     #[must_use]
     pub fn schedules(schedules: u64) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Self { schedules, seed: None, tape: None, threads }
+        Self { schedules, first: 0, seed: None, tape: None, threads }
     }
 
     fn from_environment(schedules: u64) -> Self {
@@ -80,6 +82,7 @@ impl Settings {
             Tape::parse(&text).unwrap_or_else(|line| panic!("SIM_TAPE: line {line} is not one of a tape"))
         });
         let mut settings = Self::schedules(number("SIM_SCHEDULES").unwrap_or(schedules));
+        settings.first = number("SIM_FIRST").unwrap_or(0);
         settings.seed = number("SIM_SEED");
         settings.tape = tape;
         if let Some(threads) = number("SIM_THREADS") {
@@ -150,7 +153,7 @@ fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
     let writes = if calm.sweep { u32::try_from(calm.writes).unwrap_or(u32::MAX) } else { 0 };
     let crash = |point| Job::Tape(Tape([(CRASH_POINT.to_owned(), vec![point])].into()));
     let sweep = (1..=writes).flat_map(|write| [2 * write, 2 * write + 1]).map(crash);
-    sweep.chain((0..settings.schedules).map(Job::Seed)).collect()
+    sweep.chain((settings.first..settings.first.saturating_add(settings.schedules)).map(Job::Seed)).collect()
 }
 
 /// Runs all jobs on several threads, until one fails; of several that do, the first.
@@ -198,7 +201,7 @@ where
 {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
     let again = |choices: Choices| in_thread(|| run(test, &choices, Some(calm)));
-    let repeats = again(job.choices()).trace() == outcome.trace();
+    let diverges = divergence(&outcome.trace(), &again(job.choices()).trace());
     let full = outcome.tape.clone();
     let begin = real_time();
     let tape = shrink(full.clone(), SHRINKING_RUNS, |tape| {
@@ -217,8 +220,16 @@ where
         tape,
         violations: last.violations,
         story: last.story,
-        repeats,
+        diverges,
     }
+}
+
+/// The first call in which two runs differ that should be the same.
+fn divergence(first: &[String], second: &[String]) -> Option<String> {
+    let call =
+        |calls: &[String], at: usize| calls.get(at).map_or("no call", |call: &String| call.trim()).to_owned();
+    let at = (0..first.len().max(second.len())).find(|at| first.get(*at) != second.get(*at))?;
+    Some(format!("call {} was `{}`, and then `{}`", at + 1, call(first, at), call(second, at)))
 }
 
 /// Each run has a thread of its own, so that nothing of the caller's runtime is in it.

@@ -11,8 +11,10 @@ use std::{
 
 use futures::future::pending;
 use jiff::Timestamp;
+use kube::client::Body;
 use parking_lot::Mutex;
 use tokio::{sync::Notify, task::AbortHandle};
+use tower::BoxError;
 
 use super::{
     Choices, Oracle,
@@ -106,25 +108,40 @@ impl Life {
 pub(super) async fn recorded(
     record: &Record,
     by: Actor,
-    request: http::Request<kube::client::Body>,
+    request: http::Request<Body>,
     inner: Inner,
 ) -> Answer {
     let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
     if record.activity() > MOST_CALLS as u64 {
         if record.activity() == MOST_CALLS as u64 + 1 {
+            let last = record.last_calls();
             record.violated(
                 Oracle::BoundedLoad,
-                format!("more than {MOST_CALLS} calls, the last of them {target}"),
+                format!("more than {MOST_CALLS} calls, the last of them {last}"),
             );
             record.called(Call { at: record.now(), by, target, code: None });
         }
         return pending().await;
     }
+    let looks = by != Actor::User && target.verb.is_write() && record.canaries.any();
+    let request = if looks { looked_at(record, &target, request).await? } else { request };
     let at = record.now();
     let answer = inner.send(request).await;
     let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
     record.called(Call { at, by, target, code });
     answer
+}
+
+/// O7 of what is sent.
+async fn looked_at(
+    record: &Record,
+    target: &RequestTarget,
+    request: http::Request<Body>,
+) -> Result<http::Request<Body>, BoxError> {
+    let (head, body) = request.into_parts();
+    let body = body.collect_bytes().await?;
+    record.canaries.look_at_body(target, &body);
+    Ok(http::Request::from_parts(head, Body::from(body)))
 }
 
 impl TaskHook for Life {

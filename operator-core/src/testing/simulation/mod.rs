@@ -27,6 +27,7 @@
 //! - The operator takes time from tokio, starts tasks that matter through the library, and uses neither threads nor
 //!   sockets. A schedule that doesn't repeat itself is told apart in the report.
 
+mod beginning;
 mod canary;
 mod check;
 mod choice;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use super::{
+    beginning::Beginning,
     record::{Call, Violation},
     state::State,
 };
@@ -68,6 +69,8 @@ pub(super) struct CalmRun {
     pub(super) writes: u64,
     /// Whether a crash at each of them is wanted.
     pub(super) sweep: bool,
+    /// From where the others start; of those themselves there is none.
+    pub(super) beginning: Option<Beginning>,
 }
 
 /// O1.

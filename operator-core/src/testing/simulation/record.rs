@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::Oracle;
+use super::{Oracle, canary::Canaries};
 use crate::testing::faults::{RequestTarget, Verb};
 
 /// Who made a call.
@@ -36,6 +36,10 @@ impl Call {
         self.code.is_some_and(|code| (200..300).contains(&code))
     }
 
+    fn answer(&self) -> String {
+        self.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string())
+    }
+
     pub(super) fn by_operator(&self) -> bool {
         matches!(self.by, Actor::Operator(_))
     }
@@ -58,10 +62,12 @@ impl fmt::Display for Call {
             Actor::User => "user".to_owned(),
             Actor::Operator(incarnation) => format!("operator {incarnation}"),
         };
-        let code = self.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
-        write!(f, "{} {by}: {} -> {code}", seconds(self.at), self.target)
+        write!(f, "{} {by}: {} -> {}", seconds(self.at), self.target, self.answer())
     }
 }
+
+/// So many calls are looked at to tell what a loop consists of.
+const LAST_CALLS: usize = 60;
 
 /// Something that an oracle has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +92,8 @@ pub(super) fn seconds(at: Duration) -> String {
 /// The record of one schedule.
 #[derive(Debug)]
 pub(super) struct Record {
+    /// Looked for in whatever the operator sends.
+    pub(super) canaries: Canaries,
     start: Instant,
     calls: Mutex<Vec<Call>>,
     story: Mutex<Vec<String>>,
@@ -96,8 +104,9 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(canaries: Canaries) -> Self {
         Self {
+            canaries,
             start: Instant::now(),
             calls: Mutex::default(),
             story: Mutex::default(),
@@ -134,12 +143,32 @@ impl Record {
         self.calls.lock().push(call);
     }
 
+    /// What the last calls were, and how many of each sort: a loop shows there what it consists of.
+    pub(super) fn last_calls(&self) -> String {
+        let calls = self.calls.lock();
+        let mut sorts: Vec<(String, usize)> = Vec::new();
+        for call in calls.iter().rev().take(LAST_CALLS).rev() {
+            let sort = format!("{} -> {}", call.target, call.answer());
+            match sorts.iter_mut().find(|(known, _)| *known == sort) {
+                Some((_, count)) => *count += 1,
+                None => sorts.push((sort, 1)),
+            }
+        }
+        let told: Vec<String> = sorts.iter().map(|(sort, count)| format!("{count} times {sort}")).collect();
+        told.join(", ")
+    }
+
     pub(super) fn activity(&self) -> u64 {
         self.activity.load(Ordering::Relaxed)
     }
 
     pub(super) fn violated(&self, oracle: Oracle, message: impl Into<String>) {
         self.violations.lock().push(Violation { oracle, message: message.into() });
+    }
+
+    /// All calls so far, oldest first.
+    pub(super) fn with_calls<T>(&self, look: impl FnOnce(&[Call]) -> T) -> T {
+        look(&self.calls.lock())
     }
 
     pub(super) fn calls(&self) -> Vec<Call> {
@@ -156,5 +185,32 @@ impl Record {
 
     pub(super) fn violations(&self) -> Vec<Violation> {
         self.violations.lock().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Method, Request};
+    use kube::client::Body;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_calls_show_what_a_loop_consists_of() {
+        let record = Record::new(Canaries::default());
+        let call = |method: Method, name: &str, code| {
+            let path = format!("/api/v1/namespaces/default/configmaps/{name}");
+            let request = Request::builder().method(method).uri(path).body(Body::empty());
+            let target = RequestTarget::of(&request.expect("a request")).expect("it is about an object");
+            record.called(Call { at: record.now(), by: Actor::Operator(1), target, code });
+        };
+        call(Method::GET, "before", Some(200));
+        for _ in 0..LAST_CALLS / 2 {
+            call(Method::DELETE, "a", Some(200));
+            call(Method::GET, "a", None);
+        }
+        let told =
+            "30 times delete configmaps/default/a -> 200, 30 times get configmaps/default/a -> no answer";
+        assert_eq!(record.last_calls(), told);
     }
 }

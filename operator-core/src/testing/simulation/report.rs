@@ -77,8 +77,8 @@ pub struct Failure {
     pub violations: Vec<Violation>,
     /// What happened, in words.
     pub story: Vec<String>,
-    /// Whether the schedule did the same when it was run again.
-    pub repeats: bool,
+    /// Where the schedule did something else when it was run again; `None` if it repeats itself.
+    pub diverges: Option<String>,
     pub(super) file: Option<PathBuf>,
     /// How many decisions there were, and how many are left.
     pub(super) weights: (usize, usize),
@@ -92,7 +92,7 @@ impl Failure {
             tape: Tape::calm(),
             violations: outcome.violations,
             story: outcome.story,
-            repeats: true,
+            diverges: None,
             file: None,
             weights: (0, 0),
         }
@@ -106,7 +106,7 @@ impl Failure {
             tape: Tape::calm(),
             violations: vec![violation],
             story: Vec::new(),
-            repeats: true,
+            diverges: None,
             file: None,
             weights: (0, 0),
         }
@@ -128,10 +128,10 @@ impl fmt::Display for Failure {
         if reorders > 0 {
             writeln!(f, "  and the order of {reorders} tasks is not that of the calm run")?;
         }
-        if !self.repeats {
+        if let Some(difference) = &self.diverges {
             writeln!(
                 f,
-                "It did something else when it was run again: something in it doesn't come from the tape, as a thread, a hash map's order, or a `select!` that is not `biased`."
+                "It did something else when it was run again: something in it doesn't come from the tape, as a thread, a hash map's order, or a `select!` that is not `biased`: {difference}"
             )?;
         }
         match (&self.file, self.seed) {

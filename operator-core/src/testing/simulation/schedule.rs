@@ -15,11 +15,11 @@ use super::{
     CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
     canary::{Canaries, Listener},
     oracles,
-    record::Record,
+    record::{Call, Record},
     world::{Setting, World},
 };
 
-/// What came of a schedule.
+/// What came of a schedule. Where nothing is wrong with it, it has no story and no tape.
 pub(super) struct Outcome {
     pub(super) violations: Vec<Violation>,
     pub(super) story: Vec<String>,
@@ -51,7 +51,7 @@ where
     F: Fn(Sim) -> A,
     A: Future<Output = ()>,
 {
-    // kube's own retries spread their delays by the chance of this thread.
+    // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let canaries = Canaries::default();
     let seen = RefCell::new(None);
@@ -59,7 +59,8 @@ where
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting = Setting { choices: choices.clone(), calm: calm.map(Arc::clone) };
+        let setting =
+            Setting { choices: choices.clone(), calm: calm.map(Arc::clone), canaries: canaries.clone() };
         let world = World::new(setting).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
         let sim = Sim { world, canaries: canaries.clone() };
@@ -91,10 +92,12 @@ where
         }
     };
     violations.dedup();
+    // Nobody asks for the story of a schedule in which all went well.
+    let told = |record: &Arc<Record>| if violations.is_empty() { Vec::new() } else { record.story() };
     let outcome = Outcome {
+        story: record.as_ref().map(told).unwrap_or_default(),
+        tape: if violations.is_empty() { Tape::calm() } else { choices.tape() },
         violations,
-        story: record.as_ref().map(|record| record.story()).unwrap_or_default(),
-        tape: choices.tape(),
         faults: record.as_ref().map(|record| record.faults()).unwrap_or_default(),
         took: record.as_ref().map(|record| record.now_at_end()).unwrap_or_default(),
         plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
@@ -116,9 +119,9 @@ impl Sim {
             world.settle().await;
         }
         world.compare_last_state();
-        let before = world.record.calls().len();
+        let before = world.record.with_calls(<[Call]>::len);
         tokio::time::sleep(oracles::QUIET_FOR).await;
-        self.tell(oracles::quiet(&world.record.calls()[before..]));
+        self.tell(world.record.with_calls(|calls| oracles::quiet(&calls[before..])));
         let plan = world.storm.plan();
         let sweep = plan.every_write;
         // The end of everything meets the same bad luck as its beginning.
@@ -138,8 +141,9 @@ impl Sim {
         self.tell(self.secrets());
         self.tell(world.dead().await);
         world.end().await;
-        let states = world.states.borrow().clone();
-        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep }
+        let states = world.states.take();
+        let beginning = world.beginning.take();
+        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep, beginning }
     }
 
     fn tell(&self, violations: impl IntoIterator<Item = Violation>) {
@@ -148,8 +152,7 @@ impl Sim {
 
     /// O7.
     fn secrets(&self) -> Vec<Violation> {
-        let mut places: Vec<String> =
-            self.canaries.found().into_iter().map(|place| format!("logged by {place}")).collect();
+        let mut places = self.canaries.found();
         for secret in self.world.canaries.borrow().iter() {
             let states = self.world.states.borrow();
             places.extend(states.iter().flat_map(|state| state.found(secret)));

@@ -42,13 +42,20 @@ const MADE_UP: [&str; 19] = [
 const MOST_DIFFERENCES: usize = 8;
 
 impl State {
-    /// Reads all collections in which anything was written.
-    pub(super) async fn read(client: &Client, calls: &[Call]) -> Result<Self, kube::Error> {
+    /// All collections in which anything was written: their paths and resources.
+    pub(super) fn written(calls: &[Call]) -> BTreeSet<(String, String)> {
         let written = calls.iter().filter(|call| call.target.verb.is_write());
-        let collections: BTreeSet<(String, String)> = written
+        written
             .filter(|call| !NOT_STATE.contains(&call.target.resource.as_str()))
             .map(|call| (call.target.collection_path(), call.target.resource.clone()))
-            .collect();
+            .collect()
+    }
+
+    /// Reads these collections.
+    pub(super) async fn read(
+        client: &Client,
+        collections: BTreeSet<(String, String)>,
+    ) -> Result<Self, kube::Error> {
         let mut objects = Vec::new();
         for (path, resource) in collections {
             let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError)?;
@@ -148,6 +155,10 @@ fn sort_managers(fields: &mut Map<String, Value>) {
 }
 
 fn compare(path: &str, here: &Value, there: &Value, differences: &mut Vec<String>) {
+    // Most are equal, and then nobody wants to know their paths.
+    if here == there {
+        return;
+    }
     match (here, there) {
         (Value::Object(left), Value::Object(right)) => {
             let keys: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
@@ -163,7 +174,6 @@ fn compare(path: &str, here: &Value, there: &Value, differences: &mut Vec<String
                 compare(&format!("{path}[{at}]"), left, right, differences);
             }
         }
-        _ if here == there => {}
         _ => differences.push(format!("{path} is {}, and {} in the calm run", short(here), short(there))),
     }
 }

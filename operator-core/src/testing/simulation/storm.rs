@@ -43,7 +43,7 @@ const WRITE_FAULTS: [&str; 9] = [
     "write: answered late",
 ];
 
-const READ_FAULTS: [&str; 8] = [
+const READ_FAULTS: [&str; 11] = [
     "read: refused",
     "read: answer lost",
     "read: answered 500",
@@ -52,6 +52,9 @@ const READ_FAULTS: [&str; 8] = [
     "read: never answered",
     "read: cut",
     "read: answered 410",
+    "read: cut as if complete",
+    "read: stale when it arrives",
+    "read: very stale when it arrives",
 ];
 
 const WATCH_FAULTS: [&str; 7] = [
@@ -64,7 +67,7 @@ const WATCH_FAULTS: [&str; 7] = [
     "watch: reset after a line",
 ];
 
-const EVENT_FAULTS: [&str; 7] = [
+const EVENT_FAULTS: [&str; 10] = [
     "event: twice",
     "event: watch closed",
     "event: watch reset",
@@ -72,6 +75,9 @@ const EVENT_FAULTS: [&str; 7] = [
     "event: waits for the next",
     "event: late",
     "event: very late",
+    "event: swapped with that of another object",
+    "event: silence",
+    "event: silence, then 410",
 ];
 
 fn write_fault(kind: usize) -> Fault {
@@ -97,7 +103,11 @@ fn read_fault(kind: usize) -> Fault {
         4 => Fault::Status(StatusAnswer::timeout()),
         5 => Fault::Hang,
         6 => Fault::Cut(Cut::Bytes(60), End::Reset),
-        _ => Fault::Status(StatusAnswer::gone()),
+        7 => Fault::Status(StatusAnswer::gone()),
+        8 => Fault::Cut(Cut::Bytes(60), End::Clean),
+        // Reads are consistent, so that the server doesn't lie: what it said is old when it is heard.
+        9 => Fault::DelayAnswer(Duration::from_secs(3)),
+        _ => Fault::DelayAnswer(Duration::from_secs(25)),
     }
 }
 
@@ -121,7 +131,12 @@ fn event_fault(kind: usize) -> LineFault {
         3 => LineFault::Gone,
         4 => LineFault::Hold(1),
         5 => LineFault::Delay(Duration::from_secs(1)),
-        _ => LineFault::Delay(Duration::from_secs(20)),
+        6 => LineFault::Delay(Duration::from_secs(20)),
+        7 => LineFault::Swap,
+        // Longer than any watch is: a half-open connection.
+        8 => LineFault::Delay(Duration::from_secs(600)),
+        // As long as it takes until a version is compacted.
+        _ => LineFault::SilentThenGone(Duration::from_secs(45)),
     }
 }
 

@@ -164,7 +164,7 @@ fn a_status_written_too_early_is_found_and_its_story_is_short() {
     let text = failure.to_string();
     assert!(text.contains("crash after it is done") || text.contains("crash before it is sent"), "{text}");
     assert!(text.contains("SIM_TAPE="), "{text}");
-    assert!(failure.repeats, "{text}");
+    assert_eq!(failure.diverges, None, "{text}");
     assert_eq!(failure.tape.weight(), 1, "{text}");
 }
 
@@ -220,6 +220,8 @@ fn a_secret_in_a_log_is_found_at_every_level() {
     let told: Vec<_> = failure.violations.iter().map(|violation| violation.message.as_str()).collect();
     assert!(told.iter().any(|message| message.contains("simulation::tests at level TRACE")), "{told:?}");
     assert!(told.contains(&"configmaps/default/a"), "{told:?}");
+    // What is written may be overwritten before anybody looks.
+    assert!(told.iter().any(|message| message.starts_with("sent in apply configmaps")), "{told:?}");
 }
 
 #[test]
@@ -278,6 +280,34 @@ fn what_is_left_of_a_crashed_operator_writes_nothing() {
     assert_eq!(report.schedules, 4, "before and after two writes");
 }
 
+/// Schedules begin where the calm run was when its definitions were installed, but not when the test has done something
+/// before that.
+#[test]
+fn a_definition_is_installed_in_every_schedule_with_and_without_a_short_cut() {
+    for writes_first in [false, true] {
+        let test = |sim: Sim| async move {
+            let maps = kube::Api::<ConfigMap>::namespaced(sim.client(), "default");
+            if writes_first {
+                let name = format!("before-{}", sim.choices().next("name", 1000));
+                let mut map = ConfigMap::default();
+                map.metadata.name = Some(name);
+                maps.create(&kube::api::PostParams::default(), &map).await.expect("it is created");
+            }
+            sim.without(Oracle::SameState);
+            sim.operator(|| operator(Bug::None));
+            sim.user(async |user| drop(user.apply(shelf("a", "one")).await));
+            sim.settle().await;
+            let found = maps.list(&kube::api::ListParams::default()).await.expect("a list").items;
+            assert_eq!(found.len(), if writes_first { 2 } else { 1 }, "nothing of the calm run is left");
+            let calls = sim.world.record.calls();
+            let about = |resource: &str| calls.iter().filter(|call| call.target.resource == resource).count();
+            assert_eq!((about("namespaces"), about("customresourcedefinitions")), (1, 1));
+        };
+        let report = explore("beginning", settings(3), test).unwrap_or_else(|failure| panic!("{failure}"));
+        assert_eq!(report.schedules, 3);
+    }
+}
+
 #[tokio::test]
 async fn an_operator_and_a_resource_in_one_line() {
     assert_eventually_stable(|| operator(Bug::None), shelf("a", "one")).await;
@@ -306,4 +336,29 @@ fn the_same_seed_is_the_same_trace_in_two_processes() {
     assert!(other.status.success(), "{}", String::from_utf8_lossy(&other.stdout));
     let other = std::fs::read_to_string(&file).expect("the other process has written its trace");
     assert_eq!(own.join("\n\n"), other, "in another process");
+}
+
+/// The client repeats a GET that is refused for now after pauses of milliseconds, which are drawn as everything is.
+#[test]
+fn what_a_refused_read_waits_for_is_in_the_tape() {
+    let answered = |jitter: u32| {
+        let tape = Tape::parse(&format!(
+            "# the first jitter is of the thread, the second of the operator
+jitter\t0 {jitter}
+# a status without an answer, after which the next run looks at the live primary, and is refused with 504
+request apply shelfs\t1
+request get shelfs\t4x5"
+        ));
+        let choices = Choices::replayed(tape.expect("a tape"));
+        let test = |sim: Sim| story(sim, Bug::None);
+        let calm = Arc::new(schedule::run(&test, &Choices::replayed(Tape::calm()), None).run);
+        let outcome = schedule::run(&test, &choices, Some(&calm));
+        assert_eq!(outcome.faults.get("read: answered 504"), Some(&4));
+        let trace = outcome.trace();
+        let read = trace.iter().position(|call| call.contains("operator 1: get shelfs/default/a -> 200"));
+        (read.map(|read| trace[read].clone()).expect("it is read in the end"), trace)
+    };
+    let (read, trace) = answered(7);
+    assert_eq!(answered(7).1, trace);
+    assert_ne!(answered(8).0, read, "another chance, other pauses");
 }

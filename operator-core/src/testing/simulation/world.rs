@@ -8,11 +8,13 @@ use std::{
     time::Duration,
 };
 
-use kube::{Api, Client, Config};
+use kube::{Client, Config};
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
+    beginning::Beginning,
+    canary::Canaries,
     check::CRASH_POINT,
     life::{Life, recorded},
     observer::Exclusive,
@@ -24,7 +26,7 @@ use super::{
 };
 use crate::{
     client::{Clients, TransportHook},
-    environment::{Clock, WallClock},
+    environment::{Environment, WallClock},
     operator::{Error, Footprint, Operator, OperatorBuilder},
     resource::ResourceType,
     testing::{InProcessServer, faults::Faults},
@@ -56,6 +58,7 @@ pub(super) struct Setting {
     pub(super) choices: Choices,
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
+    pub(super) canaries: Canaries,
 }
 
 pub(super) struct World {
@@ -79,13 +82,19 @@ pub(super) struct World {
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
     pub(super) states: RefCell<Vec<State>>,
+    /// From where the schedules start that follow this run, when it is the calm one.
+    pub(super) beginning: RefCell<Option<Beginning>>,
 }
 
 impl World {
     pub(super) async fn new(setting: Setting) -> Rc<Self> {
-        let record = Arc::new(Record::new());
+        let record = Arc::new(Record::new(setting.canaries));
         let clock: Arc<dyn WallClock> = Arc::new(super::life::VirtualClock(Arc::clone(&record)));
-        let server = InProcessServer::with_wall_clock(clock);
+        let begun = setting.calm.as_ref().and_then(|calm| calm.beginning.as_ref());
+        let server = match begun {
+            Some(begun) => InProcessServer::from_snapshot(clock, begun.served.server()),
+            None => InProcessServer::with_wall_clock(clock),
+        };
         let crash_point = match setting.choices.given(CRASH_POINT) {
             0 => None,
             point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
@@ -99,7 +108,7 @@ impl World {
                 async move { recorded(&record, Actor::User, request, inner).await }
             })
         };
-        let clients = Clients::new(&config(&server), &[server.hook(), users], None, &Clock::start());
+        let clients = Clients::new(&config(&server), &[server.hook(), users], None, &Environment::real());
         let client = clients.expect("a configuration without credentials can be used").direct;
         let world = Rc::new(Self {
             choices: setting.choices,
@@ -120,19 +129,10 @@ impl World {
             incarnations: Cell::new(0),
             made: RefCell::default(),
             states: RefCell::default(),
+            beginning: RefCell::default(),
         });
-        world.make_default_namespace().await;
+        world.begin().await;
         world
-    }
-
-    async fn make_default_namespace(&self) {
-        let mut namespace = k8s_openapi::api::core::v1::Namespace::default();
-        namespace.metadata.name = Some("default".to_owned());
-        match Api::all(self.client.clone()).create(&kube::api::PostParams::default(), &namespace).await {
-            Err(kube::Error::Api(status)) if status.code == 409 => {}
-            Err(error) => panic!("the simulated server has no namespace and takes none: {error}"),
-            Ok(_) => {}
-        }
     }
 
     pub(super) fn is_calm(&self) -> bool {
@@ -211,14 +211,11 @@ impl World {
         }
         let declared = factory()?;
         if number == 1 {
-            for crd in declared.crds() {
-                if let Err(error) = crate::testing::crds::install(&self.client, crd).await {
-                    self.violated(Oracle::Test, format!("a definition can't be installed: {error}"));
-                }
-            }
+            self.install(declared.crds()).await;
         }
         let builder = declared
             .without_listener()
+            .without_leader_election()
             .config(config(&self.server))
             .transport(self.server.hook())
             .transport(life.gate())
@@ -322,7 +319,8 @@ impl World {
     }
 
     async fn state(&self) -> State {
-        match State::read(&self.client, &self.record.calls()).await {
+        let written = self.record.with_calls(State::written);
+        match State::read(&self.client, written).await {
             Ok(state) => state,
             Err(error) => {
                 self.violated(Oracle::Test, format!("the state can't be read: {error}"));

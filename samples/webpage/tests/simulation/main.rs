@@ -14,6 +14,10 @@ use operator_core::{
 use serde_json::json;
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
 
+/// A good part of a simulation is objects that live for a moment.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub(crate) fn page(name: &str, html: &str) -> WebPage {
     WebPage {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },

@@ -16,7 +16,7 @@ use kube::{
 use operator_core::{
     metrics::PrometheusMetrics,
     observe::{Observation, Observer},
-    testing::{Profile, TestCluster, TestOperator},
+    testing::{Profile, TestCluster, TestOperator, operator_test},
 };
 use serde_json::json;
 use webpage::{RBAC, STYLES, WebPage};
@@ -33,7 +33,7 @@ impl Observer for Notes {
     }
 }
 
-#[tokio::test]
+#[operator_test(real = "the operator has a service account's token", flavor = "current_thread")]
 async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let cluster = TestCluster::shared_with(Profile::Controllers).await?;
     cluster.install_crds([WebPage::crd()]).await?;

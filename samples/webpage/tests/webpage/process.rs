@@ -161,6 +161,60 @@ async fn f33_a_process_that_was_paused_catches_up() -> anyhow::Result<()> {
     Ok(())
 }
 
+impl Page {
+    /// Starts a replica of that name, which takes part in the election of this namespace.
+    fn replica(&self, name: &str) -> anyhow::Result<Running> {
+        let lease = format!("{}/webpage-operator", self.namespace);
+        let mut command = webpage(&["run", "--leader-election", &lease]);
+        let kubeconfig = self.cluster.control_plane()?.kubeconfig().context("a kubeconfig")?;
+        command.env("KUBECONFIG", kubeconfig).env("RUST_LOG", "info").env("HOSTNAME", name);
+        Running::start(command)
+    }
+
+    /// How much was written in this namespace by anybody, leases not counted.
+    fn writes(&self) -> anyhow::Result<usize> {
+        let writes = |verb: &str| matches!(verb, "create" | "update" | "patch" | "delete");
+        let log = self.cluster.audit()?.into_iter();
+        Ok(log
+            .filter(|event| event.namespace == self.namespace && event.resource != "leases")
+            .filter(|event| writes(&event.verb) && (200..300).contains(&event.code))
+            .count())
+    }
+}
+
+#[tokio::test]
+async fn f33_a_leader_that_was_paused_writes_nothing_when_another_leads() -> anyhow::Result<()> {
+    let Some(page) = Page::new().await? else { return Ok(()) };
+    let mut first = page.replica("first")?;
+    first.says("this replica leads").await?;
+    let mut second = page.replica("second")?;
+    second.says("a new leader").await?;
+    page.create("led", "<p>first</p>").await?;
+    page.is_complete("led", "<p>first</p>").await?;
+    first.signal("STOP").await?;
+    page.edit("led", "<p>second</p>").await?;
+    second.says("this replica leads").await?;
+    page.is_complete("led", "<p>second</p>").await?;
+    let before = page.writes()?;
+    first.signal("CONT").await?;
+    assert_eq!(first.ended().await?.code(), Some(75), "{:#?}", first.said);
+    assert_eq!(page.writes()?, before, "its watch has brought the change, and nothing was written for it");
+
+    // Given back, the lease is taken at once.
+    let mut third = page.replica("third")?;
+    third.says("a new leader").await?;
+    second.signal("TERM").await?;
+    assert_eq!(second.ended().await?.code(), Some(0), "{:#?}", second.said);
+    let before = tokio::time::Instant::now();
+    third.says("this replica leads").await?;
+    assert!(before.elapsed().as_secs() < 8, "{:?}", before.elapsed());
+    page.edit("led", "<p>third</p>").await?;
+    page.is_complete("led", "<p>third</p>").await?;
+    third.signal("TERM").await?;
+    assert_eq!(third.ended().await?.code(), Some(0), "{:#?}", third.said);
+    Ok(())
+}
+
 #[tokio::test]
 async fn f36_a_process_under_load_ends_when_it_is_told_to_once_or_twice() -> anyhow::Result<()> {
     let Some(page) = Page::new().await? else { return Ok(()) };

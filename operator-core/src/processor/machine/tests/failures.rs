@@ -47,12 +47,61 @@ fn after_the_last_retry_events_still_run_and_only_a_success_starts_afresh() {
     assert_eq!(bench.retry(), Some((1, millis(100))));
 }
 
+/// A failure after which the server wants to be left alone for so long.
+fn busy(bench: &Bench, millis: u64) -> Outcome {
+    let not_before = Some(bench.now + Duration::from_millis(millis));
+    Outcome::Failed { retryable: true, handled: false, not_before }
+}
+
+#[test]
+fn a_server_that_asks_for_patience_gets_it_whatever_the_delay_and_whatever_happens() {
+    for (asked, due) in [(30_000, 30_000), (1_000, 2_000)] {
+        let mut bench = Bench::new();
+        let run = bench.changed("a", Cause::Created).run();
+        let outcome = busy(&bench, asked);
+        bench.finished(&run, outcome).idle();
+        assert_eq!(bench.retry(), Some((1, millis(due))));
+        bench.pass(millis(due - 1)).idle();
+        assert_eq!(bench.pass(millis(1)).run().causes, Causes::from(Cause::Retry));
+    }
+    // Neither an event in the meantime nor one during the failed run leads to an earlier run; others go on.
+    for during in [true, false] {
+        let mut bench = Bench::new();
+        let run = bench.changed("a", Cause::Created).run();
+        if during {
+            bench.related("a").idle();
+        }
+        let outcome = busy(&bench, 30_000);
+        bench.finished(&run, outcome).idle();
+        bench.pass(millis(10_000)).idle();
+        bench.related("a").idle();
+        bench.on(Input::Stop).on(Input::Start).idle();
+        assert_eq!(names(&bench.changed("b", Cause::Created).runs()), ["b"]);
+        bench.pass(millis(19_999)).idle();
+        assert_eq!(bench.pass(millis(1)).run().causes, Causes::from(SOURCE));
+    }
+}
+
+#[test]
+fn the_patience_that_a_server_has_asked_for_is_over_with_the_object_and_with_time() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    let outcome = busy(&bench, 30_000);
+    bench.finished(&run, outcome).idle();
+    let run = bench.changed_uid("a", 2, Cause::Changed).run();
+    let outcome = busy(&bench, 1_000);
+    bench.finished(&run, outcome).idle();
+    let run = bench.pass(millis(2_000)).run();
+    bench.finished(&run, SUCCESS).idle();
+    bench.related("a").run();
+}
+
 #[test]
 fn no_retry_means_exhausted_at_once() {
     let retry = Arc::new(GenericRetry::no_retry());
     let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Failed { retryable: true, handled: true }).idle();
+    bench.finished(&run, Outcome::Failed { retryable: true, handled: true, not_before: None }).idle();
     assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a"), handled: true }]);
     assert_eq!(bench.machine.snapshot().due.max_interval, Some(Now::at(Duration::from_secs(36_000))));
 }

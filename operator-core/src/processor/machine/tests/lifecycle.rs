@@ -145,5 +145,68 @@ fn a_run_that_found_its_primary_gone_is_no_failure() {
     let run = bench.changed("a", Cause::Created).run();
     bench.finished(&run, Outcome::Gone).idle();
     assert_eq!((bench.retry(), bench.machine.snapshot().exhausted), (None, 0));
-    bench.related("a").run();
+}
+
+#[test]
+fn a_primary_that_was_found_gone_waits_for_its_own_end_change_or_successor() {
+    let gone = || {
+        let mut bench = Bench::new();
+        let run = bench.changed("a", Cause::Created).run();
+        bench.related("a");
+        bench.finished(&run, Outcome::Gone).idle();
+        bench.related("a").idle();
+        bench.on(Input::Stop).on(Input::Start).idle();
+        assert!(!bench.machine.next_reconciliation_imminent(&key("a")));
+        bench
+    };
+    gone().deleted("a").empty();
+    assert_eq!(gone().changed_uid("a", 2, Cause::Created).run().uid, uid_of("a", 2));
+    gone().changed("a", Cause::Changed).run();
+    gone().changed("a", Cause::MarkedForDeletion).idle();
+}
+
+#[test]
+fn the_maximum_interval_ends_the_wait_of_a_primary_that_was_found_gone() {
+    let interval = millis(30_000);
+    let config = MachineConfig { max_reconciliation_interval: Some(interval), ..MachineConfig::default() };
+    let mut bench = Bench::started(config);
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, Outcome::Gone).related("a").idle();
+    let run = bench.pass(interval).run();
+    assert_eq!(run.causes, Causes::from(Cause::MaxInterval));
+    bench.finished(&run, SUCCESS).related("a").run();
+}
+
+/// Row F41 of the fault matrix: what is kept follows the number of primaries that exist, not of those that ever did.
+#[test]
+fn a_hundred_thousand_primaries_that_come_and_go_leave_nothing() {
+    const ROUNDS: u32 = 100;
+    let config = MachineConfig { max_concurrent: 1_000, ..linear(100, 1) };
+    let mut bench = Bench::started(config);
+    let names: Vec<String> = (0..1_000).map(|number| format!("p-{number}")).collect();
+    let mut held = 0;
+    for round in 1..=ROUNDS {
+        for (number, name) in names.iter().enumerate() {
+            let run = bench.changed_uid(name, round, Cause::Created).run();
+            // Gone in the middle of a run, after a success, while a retry or a reschedule waits, and after all retries.
+            let outcome = match number % 5 {
+                0 => {
+                    bench.deleted_uid(name, round);
+                    FAILURE
+                }
+                1 => SUCCESS,
+                2 => Outcome::Success { reschedule: Some(millis(100_000)) },
+                3 => FAILURE,
+                _ => REFUSAL,
+            };
+            bench.finished(&run, outcome).idle();
+            bench.deleted_uid(name, round).idle();
+        }
+        bench.empty();
+        let holds = bench.machine.records.capacity();
+        assert!(round <= 1 || holds <= held, "room for {holds} after {round} rounds, and {held} after one");
+        held = holds;
+    }
+    bench.pass(Duration::from_secs(100_000)).idle();
+    bench.empty();
 }

@@ -20,8 +20,8 @@ use crate::{
 
 const SOURCE: Cause = Cause::Source(SourceIndex(0));
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
-const FAILURE: Outcome = Outcome::Failed { retryable: true, handled: false };
-const REFUSAL: Outcome = Outcome::Failed { retryable: false, handled: false };
+const FAILURE: Outcome = Outcome::Failed { retryable: true, handled: false, not_before: None };
+const REFUSAL: Outcome = Outcome::Failed { retryable: false, handled: false, not_before: None };
 
 fn key(name: &str) -> ObjectKey {
     ObjectKey::namespaced("test", name)

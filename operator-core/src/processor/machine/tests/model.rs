@@ -24,7 +24,7 @@ pub(super) struct Name {
     /// The number of the object made last.
     pub(super) last_object: u32,
     pub(super) deleting: bool,
-    /// The finalizer of the object is gone.
+    /// A run has removed the finalizer, or found the object gone: only its own changes count.
     released: bool,
     /// What no run has seen yet.
     owed: Causes,
@@ -33,6 +33,7 @@ pub(super) struct Name {
     failed: bool,
     exhausted: bool,
     timer: Option<(Now, Cause)>,
+    not_before: Option<Now>,
     // What the effects have said.
     known: bool,
     submitted: bool,
@@ -60,6 +61,7 @@ pub(super) struct Oracle {
     started: bool,
     starts: u64,
     step: u64,
+    now: Now,
     last_run_id: Option<RunId>,
     /// Retries that the effects of this step must announce.
     expected_retries: Vec<Effect>,
@@ -74,6 +76,7 @@ impl Oracle {
             started: false,
             starts: 0,
             step: 0,
+            now: Now::START,
             last_run_id: None,
             expected_retries: Vec::new(),
         }
@@ -81,7 +84,7 @@ impl Oracle {
 
     /// Follows an input; called before the machine's effects are checked.
     pub(super) fn follow(&mut self, input: &Input, now: Now) {
-        self.step += 1;
+        (self.step, self.now) = (self.step + 1, now);
         self.expected_retries.clear();
         match input {
             Input::PrimaryChanged { key, uid, cause, deleting } => {
@@ -99,6 +102,7 @@ impl Oracle {
                     };
                 }
                 name.deleting = *deleting;
+                name.released &= *deleting;
                 if !name.released {
                     name.event(*cause, self.step);
                 }
@@ -139,24 +143,25 @@ impl Oracle {
             self.settings.max_interval.map(|interval| (now + millis(interval), Cause::MaxInterval));
         let nothing_owed = name.owed.is_empty();
         name.timer = None;
+        if let Outcome::Failed { not_before, .. } = outcome {
+            name.not_before = not_before;
+        }
+        let patience = name.not_before.map_or(Duration::ZERO, |moment| moment.since(now));
         match outcome {
-            Outcome::Success { .. } | Outcome::Gone => {
+            Outcome::Success { reschedule } => {
                 name.retry = None;
                 name.failed = false;
                 name.exhausted = false;
-                if nothing_owed {
-                    let Outcome::Success { reschedule: Some(delay) } = outcome else {
-                        name.timer = max_interval;
-                        return;
-                    };
-                    name.timer = Some((now + delay, Cause::Reschedule));
-                }
+                let reschedule = reschedule.map(|delay| (now + delay, Cause::Reschedule));
+                name.timer = reschedule.or(max_interval).filter(|_| nothing_owed);
             }
-            Outcome::FinalizerRemoved => {
+            Outcome::FinalizerRemoved | Outcome::Gone => {
                 name.released = true;
                 name.owed = Causes::NONE;
+                name.retry = None;
                 name.failed = false;
                 name.exhausted = false;
+                name.timer = max_interval.filter(|_| outcome == Outcome::Gone);
             }
             Outcome::Failed { retryable: false, .. } => {
                 name.failed = false;
@@ -186,6 +191,7 @@ impl Oracle {
                     self.expected_retries.push(Effect::RetriesExhausted { key: key.clone(), handled: false });
                     return;
                 };
+                let after = after.max(patience);
                 name.timer = Some((now + after, Cause::Retry));
                 let attempt = retry.taken as u32;
                 self.expected_retries.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
@@ -195,11 +201,12 @@ impl Oracle {
 
     /// Follows a tick.
     pub(super) fn follow_tick(&mut self, now: Now) {
-        self.step += 1;
+        (self.step, self.now) = (self.step + 1, now);
         self.expected_retries.clear();
         for name in self.names.values_mut() {
             if let Some((_, cause)) = name.timer.take_if(|(deadline, _)| *deadline <= now) {
                 name.owed.insert(cause);
+                name.released = false;
             }
         }
     }
@@ -221,7 +228,12 @@ impl Oracle {
             if due {
                 name.timer = None;
             }
-            if due && !self.settings.rate_limited {
+            let patient = name.not_before.is_some_and(|moment| moment > self.now);
+            assert!(
+                !(patient && name.submitted),
+                "{key} is queued although the server wants to be left alone"
+            );
+            if due && !patient && !self.settings.rate_limited {
                 assert!(name.submitted, "{key} must be queued for {:?}", name.owed);
             }
         }

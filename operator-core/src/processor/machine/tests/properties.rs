@@ -53,13 +53,18 @@ impl Op {
             11 => Self::DeleteFormer(name),
             12..17 => Self::Related(name),
             17..29 => {
-                let outcome = match choose(14) {
+                let outcome = match choose(15) {
                     0..4 => SUCCESS,
                     4 => Outcome::Success { reschedule: Some(millis(DELAYS[choose(8)])) },
                     5..10 => FAILURE,
                     10 => REFUSAL,
                     11 => Outcome::Gone,
                     12 => Outcome::Abandoned,
+                    // From the run's end on.
+                    13 => {
+                        let not_before = Some(Now::at(millis(DELAYS[choose(8)])));
+                        Outcome::Failed { retryable: choose(4) > 0, handled: false, not_before }
+                    }
                     _ => Outcome::FinalizerRemoved,
                 };
                 Self::Finish(name, outcome)
@@ -165,6 +170,13 @@ impl World {
         // A finalizer is only removed from an object that is marked for deletion.
         let deleting = self.oracle.names[&run.key].deleting;
         let outcome = if outcome == Outcome::FinalizerRemoved && !deleting { SUCCESS } else { outcome };
+        let outcome = match outcome {
+            Outcome::Failed { retryable, handled, not_before: Some(delay) } => {
+                let not_before = Some(self.now + delay.since(Now::START));
+                Outcome::Failed { retryable, handled, not_before }
+            }
+            other => other,
+        };
         self.on(Input::Finished { run: run.id, key: run.key.clone(), outcome });
         self.ended.push(run);
     }

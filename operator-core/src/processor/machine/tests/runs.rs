@@ -161,7 +161,7 @@ fn a_primary_that_comes_and_goes_before_the_start_leaves_nothing() {
 
 #[test]
 fn a_run_that_ends_while_stopped_leaves_no_key_stuck() {
-    for outcome in [SUCCESS, FAILURE, REFUSAL, Outcome::Gone, Outcome::Abandoned] {
+    for outcome in [SUCCESS, FAILURE, REFUSAL, Outcome::Abandoned] {
         let mut bench = Bench::new();
         let run = bench.changed("a", Cause::Created).run();
         bench.related("a");

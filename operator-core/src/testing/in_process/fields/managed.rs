@@ -9,7 +9,7 @@
 //! - A manager without fields is gone, and a field that an object loses is nobody's.
 //! - An object that has no managers gets none by an update; its first apply notes what was there as `before-first-apply`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -159,7 +159,9 @@ impl Managers {
     }
 
     fn all_fields(&self) -> Set {
-        self.0.values().fold(Set::default(), |all, owned| all.union(&owned.fields))
+        let mut all = Set::default();
+        self.0.values().for_each(|owned| all.add(&owned.fields));
+        all
     }
 
     /// Takes what changes from all but one manager; without force only if nobody owns it.
@@ -180,7 +182,7 @@ impl Managers {
         let lost = taken.union(&change.removed);
         for (manager, owned) in &mut self.0 {
             if Some(manager) != but {
-                owned.fields = owned.fields.difference(&lost);
+                owned.fields.subtract(&lost);
             }
         }
         self.0.retain(|_, owned| !owned.fields.is_empty());
@@ -192,7 +194,7 @@ impl Managers {
         let change = compare(context.types, context.root, live, new).without(context.reset);
         // Nobody keeps what changes, the writer's earlier entry included; so this can't conflict.
         let _ = self.give_up(&change, None, true);
-        let fields = change.modified.union(&change.added).without(context.reset).difference(&stripped());
+        let fields = change.modified.union(&change.added).without(context.reset).difference(&STRIPPED);
         if !fields.is_empty() {
             let manager = Manager {
                 operation: Operation::Update,
@@ -243,7 +245,7 @@ impl Managers {
             if let Some(merged) = self.0.remove(&manager)
                 && let Some(into) = self.0.get_mut(&bucket)
             {
-                into.fields = into.fields.union(&merged.fields);
+                into.fields.add(&merged.fields);
                 into.time = merged.time;
                 left -= 1;
             }
@@ -280,7 +282,7 @@ impl Managers {
         let change = compare(context.types, context.root, live, &new).without(context.reset);
         self.give_up(&change, Some(&manager), force)?;
         if let Some(owned) = self.0.get_mut(&manager) {
-            owned.fields = owned.fields.difference(&stripped());
+            owned.fields.subtract(&STRIPPED);
             if !equal(live, &new) {
                 owned.time = Some(in_seconds(context.time));
             }
@@ -296,7 +298,8 @@ impl Managers {
         let present = whole(&to_set(types, root, merged));
         let last = whole(last);
         let pruned = remove(types, root, merged, &last);
-        let kept = whole(&to_set(types, root, &pruned)).union(&whole(&self.all_fields()));
+        let mut kept = whole(&to_set(types, root, &pruned));
+        kept.add(&whole(&self.all_fields()));
         let pruned = remove(types, root, merged, &present.difference(&kept));
         // What nobody had applied stays, though its neighbours go.
         let kept = whole(&to_set(types, root, &pruned));
@@ -305,7 +308,7 @@ impl Managers {
 }
 
 /// What is in no manager's set: it is the server's, or the object's name.
-fn stripped() -> Set {
+static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
     Set::of(&[
         &["apiVersion"],
         &["kind"],
@@ -320,4 +323,4 @@ fn stripped() -> Set {
         &["metadata", "managedFields"],
         &["metadata", "resourceVersion"],
     ])
-}
+});

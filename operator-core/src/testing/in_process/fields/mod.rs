@@ -19,6 +19,7 @@
 mod canonical;
 mod defaults;
 mod definition;
+mod generation;
 mod managed;
 mod prepare;
 mod quantity;
@@ -30,11 +31,11 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use kube::core::GroupVersionKind;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use self::{
     canonical::{canonical, canonical_metadata},
@@ -121,7 +122,7 @@ impl Schema {
             Origin::Builtin { go, .. } => {
                 let spec = object.get("spec").cloned();
                 let mut object = canonical(go, object).map_err(|message| self.unreadable(&message))?;
-                if let (true, Some(spec)) = (prepare::knows_empty(&self.0.kind.kind), spec) {
+                if let (true, Some(spec)) = (generation::knows_empty(&self.0.kind.kind), spec) {
                     let spec = canonical::in_memory(go, json!({ "spec": spec })).unwrap_or_default();
                     object["spec"] = at(&spec, "spec").clone();
                 }
@@ -150,12 +151,12 @@ impl Schema {
 
     /// Whether a write from `old` to `new` is one that counts up `metadata.generation`.
     pub(super) fn changes_generation(&self, old: &Value, new: &Value) -> bool {
-        prepare::changes_generation(self, old, new)
+        generation::changes_generation(self, old, new)
     }
 
     /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
     pub(super) fn starts_generation(&self) -> bool {
-        prepare::starts_generation(self)
+        generation::starts_generation(self)
     }
 
     /// A new object once it has its uid: some kinds select by it.
@@ -185,12 +186,12 @@ impl Schema {
     }
 
     /// What managed fields see of an object.
-    fn visible(&self, object: &Value) -> Value {
+    fn visible<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
         match &self.0.origin {
-            Origin::Builtin { go, .. } if prepare::knows_empty(&self.0.kind.kind) => {
-                canonical(go, object.clone()).unwrap_or_else(|_| object.clone())
+            Origin::Builtin { go, .. } if generation::knows_empty(&self.0.kind.kind) => {
+                canonical(go, object.clone()).map_or(Cow::Borrowed(object), Cow::Owned)
             }
-            _ => object.clone(),
+            _ => Cow::Borrowed(object),
         }
     }
 
@@ -199,7 +200,10 @@ impl Schema {
     pub(super) fn settled(&self, object: Value) -> Value {
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
-                let mut object = self.visible(&object);
+                let mut object = match self.visible(&object) {
+                    Cow::Owned(visible) => visible,
+                    Cow::Borrowed(_) => object,
+                };
                 canonical::stored(go, &mut object);
                 object
             }
@@ -213,7 +217,7 @@ impl Schema {
     /// What the storage of most kinds makes of an object before it looks whether anything changes.
     fn stored(&self, mut object: Value) -> Value {
         match &self.0.origin {
-            Origin::Builtin { go, .. } if !prepare::knows_empty(&self.0.kind.kind) => {
+            Origin::Builtin { go, .. } if !generation::knows_empty(&self.0.kind.kind) => {
                 canonical::stored(go, &mut object);
             }
             _ => {}
@@ -275,10 +279,9 @@ pub(super) fn apply(
     if !at(at(applied, "metadata"), "managedFields").is_null() {
         return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
     }
-    let before = live.cloned().unwrap_or_else(|| schema.empty());
-    let mut managers = Managers::decode(at(at(&before, "metadata"), "managedFields"))
+    let mut managers = Managers::decode(live.map_or(&Value::Null, entries))
         .ok_or_else(|| Refusal::Internal("failed to decode managed fields".to_owned()))?;
-    let before = prepare::without_managed(before);
+    let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
     if write.manager == "kubectl" && !at(at(at(&before, "metadata"), "annotations"), LAST_APPLIED).is_null() {
         return Err(Refusal::NotModelled("the migration from kubectl's client-side apply".to_owned()));
     }
@@ -340,17 +343,17 @@ fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> Str
 /// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
 pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
     let schema = write.schema;
-    let before = live.cloned().unwrap_or_else(|| schema.empty());
-    let entries = |object: &Value| at(at(object, "metadata"), "managedFields").clone();
-    let live_managers = || Managers::decode(&entries(&before)).unwrap_or_default();
+    let live_managers = || live.and_then(|live| Managers::decode(entries(live))).unwrap_or_default();
     let mut managers = match (write.endpoint, entries(&new)) {
-        (Endpoint::Main, Value::Array(list)) if list.is_empty() || list == [json!({})] => Managers::default(),
+        (Endpoint::Main, Value::Array(list)) if list.is_empty() || *list == [json!({})] => {
+            Managers::default()
+        }
         (Endpoint::Main, list) => {
-            Managers::decode(&list).filter(|managers| !managers.is_empty()).unwrap_or_else(live_managers)
+            Managers::decode(list).filter(|managers| !managers.is_empty()).unwrap_or_else(live_managers)
         }
         (Endpoint::Status, _) => live_managers(),
     };
-    let before = prepare::without_managed(before);
+    let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
     let new = prepare::without_managed(schema.read(new)?);
     // An object that nobody's fields are noted of stays so, until somebody applies to it.
     if live.is_none() || !managers.is_empty() {
@@ -361,17 +364,30 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     write.finish(live, new, &managers)
 }
 
+/// The managed fields of an object, as they stand in it.
+fn entries(object: &Value) -> &Value {
+    at(at(object, "metadata"), "managedFields")
+}
+
+/// Whether two values are equal but for one of their fields, of which `special` decides.
+fn same_but(one: &Value, two: &Value, field: &str, special: impl Fn(&Value, &Value) -> bool) -> bool {
+    let (Value::Object(left), Value::Object(right)) = (one, two) else { return canonical::equal(one, two) };
+    let others = |fields: &Map<String, Value>| fields.len() - usize::from(fields.contains_key(field));
+    let same = |(name, left): (&String, &Value)| {
+        name == field || right.get(name).is_some_and(|right| canonical::equal(left, right))
+    };
+    others(left) == others(right) && left.iter().all(same) && special(at(one, field), at(two, field))
+}
+
 /// Whether a write changes nothing, so that the resourceVersion stays: times of managed fields don't count.
 pub(super) fn is_same(live: &Value, new: &Value) -> bool {
-    let timeless = |object: &Value| {
-        let mut object = object.clone();
-        let entries = object.pointer_mut("/metadata/managedFields").and_then(Value::as_array_mut);
-        for entry in entries.into_iter().flatten() {
-            if let Some(entry) = entry.as_object_mut() {
-                entry.remove("time");
+    same_but(live, new, "metadata", |live, new| {
+        same_but(live, new, "managedFields", |live, new| match (live, new) {
+            (Value::Array(live), Value::Array(new)) => {
+                live.len() == new.len()
+                    && live.iter().zip(new).all(|(live, new)| same_but(live, new, "time", |_, _| true))
             }
-        }
-        object
-    };
-    live == new || canonical::equal(&timeless(live), &timeless(new))
+            _ => canonical::equal(live, new),
+        })
+    })
 }

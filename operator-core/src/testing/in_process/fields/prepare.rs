@@ -41,6 +41,23 @@ pub(super) fn without_managed(mut object: Value) -> Value {
     object
 }
 
+/// A copy of an object without its managed fields, which are often the greater part of it.
+pub(super) fn copy_without_managed(object: &Value) -> Value {
+    let Value::Object(fields) = object else { return object.clone() };
+    let metadata = |metadata: &Value| match metadata {
+        Value::Object(metadata) => {
+            let kept = metadata.iter().filter(|(name, _)| *name != "managedFields");
+            Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+        }
+        other => other.clone(),
+    };
+    let fields = fields.iter().map(|(name, value)| {
+        let value = if name == "metadata" { metadata(value) } else { value.clone() };
+        (name.clone(), value)
+    });
+    Value::Object(fields.collect())
+}
+
 /// Sets the managed fields.
 pub(super) fn set_managed(object: &mut Value, entries: Option<Value>) {
     put(object, "metadata", "managedFields", entries);
@@ -70,7 +87,8 @@ pub(super) fn prepare(write: &Write<'_>, live: Option<&Value>, mut new: Value) -
         (Endpoint::Main, _) if has_status(schema) => copy(live, &mut new, "status"),
         (Endpoint::Main, _) => {}
         (Endpoint::Status, Origin::Custom(_)) => {
-            let mut all = live.clone();
+            // Who manages its fields is set last of all.
+            let mut all = copy_without_managed(live);
             copy(&new, &mut all, "status");
             new = all;
         }
@@ -128,80 +146,5 @@ fn keep(live: &Value, new: &mut Value) {
         if at(at(new, "metadata"), field).is_null() {
             put(new, "metadata", field, old.get(field).cloned());
         }
-    }
-}
-
-/// Whether a kind's generation tells an empty list from none.
-pub(super) fn knows_empty(kind: &str) -> bool {
-    kind == "NetworkPolicy"
-}
-
-/// Whether the kind counts its generations.
-pub(super) fn starts_generation(schema: &Schema) -> bool {
-    match schema.0.origin {
-        Origin::Custom(_) => true,
-        Origin::Builtin { .. } => matches!(
-            schema.0.kind.kind.as_str(),
-            "Deployment"
-                | "StatefulSet"
-                | "DaemonSet"
-                | "ReplicaSet"
-                | "Job"
-                | "CronJob"
-                | "Ingress"
-                | "IngressClass"
-                | "NetworkPolicy"
-                | "PodDisruptionBudget"
-                | "CustomResourceDefinition"
-                | "EndpointSlice"
-                | "Pod"
-                | "PriorityClass"
-        ),
-    }
-}
-
-/// Whether a write counts up the generation.
-pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> bool {
-    let differs = |field: &str| at(old, field) != at(new, field);
-    let but_metadata = |object: &Value| {
-        let mut object = object.clone();
-        object.as_object_mut().map(|object| object.remove("metadata"));
-        object
-    };
-    match &schema.0.origin {
-        Origin::Custom(definition) if definition.has_status => {
-            let rest = |object: &Value| {
-                let mut object = but_metadata(object);
-                object.as_object_mut().map(|object| object.remove("status"));
-                object
-            };
-            rest(old) != rest(new)
-        }
-        Origin::Custom(_) => but_metadata(old) != but_metadata(new),
-        Origin::Builtin { .. } => match schema.0.kind.kind.as_str() {
-            "Deployment" => {
-                let annotations = |object: &Value| at(at(object, "metadata"), "annotations").clone();
-                differs("spec") || annotations(old) != annotations(new)
-            }
-            "StatefulSet"
-            | "DaemonSet"
-            | "ReplicaSet"
-            | "Job"
-            | "CronJob"
-            | "Ingress"
-            | "IngressClass"
-            | "NetworkPolicy"
-            | "PodDisruptionBudget"
-            | "CustomResourceDefinition"
-            | "Pod" => differs("spec"),
-            "EndpointSlice" => {
-                let labels = |object: &Value| at(at(object, "metadata"), "labels").clone();
-                differs("endpoints")
-                    || differs("ports")
-                    || differs("addressType")
-                    || labels(old) != labels(new)
-            }
-            _ => false,
-        },
     }
 }

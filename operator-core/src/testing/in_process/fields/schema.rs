@@ -17,9 +17,12 @@ pub(super) const DEDUCED: TypeId = TypeId(0);
 /// Values of any form, each a whole.
 pub(super) const UNTYPED: TypeId = TypeId(1);
 
-/// Types, which refer to each other.
+/// Types, which refer to each other. Some build upon others, which they share.
 #[derive(Clone, Debug)]
-pub(super) struct Types(Vec<Atom>);
+pub(super) struct Types {
+    shared: &'static [Atom],
+    own: Vec<Atom>,
+}
 
 /// The forms that values of a type may have.
 #[derive(Clone, Debug, Default)]
@@ -88,27 +91,32 @@ impl Default for Types {
             list: Some(List { relation: Relation::Atomic, item: UNTYPED }),
             map: Some(Fields { named: BTreeMap::new(), others: Some(object), atomic }),
         };
-        Self(vec![any(DEDUCED, false), any(UNTYPED, true)])
+        Self { shared: &[], own: vec![any(DEDUCED, false), any(UNTYPED, true)] }
     }
 }
 
 impl Types {
-    /// Adds a type.
-    pub(super) fn add(&mut self, atom: Atom) -> TypeId {
-        self.0.push(atom);
-        TypeId(self.0.len() - 1)
+    /// Types that may refer to those of `shared`, which keep their numbers. Those build upon no others themselves.
+    pub(super) fn upon(shared: &'static Self) -> Self {
+        Self { shared: &shared.own, own: Vec::new() }
     }
 
-    /// Puts a type in the place of another, which others may refer to already.
+    /// Adds a type.
+    pub(super) fn add(&mut self, atom: Atom) -> TypeId {
+        self.own.push(atom);
+        TypeId(self.shared.len() + self.own.len() - 1)
+    }
+
+    /// Puts a type in the place of another that was added, and which others may refer to already.
     pub(super) fn replace(&mut self, id: TypeId, atom: Atom) {
-        if let Some(place) = self.0.get_mut(id.0) {
+        if let Some(place) = id.0.checked_sub(self.shared.len()).and_then(|at| self.own.get_mut(at)) {
             *place = atom;
         }
     }
 
     pub(super) fn atom(&self, id: TypeId) -> &Atom {
         // A number comes from `add`, or is one of the two that are always there.
-        &self.0[id.0]
+        self.shared.get(id.0).unwrap_or_else(|| &self.own[id.0 - self.shared.len()])
     }
 
     /// The shape of a value: of more than one that its type allows, that which it has.

@@ -188,12 +188,23 @@ impl Set {
 
     pub(super) fn union(&self, other: &Self) -> Self {
         let mut all = self.clone();
-        for (element, node) in &other.0 {
-            let into = all.0.entry(element.clone()).or_default();
-            into.member |= node.member;
-            into.below = into.below.union(&node.below);
-        }
+        all.add(other);
         all
+    }
+
+    /// Becomes the union with `other`.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (element, node) in &other.0 {
+            match self.0.get_mut(element) {
+                Some(into) => {
+                    into.member |= node.member;
+                    into.below.add(&node.below);
+                }
+                None => {
+                    self.0.insert(element.clone(), node.clone());
+                }
+            }
+        }
     }
 
     pub(super) fn intersection(&self, other: &Self) -> Self {
@@ -204,10 +215,21 @@ impl Set {
     }
 
     pub(super) fn difference(&self, other: &Self) -> Self {
-        self.combine(|element, node| match other.0.get(element) {
-            Some(other) => Some((node.member && !other.member, node.below.difference(&other.below))),
-            None => Some((node.member, node.below.clone())),
-        })
+        let mut left = self.clone();
+        left.subtract(other);
+        left
+    }
+
+    /// Becomes the difference from `other`.
+    pub(super) fn subtract(&mut self, other: &Self) {
+        for (element, taken) in &other.0 {
+            let Some(node) = self.0.get_mut(element) else { continue };
+            node.member &= !taken.member;
+            node.below.subtract(&taken.below);
+            if !node.member && node.below.is_empty() {
+                self.0.remove(element);
+            }
+        }
     }
 
     /// As [`difference`](Self::difference), but what is below a member of `other` goes with it.

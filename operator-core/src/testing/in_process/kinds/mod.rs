@@ -132,12 +132,12 @@ fn qualified(name: &str, group: &str) -> String {
 
 /// All served kinds, by group, version and plural.
 #[derive(Clone, Debug)]
-pub(super) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
+pub(super) struct Kinds(Arc<BTreeMap<(String, String, String), Arc<Kind>>>);
 
 impl Kinds {
     /// Kubernetes' own.
     pub(super) fn builtin() -> Self {
-        let mut kinds = Self(BTreeMap::new());
+        let mut kinds = Self(Arc::default());
         builtin::all().for_each(|kind| kinds.serve(kind));
         kinds
     }
@@ -145,18 +145,21 @@ impl Kinds {
     /// Serves one more kind, or another form of one.
     pub(super) fn serve(&mut self, kind: Kind) {
         let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
-        self.0.insert(key, Arc::new(kind));
+        Arc::make_mut(&mut self.0).insert(key, Arc::new(kind));
     }
 
     /// Serves all versions of a resource no longer.
     pub(super) fn withdraw(&mut self, resource: &Resource) {
-        self.0.retain(|(group, _, plural), _| *group != resource.group || *plural != resource.plural);
+        let is_other = |kind: &Kind| kind.group != resource.group || kind.plural != resource.plural;
+        Arc::make_mut(&mut self.0).retain(|_, kind| is_other(kind));
     }
 
     /// The kind that a request is about.
     pub(super) fn find(&self, target: &Target) -> Result<Arc<Kind>, Failure> {
-        let key = (target.group.clone(), target.version.clone(), target.plural.clone());
-        match self.0.get(&key) {
+        let is_meant = |kind: &&Arc<Kind>| {
+            kind.plural == target.plural && kind.group == target.group && kind.version == target.version
+        };
+        match self.iter().find(is_meant) {
             Some(kind) => Ok(Arc::clone(kind)),
             None if builtin::is_missing(&target.group, &target.plural) => {
                 let what = qualified(&target.plural, &target.group);
@@ -199,8 +202,7 @@ impl Kinds {
 
     /// Whether a kind is still served, and in the same form.
     pub(super) fn serves(&self, kind: &Arc<Kind>) -> bool {
-        let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
-        self.0.get(&key).is_some_and(|served| Arc::ptr_eq(served, kind))
+        self.iter().any(|served| Arc::ptr_eq(served, kind))
     }
 
     /// All kinds, by group, version and plural.

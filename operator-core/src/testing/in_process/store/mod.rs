@@ -90,7 +90,7 @@ pub(super) struct Expired {
 const LONGEST_LOG: usize = 100_000;
 
 /// The objects and their history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Store {
     version: u64,
     compacted: u64,

@@ -257,3 +257,21 @@ async fn services_get_addresses_and_keep_them() {
     assert_eq!((code, &again["spec"]["clusterIP"]), (200, &"10.96.0.1".into()));
     assert_eq!(again["metadata"]["resourceVersion"], one["metadata"]["resourceVersion"]);
 }
+
+/// A PUT creates an object of some kinds; but not one that was known, and is gone.
+#[tokio::test]
+async fn a_put_with_a_uid_creates_nothing() {
+    const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    let scene = Scene::new();
+    let path = format!("{LEASES}/a");
+    let gone =
+        scene.put(&path, json!({ "metadata": { "name": "a", "uid": "abc", "resourceVersion": "5" } })).await;
+    assert_eq!(
+        said(gone),
+        "409 Conflict Operation cannot be fulfilled on leases.coordination.k8s.io \"a\": StorageError: invalid object, \
+         Code: 4, Key: /registry/leases/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in \
+         precondition: abc, UID in object meta: "
+    );
+    let (code, _) = scene.put(&path, json!({ "metadata": { "name": "a", "resourceVersion": "5" } })).await;
+    assert_eq!(code, 201);
+}

@@ -14,6 +14,7 @@ use crate::testing::in_process::{
     namespaces::namespaces,
     read::show,
     request::Request,
+    sizes,
     state::{Reply, State},
     store::Path,
     validate,
@@ -145,11 +146,11 @@ impl State {
         Ok(())
     }
 
-    /// What is wrong with an object of a kind that the server itself uses.
+    /// What is wrong with an object of a kind that the server itself uses, or with its size.
     pub(super) fn wrong(&self, kind: &Kind, object: &Value) -> Result<Vec<Cause>, Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, KIND) => self.wrong_definition(object),
-            _ => Ok(Vec::new()),
+            _ => Ok(sizes::data(kind, object)?.into_iter().collect()),
         }
     }
 }

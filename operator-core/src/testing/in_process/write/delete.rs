@@ -55,7 +55,7 @@ impl State {
         if !kind.group.is_empty() {
             details["group"] = kind.group.clone().into();
         }
-        Ok(Reply::ok(json!({
+        Ok(Reply::value(&json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
         })))
     }

@@ -31,16 +31,17 @@ impl State {
         metadata::place(&mut object, path.namespace())?;
         let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
         let live = match self.live(kind, path) {
-            Ok(live) => live,
-            Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => {
-                let object = self.create_object(&target, object)?;
-                return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
-            }
+            Ok(live) => Some(live),
+            Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
             Err(absent) => return Err(absent),
         };
-        let (uid, known) = (meta(&object, "uid"), meta(&live, "uid"));
+        // Where there is nothing, its uid is empty: who has known the object doesn't create it anew.
+        let (uid, known) =
+            (meta(&object, "uid"), live.as_ref().map(|live| meta(live, "uid")).unwrap_or_default());
         if !uid.is_empty() && uid != known {
-            let group = if kind.group.is_empty() { String::new() } else { format!("{}/", kind.group) };
+            // Only what the server for extensions keeps has its group in its key.
+            let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
+            let group = if is_extension { format!("{}/", kind.group) } else { String::new() };
             let why = format!(
                 "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{}, ResourceVersion: 0, \
                  AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {known}",
@@ -49,6 +50,10 @@ impl State {
             );
             return Err(Failure::conflict(kind, path.name(), &why));
         }
+        let Some(live) = live else {
+            let object = self.create_object(&target, object)?;
+            return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
+        };
         if kind.is_custom() && meta(&object, "resourceVersion").is_empty() {
             let message = "Invalid value: 0: must be specified for an update".to_owned();
             let cause = ("FieldValueInvalid".to_owned(), "metadata.resourceVersion".to_owned(), message);

@@ -14,7 +14,7 @@ use super::{
 
 /// The types of a custom kind, and which is the kind's own.
 pub(super) fn convert(schema: &Value) -> (Types, TypeId) {
-    let mut convert = Convert { types: RECORDED.types.clone() };
+    let mut convert = Convert { types: Types::upon(&RECORDED.types) };
     let root = convert.node(schema, false);
     let mut atom = convert.types.atom(root).clone();
     if let Some(map) = &mut atom.map {

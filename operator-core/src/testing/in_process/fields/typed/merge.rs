@@ -47,17 +47,14 @@ fn maps(
     one: Option<&Map<String, Value>>,
     two: Option<&Map<String, Value>>,
 ) -> Option<Value> {
-    let get =
-        |map: Option<&Map<String, Value>>| map.into_iter().flat_map(|map| map.keys().cloned()).collect();
-    let mut names: BTreeSet<String> = get(one);
-    names.append(&mut get(two));
+    let names: BTreeSet<&String> = one.into_iter().chain(two).flat_map(Map::keys).collect();
     let merged: Map<_, _> = names
         .into_iter()
         .filter_map(|name| {
-            let of = Types::of_field(fields, &name)?;
-            let side = |map: Option<&'_ Map<String, Value>>| map.and_then(|map| map.get(&name)).cloned();
-            let value = merge(types, of, side(one).as_ref(), side(two).as_ref())?;
-            Some((name, value))
+            let of = Types::of_field(fields, name)?;
+            let (left, right) = (one.and_then(|one| one.get(name)), two.and_then(|two| two.get(name)));
+            let value = merge(types, of, left, right)?;
+            Some((name.clone(), value))
         })
         .collect();
     (!merged.is_empty()).then_some(Value::Object(merged))

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Result;
 use integration_tests::{Scene, Script, map_of, said, test_resource, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+use operator_core::{ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test};
 
 use super::says;
 
@@ -29,7 +29,7 @@ fn filled(bytes: usize) -> std::collections::BTreeMap<String, String> {
     [("value".to_owned(), "x".repeat(bytes))].into()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> Result<()> {
     let scene = Scene::<TestResource>::new("f25").await?;
     let workflow = workflow_of_one(wanted("map", sized))?;

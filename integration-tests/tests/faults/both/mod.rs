@@ -1,14 +1,18 @@
-//! Faults on a real kube-apiserver. The names of the tests begin with their rows.
+//! Faults that a server itself brings, on both servers where the one inside the process has what it takes. The names of the
+//! tests begin with their rows.
 
+mod authorities;
 mod canary;
 mod connections;
 mod definitions;
 mod desired;
 mod fights;
 mod finalizers;
+mod leases;
 mod namespaces;
 mod objects;
 mod rights;
+mod scrapes;
 mod servers;
 mod webhook_server;
 mod webhooks;
@@ -16,7 +20,7 @@ mod webhooks;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestStatus, config_map, said, value_of};
+use integration_tests::{Scene, Script, TestObject, TestStatus, chain_of, config_map, said, value_of};
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{Resource, core::object::HasStatus};
 use operator_core::{
@@ -35,11 +39,7 @@ where
             Ok(UpdateControl::patch_status(said(primary.value())))
         })
     })
-    .on_error(|_, _, error| {
-        let chain: Vec<String> =
-            std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect();
-        ErrorStatusUpdateControl::patch_status(said(chain.join(": ")))
-    })
+    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(chain_of(error))))
 }
 
 /// Its controller, which tries again soon and often.

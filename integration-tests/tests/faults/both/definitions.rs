@@ -9,10 +9,7 @@ use kube::{
     Api, CustomResourceExt, ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use operator_core::{
-    Operator,
-    testing::{Profile, TestCluster, TestOperator},
-};
+use operator_core::testing::{Profile, TestCluster, TestOperator, operator_test};
 use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
@@ -27,7 +24,7 @@ fn definitions<K: integration_tests::TestObject>(scene: &Scene<K>) -> Api<Custom
     Api::all(scene.client.clone())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()> {
     let scene = Scene::<fresh::TestResource>::without_crd("f13").await?;
     let script = keeping();
@@ -46,12 +43,12 @@ async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Result<()> {
     let scene = Scene::<TestResource>::new("f29").await?;
     let (script, other) = (keeping(), keeping::<fresh_neighbour::TestResource>());
     let neighbour = Scene::<fresh_neighbour::TestResource>::new("f29-neighbour").await?;
-    let builder = Operator::builder().config(scene.cluster.config());
+    let builder = scene.operator();
     let builder = builder
         .register(keeper(&scene, &script)?)?
         .register(keeper(&neighbour, &other)?.name("neighbour"))?;
@@ -106,7 +103,7 @@ mod deleted {
     integration_tests::test_resource!("deleted.faults.operator-core.io", namespaced);
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> Result<()> {
     let cluster = TestCluster::shared_with(Profile::Controllers).await?;
     let scene = Scene::<deleted::TestResource>::on(cluster, "f31").await?;

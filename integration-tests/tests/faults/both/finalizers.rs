@@ -3,12 +3,12 @@
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, test_resource};
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl};
+use operator_core::{Controller, DeleteControl, testing::operator_test};
 use serde_json::json;
 
 test_resource!("finalizers.faults.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() -> Result<()> {
     let scene = Scene::<TestResource>::new("f32").await?;
     let gate = Gate::new();
@@ -35,7 +35,7 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f32_a_foreign_finalizer_keeps_the_object_and_not_the_operator() -> Result<()> {
     let scene = Scene::<TestResource>::new("f32-foreign").await?;
     let script = Script::<TestResource>::idle();

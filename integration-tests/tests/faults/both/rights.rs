@@ -13,7 +13,10 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
     config::AuthInfo,
 };
-use operator_core::{Operator, testing::TestOperator};
+use operator_core::{
+    Operator,
+    testing::{TestOperator, operator_test},
+};
 use serde_json::{Value, json};
 
 use super::{keeper, keeping, kept, says};
@@ -33,7 +36,7 @@ fn maps(verbs: &[&str]) -> Value {
     json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_comes_back() -> Result<()> {
     let scene = Scene::<TestResource>::new("f27").await?;
     let user = format!("{}-operator", scene.namespace);
@@ -42,7 +45,7 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
     let script = keeping();
     let config = scene.cluster.config_as(&user, &[]);
-    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?)?;
+    let builder = scene.operator().config(config).register(keeper(&scene, &script)?)?;
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;
@@ -70,22 +73,23 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     Ok(())
 }
 
-/// A token of the account that is valid as long as the secret `bound_to` exists.
-async fn token(accounts: &Api<ServiceAccount>, bound_to: &Secret) -> Result<String> {
+/// A token of the account `operator` that is valid as long as the account exists, and the secret `bound_to`.
+pub(super) async fn token(accounts: &Api<ServiceAccount>, bound_to: Option<&Secret>) -> Result<String> {
+    let bound_to = bound_to.map(|secret| {
+        json!({ "apiVersion": "v1", "kind": "Secret", "name": secret.name_any(), "uid": secret.uid() })
+    });
     let request: TokenRequest = serde_json::from_value(json!({
         "spec": {
             "audiences": [],
             "expirationSeconds": 3600,
-            "boundObjectRef": {
-                "apiVersion": "v1", "kind": "Secret", "name": bound_to.name_any(), "uid": bound_to.uid(),
-            },
+            "boundObjectRef": bound_to,
         },
     }))?;
     let answer = accounts.create_token_request("operator", &PostParams::default(), &request).await?;
     answer.status.and_then(|status| status.token).context("a token")
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "a token ends")]
 async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
     let scene = Scene::<token::TestResource>::new("f28").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
@@ -99,7 +103,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     };
     let (first, second) = (secret("first").await?, secret("second").await?);
     let file = tempfile::NamedTempFile::new()?;
-    let old_token = token(&accounts, &first).await?;
+    let old_token = token(&accounts, Some(&first)).await?;
     std::fs::write(file.path(), &old_token)?;
 
     let mut config = scene.cluster.config();
@@ -111,7 +115,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;
 
-    std::fs::write(file.path(), token(&accounts, &second).await?)?;
+    std::fs::write(file.path(), token(&accounts, Some(&second)).await?)?;
     secrets.delete("first", &DeleteParams::default()).await?;
     // The server remembers for some seconds that a token was valid.
     let mut old = scene.cluster.config();

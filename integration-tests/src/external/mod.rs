@@ -1,10 +1,14 @@
 //! A system outside the cluster: it keeps records, and gives them their ids.
 
+mod dependent;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use operator_core::event_source::ExternalResource;
+use operator_core::{ObjectKey, event_source::ExternalResource};
 use parking_lot::Mutex;
+
+pub use dependent::{ManyRecords, OneRecord, state_map};
 
 /// What the other system keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,7 @@ struct State {
     records: BTreeMap<String, Record>,
     created: usize,
     lose_answers: usize,
+    names_are_keys: bool,
 }
 
 /// The system. Clones are the same one.
@@ -37,12 +42,23 @@ struct State {
 pub struct ExternalSystem(Arc<Mutex<State>>);
 
 impl ExternalSystem {
+    /// A system that tells by a record's name that its creation is a repetition, and answers with the first one.
+    #[must_use]
+    pub fn with_names_as_keys() -> Self {
+        Self(Arc::new(Mutex::new(State { names_are_keys: true, ..State::default() })))
+    }
+
     /// Creates a record, with an id of the system's choice.
     ///
     /// # Errors
     /// When the answer is lost, see [`ExternalSystem::lose_answers`].
     pub fn create(&self, name: &str, data: &str) -> Result<Record> {
         let mut state = self.0.lock();
+        if state.names_are_keys
+            && let Some(first) = state.records.values().find(|record| record.name == name)
+        {
+            return Ok(first.clone());
+        }
         state.created += 1;
         let id = format!("id-{}", state.created);
         let record = Record { id: id.clone(), name: name.to_owned(), data: data.to_owned() };
@@ -86,6 +102,21 @@ impl ExternalSystem {
     #[must_use]
     pub fn all(&self) -> Vec<Record> {
         self.0.lock().records.values().cloned().collect()
+    }
+
+    /// All records by the primaries of that namespace to which they belong, whose names `primary_of` tells by theirs.
+    #[must_use]
+    pub fn by_primary(
+        &self,
+        namespace: &str,
+        primary_of: impl Fn(&str) -> &str,
+    ) -> BTreeMap<ObjectKey, Vec<Record>> {
+        let mut of = BTreeMap::<_, Vec<_>>::new();
+        for record in self.all() {
+            let key = ObjectKey::namespaced(namespace, primary_of(&record.name));
+            of.entry(key).or_default().push(record);
+        }
+        of
     }
 
     /// How many records were ever created.

@@ -11,6 +11,7 @@ use kube::{
     Api,
     api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
 };
+use operator_core::testing::operator_test;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -61,7 +62,7 @@ fn defaced(object: &Value) -> Verdict {
     Verdict::Changed(json!([{ "op": "add", "path": "/data/value", "value": "webhook" }]))
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "webhooks are called")]
 async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> {
     let scene = Scene::<TestResource>::new("f23").await?;
     let webhook = Webhook::start(false, defaced).await?;
@@ -91,7 +92,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "webhooks are called")]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
     let scene = Scene::<denying::TestResource>::new("f26").await?;
     let denies = Arc::new(Mutex::new(true));
@@ -127,7 +128,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "webhooks are called")]
 async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let scene = Scene::<expired::TestResource>::new("f26-expired").await?;
     let webhook = Webhook::start(true, |_| Verdict::Allowed).await?;

@@ -10,7 +10,9 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, UpdateControl, dependent::BulkKubernetesDependent, testing::TestOperator,
+    ErrorStatusUpdateControl, UpdateControl,
+    dependent::BulkKubernetesDependent,
+    testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};
 
@@ -58,7 +60,7 @@ async fn change(
     state(scene).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Result<()> {
     let scene = Scene::<TestResource>::new("f38").await?;
     let operator = counting(&scene).await?;
@@ -77,7 +79,7 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f39_what_hands_delete_and_edit_at_random_is_restored() -> Result<()> {
     let scene = Scene::<TestResource>::new("f39").await?;
     let operator = counting(&scene).await?;

@@ -1,6 +1,12 @@
 //! Connections that break or fall silent below HTTP.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
 use http::{Method, header::USER_AGENT};
@@ -12,7 +18,7 @@ use operator_core::{
     cache::{Change, ChangeHandler, Informer, InformerConfig, WatchScope},
     environment::Environment,
     resource::ResourceType,
-    testing::{Proxy, TestOperator},
+    testing::{Proxy, TestOperator, operator_test},
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -21,7 +27,7 @@ use super::{keeper, keeping, kept, says};
 
 test_resource!("connections.faults.operator-core.io", namespaced);
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "connections break")]
 async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     let scene = Scene::<TestResource>::new("f01").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -50,9 +56,9 @@ async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     Ok(())
 }
 
-/// Remembers the names of what was added.
+/// Remembers the names of what was added, and counts the watches that fell silent.
 #[derive(Clone, Default)]
-struct Added(Arc<Mutex<Vec<String>>>);
+struct Added(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>);
 
 impl ChangeHandler<ConfigMap> for Added {
     fn on_change(&self, change: Change<ConfigMap>) {
@@ -60,9 +66,13 @@ impl ChangeHandler<ConfigMap> for Added {
             self.0.lock().push(change.key().name().to_owned());
         }
     }
+
+    fn on_silent_watch(&self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "connections break")]
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let scene = Scene::<TestResource>::without_crd("f02").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -87,18 +97,20 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     };
     create("before").await?;
     seen("before").await?;
+    assert_eq!(added.1.load(Ordering::Relaxed), 0, "what the server ends in time is not silent");
     assert!(proxy.freeze() > 0);
     let (before, frozen_at) = (proxy.accepted(), tokio::time::Instant::now());
     create("behind-its-back").await?;
     seen("behind-its-back").await?;
     assert!(proxy.accepted() > before, "over a new connection");
+    assert_eq!(added.1.load(Ordering::Relaxed), 1, "it is told once");
     // The watch, its grace, and once more the time to open one, where the pool offered a connection that is as dead.
     assert!(frozen_at.elapsed() < Duration::from_secs(45), "{:?}", frozen_at.elapsed());
     running.abort();
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "connections break")]
 async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one_write() -> Result<()> {
     let scene = Scene::<TestResource>::new("f15").await?;
     let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()?).await?);
@@ -137,7 +149,7 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "connections break")]
 async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     let scene = Scene::<TestResource>::new("f15-cut").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -160,7 +172,7 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test(real = "connections break")]
 async fn a_server_that_refuses_connections_is_waited_for() -> Result<()> {
     let scene = Scene::<TestResource>::new("refused").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{DEADLINE, Scene, Script, test_resource, value_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::processor::GovernorRateLimiter;
+use operator_core::{processor::GovernorRateLimiter, testing::operator_test};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -18,7 +18,7 @@ test_resource!("fights.faults.operator-core.io", namespaced);
 const BURST: u32 = 4;
 const INTERVAL: Duration = Duration::from_millis(500);
 
-#[tokio::test(flavor = "multi_thread")]
+#[operator_test]
 async fn f24_a_fight_over_a_field_costs_no_more_than_the_rate_limit_allows() -> Result<()> {
     let scene = Scene::<TestResource>::new("f24").await?;
     let (script, workflow) = (Script::idle(), workflow_of_one(wanted_map("map"))?);

@@ -1,0 +1,95 @@
+//! A replica that doesn't lead doesn't process anything, whichever namespaces it is given. Here they are given by a new start;
+//! the Java Operator SDK also changes them while an operator runs.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Scene, Script, eventually, test_resource};
+use operator_core::{
+    Controller, LeaderElection,
+    metrics::{Metrics, Recorded},
+    operator::Leadership,
+    testing::{TestOperator, operator_test},
+};
+use parking_lot::Mutex;
+
+test_resource!("leader-election-namespaces.conformance.operator-core.io", namespaced);
+
+/// What a replica has been told.
+type Told = Arc<Mutex<Vec<String>>>;
+
+fn election(scene: &Scene<TestResource>, name: &str, told: &Told) -> LeaderElection {
+    let tell = |what: &str| {
+        let (told, what) = (Arc::clone(told), format!("{name} {what}"));
+        move || told.lock().push(what.clone())
+    };
+    let leaders = (Arc::clone(told), name.to_owned());
+    LeaderElection::new("web")
+        .namespace(&scene.namespace)
+        .identity(name)
+        .retry_period(std::time::Duration::from_millis(200))
+        .on_start_leading(tell("leads"))
+        .on_stop_leading(tell("stops"))
+        .on_new_leader(move |leader| leaders.0.lock().push(format!("{} sees {leader}", leaders.1)))
+}
+
+async fn until_leading(operator: &TestOperator) -> Result<()> {
+    eventually("a leader", async || {
+        Ok((operator.operator().leadership().await == Some(Leadership::Leading)).then_some(()))
+    })
+    .await
+}
+
+#[operator_test]
+async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_processes_nothing() -> Result<()>
+{
+    let scene = Scene::<TestResource>::new("leading").await?;
+    let other = Scene::<TestResource>::new("added").await?;
+    let (told, numbers) = (Told::default(), Arc::new(Recorded::new()));
+    let (first, second) = (Script::<TestResource>::idle(), Script::<TestResource>::idle());
+    let start = async |name: &str, script: &Script<TestResource>, namespaces: &[&String]| {
+        let controller = Controller::builder(script.clone()).namespaces(namespaces.iter().copied());
+        let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+        let builder = builder.leader_election(election(&scene, name, &told)).register(controller)?;
+        anyhow::Ok(TestOperator::start(builder).await?)
+    };
+    let leader = start("first", &first, &[&scene.namespace]).await?;
+    until_leading(&leader).await?;
+    assert_eq!(numbers.value("leader", &[("lease", "web")]), 1.0);
+    scene.create("one", "value").await?;
+    leader.settled().await?;
+
+    let standby = start("second", &second, &[&scene.namespace]).await?;
+    standby.settled().await.context("a standby is settled when its caches are filled")?;
+    standby.stop().await;
+    let standby = start("second", &second, &[&scene.namespace, &other.namespace]).await?;
+    other.create("two", "value").await?;
+    scene.create("three", "value").await?;
+    leader.settled().await?;
+    standby.settled().await?;
+    let leads = Some("first".to_owned());
+    eventually("the leader's name", async || {
+        let seen = standby.operator().leadership().await;
+        Ok((seen == Some(Leadership::Standby { leader: leads.clone() })).then_some(()))
+    })
+    .await?;
+    assert_eq!((first.runs.count(), second.runs.count()), (2, 0));
+    assert_eq!(standby.operator().footprint().await.primaries, 3, "they are known already");
+
+    leader.stop().await;
+    until_leading(&standby).await?;
+    standby.settled().await?;
+    assert_eq!(
+        (first.runs.count(), second.runs.count()),
+        (2, 3),
+        "each of them once, the added namespace's too"
+    );
+    standby.stop().await;
+    let expected =
+        ["first leads", "first sees first", "second sees first", "second sees first", "first stops"];
+    let told = told.lock().clone();
+    assert_eq!(told[..5], expected);
+    assert_eq!(told[5..], ["second leads", "second sees second", "second stops"]);
+    assert_eq!(numbers.value("leader", &[("lease", "web")]), 0.0);
+    Ok(())
+}

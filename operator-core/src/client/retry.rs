@@ -1,0 +1,159 @@
+//! Which reads are repeated, and when.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Request, Response, StatusCode, header::RETRY_AFTER};
+use kube::client::Body;
+use tokio::time::{Sleep, sleep};
+use tower::{BoxError, retry::Policy};
+
+use super::ResponseBody;
+use crate::environment::Jitter;
+
+/// The pause before the first repetition, at least. Each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// By how much of itself a pause may be longer, by chance.
+const SPREAD: f64 = 2.0;
+/// How often one request is repeated; that its deadline passes before is more likely.
+const MOST: u32 = 15;
+
+/// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are no shorter than what
+/// `Retry-After` asks for.
+///
+/// kube's policy does the same, but draws its pauses from a random state of its own, and of each request the same ones: they
+/// don't repeat with a simulation's seed, and requests that are refused together come back together.
+#[derive(Clone, Debug)]
+pub(super) struct RetryReads {
+    jitter: Jitter,
+    repeated: u32,
+}
+
+impl RetryReads {
+    pub(super) fn new(jitter: &Jitter) -> Self {
+        Self { jitter: jitter.clone(), repeated: 0 }
+    }
+
+    /// How long to wait before the request is repeated; `None` if it isn't.
+    fn pause(&mut self, answer: &Response<ResponseBody>) -> Option<Duration> {
+        let refused_for_now = matches!(
+            answer.status(),
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
+        );
+        if !refused_for_now || self.repeated == MOST {
+            return None;
+        }
+        let pause = self.jitter.spread(FIRST_PAUSE * 2_u32.pow(self.repeated), SPREAD);
+        self.repeated += 1;
+        Some(pause.max(retry_after(answer.headers()).unwrap_or_default()))
+    }
+}
+
+/// What the header `Retry-After` asks for: whole seconds. Its other form, a date, is not used by API servers.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let asked = std::str::from_utf8(headers.get(RETRY_AFTER)?.as_bytes()).ok()?;
+    asked.trim().parse().ok().map(Duration::from_secs)
+}
+
+impl Policy<Request<Body>, Response<ResponseBody>, BoxError> for RetryReads {
+    type Future = Sleep;
+
+    fn retry(
+        &mut self,
+        _: &mut Request<Body>,
+        answer: &mut Result<Response<ResponseBody>, BoxError>,
+    ) -> Option<Sleep> {
+        answer.as_ref().ok().and_then(|answer| self.pause(answer)).map(sleep)
+    }
+
+    fn clone_request(&mut self, request: &Request<Body>) -> Option<Request<Body>> {
+        // A body that is a stream can be sent only once; reads have none.
+        let mut again = Request::new(request.body().try_clone()?);
+        again.method_mut().clone_from(request.method());
+        again.uri_mut().clone_from(request.uri());
+        *again.version_mut() = request.version();
+        again.headers_mut().clone_from(request.headers());
+        again.extensions_mut().clone_from(request.extensions());
+        Some(again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http_body_util::{BodyExt, Empty};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn answer(status: u16, retry_after: Option<&[u8]>) -> Response<ResponseBody> {
+        let body = Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync();
+        let mut answer = Response::builder().status(status);
+        if let Some(seconds) = retry_after {
+            answer = answer.header(RETRY_AFTER, seconds);
+        }
+        answer.body(body).unwrap()
+    }
+
+    #[test]
+    fn only_what_is_refused_for_now_is_repeated_and_not_for_ever() {
+        for status in 200..600 {
+            let mut policy = RetryReads::new(&Jitter::seeded(1));
+            let mut pauses = 0;
+            while policy.pause(&answer(status, None)).is_some() {
+                pauses += 1;
+            }
+            assert_eq!(pauses, if matches!(status, 429 | 503 | 504) { MOST } else { 0 }, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_repeated_as_it_was() {
+        let mut request = Request::post("/api?watch=true").body(Body::from(b"text".to_vec())).unwrap();
+        request.headers_mut().insert("x-who", "me".parse().unwrap());
+        request.extensions_mut().insert(7_u8);
+        let again = RetryReads::new(&Jitter::seeded(1)).clone_request(&request).unwrap();
+        assert_eq!(
+            (again.method(), again.uri(), again.version(), again.headers()),
+            (request.method(), request.uri(), request.version(), request.headers())
+        );
+        assert_eq!(again.extensions().get::<u8>(), Some(&7));
+        assert!(again.body().try_clone().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn pauses_double_within_their_spread_and_repeat_with_the_seed(seed: u64, count in 1..MOST) {
+            let mut policies = [(); 2].map(|()| RetryReads::new(&Jitter::seeded(seed)));
+            for number in 0..count {
+                let [pause, again] = policies.each_mut().map(|policy| policy.pause(&answer(503, None)).unwrap());
+                let base = FIRST_PAUSE * 2_u32.pow(number);
+                prop_assert!(base <= pause && pause <= base * 3);
+                prop_assert_eq!(pause, again);
+            }
+        }
+
+        #[test]
+        fn the_server_is_not_asked_earlier_than_it_wants(seed: u64, seconds: u64) {
+            let mut policy = RetryReads::new(&Jitter::seeded(seed));
+            let pause = policy.pause(&answer(429, Some(seconds.to_string().as_bytes()))).unwrap();
+            prop_assert!(pause >= Duration::from_secs(seconds));
+        }
+    }
+
+    #[test]
+    fn a_header_that_is_no_number_asks_for_nothing() {
+        let asked = |header: &[u8]| retry_after(answer(429, Some(header)).headers());
+        for header in [
+            &b""[..],
+            b"-1",
+            b"soon",
+            b"1.5",
+            b"Wed, 21 Oct 2026 07:28:00 GMT",
+            b"\xff",
+            b"99999999999999999999",
+        ] {
+            assert_eq!(asked(header), None, "{header:?}");
+        }
+        assert_eq!(asked(b" 7 "), Some(Duration::from_secs(7)));
+    }
+}

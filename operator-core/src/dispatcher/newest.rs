@@ -1,0 +1,46 @@
+//! The primary that a run begins with.
+
+use std::sync::Arc;
+
+use crate::{
+    event_source::PrimarySource, operations, processor::Run, reconciler::ControllerContext,
+    resource::KubeObject,
+};
+
+/// The newest known state of the object that the run is about; `None` when it is gone or replaced.
+pub(super) fn known<P: KubeObject>(source: &PrimarySource<P>, run: &Run) -> Option<Arc<P>> {
+    source.informer().get(&run.key).filter(|primary| is_of(&**primary, run))
+}
+
+/// `known`, or the live state where that is in doubt:
+/// - When a write of the primary has had no answer, as what it did may be what nobody wants any more.
+/// - When something that the primary owned is gone. The garbage collector deletes what belongs to an owner that is gone, or
+///   is about to go. While the watch of the primaries is late, the cache doesn't show that yet, and a run would make
+///   everything anew only to have it deleted and to be woken again: a loop as fast as the collector.
+///
+/// Both are rare, and a look costs one request.
+pub(super) async fn live_if_in_doubt<P: KubeObject>(
+    shared: &ControllerContext<P>,
+    run: &Run,
+    known: Option<Arc<P>>,
+) -> Result<Option<Arc<P>>, operations::Error> {
+    let Some(known) = known else { return Ok(None) };
+    let source = &shared.primary;
+    // A primary that is known to be going waits for the end of what it owns anyway.
+    if run.causes.include_owned_gone() && known.meta().deletion_timestamp.is_none() {
+        source.doubt(&run.key);
+    }
+    if !source.is_in_doubt(&run.key) {
+        return Ok(Some(known));
+    }
+    let live = shared.writer.get::<P>(source.resource_type(), &run.key).await?;
+    source.looked_at(&run.key);
+    Ok(live.filter(|live| is_of(live, run)).map(|live| {
+        let same = live.meta().resource_version == known.meta().resource_version;
+        if same { known } else { source.informer().remember(live) }
+    }))
+}
+
+fn is_of<P: KubeObject>(primary: &P, run: &Run) -> bool {
+    primary.meta().uid.as_deref().unwrap_or_default() == run.uid.as_str()
+}

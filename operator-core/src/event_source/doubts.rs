@@ -1,0 +1,37 @@
+//! Primaries of which the cache may not know what the operator itself has done, or what has happened to them.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use crate::resource::ObjectKey;
+
+/// The primaries whose next run begins with a look at the live object.
+///
+/// A write without an answer may have taken effect. Until its event comes, the cache shows a state in which it hasn't, and a
+/// run that finds there what it wants writes nothing. If the event comes later, it wakes nobody where it changes the status
+/// alone: what nobody wanted would stay.
+///
+/// # Guarantees
+/// - A doubt ends with a look, or with the object.
+/// - What isn't known is not kept: the source takes a doubt back when it doesn't know the object.
+#[derive(Debug, Default)]
+pub(super) struct Doubts(Mutex<HashSet<ObjectKey>>);
+
+impl Doubts {
+    pub(super) fn raise(&self, primary: &ObjectKey) {
+        self.0.lock().insert(primary.clone());
+    }
+
+    pub(super) fn dispel(&self, primary: &ObjectKey) {
+        self.0.lock().remove(primary);
+    }
+
+    pub(super) fn is_open(&self, primary: &ObjectKey) -> bool {
+        self.0.lock().contains(primary)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+}

@@ -1,0 +1,161 @@
+//! Secondaries that live in the cluster, and what their changes mean for primaries.
+
+use std::{fmt, sync::Arc};
+
+use super::{AroundInformer, EventSink, Filters, Primaries, relation::Relation};
+use crate::{
+    cache::{Change, ChangeHandler, Informer, OwnWrite},
+    observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
+    resource::{KubeObject, ObjectKey, ResourceType, references_to},
+};
+
+/// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
+pub struct SecondarySource<K: KubeObject> {
+    pub(super) informer: Informer<K>,
+    pub(super) events: Arc<SecondaryEvents<K>>,
+    pub(super) resource_type: ResourceType,
+    pub(super) dynamic: K::DynamicType,
+}
+
+impl<K: KubeObject> Clone for SecondarySource<K> {
+    fn clone(&self) -> Self {
+        Self {
+            informer: self.informer.clone(),
+            events: Arc::clone(&self.events),
+            resource_type: self.resource_type.clone(),
+            dynamic: self.dynamic.clone(),
+        }
+    }
+}
+
+impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
+    }
+}
+
+impl<K: KubeObject> SecondarySource<K> {
+    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
+    #[must_use]
+    pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
+        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
+        keys.iter().filter_map(|key| self.informer.get(key)).collect()
+    }
+
+    /// Whether the object of that key belongs to `primary`.
+    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
+        self.events.relation.secondaries_of(primary, &*self.events.primaries).contains(key)
+    }
+
+    /// Everything that is known, whomever it belongs to.
+    #[must_use]
+    pub fn informer(&self) -> &Informer<K> {
+        &self.informer
+    }
+
+    /// The type of the secondaries.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        &self.resource_type
+    }
+
+    /// The name, unique within the controller.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.events.name
+    }
+
+    /// Announces a write of the operator's own, whose echo is not to wake anybody.
+    pub(crate) fn begin_write(&self, key: &ObjectKey) -> SecondaryWrite<'_, K> {
+        SecondaryWrite { write: self.informer.begin_write(key), source: self }
+    }
+
+    /// Takes the answer to a write whose echo is to be treated like anybody's.
+    pub(crate) fn remember(&self, answer: K) -> Arc<K> {
+        let object = self.informer.remember(answer);
+        self.link(&object);
+        object
+    }
+
+    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so.
+    fn link(&self, answer: &K) {
+        let events = &self.events;
+        let key = ObjectKey::of(answer);
+        events.relation.written(&key, &events.primary_type, &*events.primaries, || self.informer.get(&key));
+    }
+}
+
+/// Its informer, and the relation that is kept beside it.
+impl<K: KubeObject> AroundInformer for SecondarySource<K> {
+    type Object = K;
+
+    fn followed(&self) -> &Informer<K> {
+        &self.informer
+    }
+
+    fn strays_beside(&self) -> usize {
+        self.events.relation.strays(|key| self.informer.contains(key))
+    }
+}
+
+/// A write of the operator's own that is under way.
+#[must_use = "the write's echo is filtered only while this is held"]
+pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
+    write: OwnWrite<K>,
+    source: &'s SecondarySource<K>,
+}
+
+impl<K: KubeObject> SecondaryWrite<'_, K> {
+    /// Takes the server's answer: from now on it is what is read.
+    pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
+        let object = self.write.wrote(answer);
+        self.source.link(&object);
+        object
+    }
+}
+
+/// Turns changes of secondaries into events of primaries.
+pub(super) struct SecondaryEvents<K> {
+    pub(super) name: String,
+    pub(super) index: SourceIndex,
+    pub(super) controller: Arc<str>,
+    pub(super) primary_type: ResourceType,
+    pub(super) relation: Relation<K>,
+    pub(super) primaries: Arc<dyn Primaries>,
+    pub(super) filters: Filters<K>,
+    pub(super) observers: Observers,
+    pub(super) sink: Arc<dyn EventSink>,
+}
+
+impl<K: KubeObject> SecondaryEvents<K> {
+    fn owns(&self, primary: &ObjectKey, secondary: &K) -> bool {
+        references_to(secondary, &self.primary_type).any(|owner| owner.name == primary.name())
+    }
+}
+
+impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
+    fn on_change(&self, change: Change<K>) {
+        let key = change.key();
+        let woken = self.relation.changed(&key, &change, &self.primary_type, &*self.primaries);
+        if !self.filters.accepts(&change) {
+            return;
+        }
+        let (controller, source, action) = (&*self.controller, &*self.name, change.action());
+        self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
+        for primary in woken {
+            let owned_gone = matches!(change, Change::Deleted { .. }) && self.owns(&primary, change.object());
+            let cause = if owned_gone { Cause::OwnedGone(self.index) } else { Cause::Source(self.index) };
+            self.sink.related_changed(&primary, cause);
+        }
+    }
+
+    fn on_health(&self, health: &SourceHealth) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::SourceHealth { controller, source, health });
+    }
+
+    fn on_silent_watch(&self) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::WatchReplaced { controller, source });
+    }
+}

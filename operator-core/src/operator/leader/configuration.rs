@@ -1,0 +1,236 @@
+//! How an operator takes part in a leader election.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+/// How long a lease is respected after it was last seen to change, unless the operator says otherwise.
+pub const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
+
+/// How long a leader that can't renew its lease goes on, unless the operator says otherwise.
+pub const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How often a lease is renewed or looked at, unless the operator says otherwise.
+pub const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
+
+/// The length of the longest name of an object.
+const LONGEST_NAME: usize = 253;
+
+/// Of several replicas of an operator one works: the one that holds a `Lease`. Answers to JOSDK's
+/// `LeaderElectionConfiguration`.
+///
+/// ```
+/// use operator_core::{LeaderElection, Operator};
+///
+/// let operator = Operator::builder().leader_election(LeaderElection::new("webpage-operator"));
+/// ```
+///
+/// The operator needs the rights to `get` and `update` this lease, and to `create` leases in its namespace.
+#[derive(Clone)]
+#[must_use = "an election does nothing until an operator takes part in it"]
+pub struct LeaderElection {
+    pub(super) lease_name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) identity: Option<String>,
+    pub(super) timing: Timing,
+    pub(super) callbacks: Callbacks,
+}
+
+/// The three times of an election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Timing {
+    pub(super) lease_duration: Duration,
+    pub(super) renew_deadline: Duration,
+    pub(super) retry_period: Duration,
+}
+
+/// What is called when something changes.
+#[derive(Clone, Default)]
+pub(super) struct Callbacks {
+    pub(super) on_start_leading: Option<Arc<Callback>>,
+    pub(super) on_stop_leading: Option<Arc<Callback>>,
+    pub(super) on_new_leader: Option<Arc<LeaderCallback>>,
+}
+
+pub(super) type Callback = dyn Fn() + Send + Sync;
+type LeaderCallback = dyn Fn(&str) + Send + Sync;
+
+/// What is wrong with an election's declaration, or keeps an operator from taking part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeaderElectionError {
+    /// No object can have this name.
+    #[error(
+        "lease name `{0}`: use lower-case letters, digits, `-` and `.`, as it becomes the name of an object"
+    )]
+    InvalidLeaseName(String),
+    /// Nobody could tell who leads.
+    #[error(
+        "the identity of a leader is empty; give one that no other replica has, or leave `.identity(…)` out"
+    )]
+    EmptyIdentity,
+    /// A leader would go on when others could have taken its place, or give up at the first failure.
+    #[error(
+        "lease duration {} s, renew deadline {} s, retry period {} s: each must be longer than the next, and none 0",
+        lease_duration.as_secs_f64(), renew_deadline.as_secs_f64(), retry_period.as_secs_f64()
+    )]
+    InvalidTimes {
+        /// How long others wait.
+        lease_duration: Duration,
+        /// How long a leader goes on.
+        renew_deadline: Duration,
+        /// How long after an attempt the next one is made.
+        retry_period: Duration,
+    },
+    /// Neither the declaration nor the cluster's configuration says where the lease is.
+    #[error("no namespace is known for the lease; name one with `.namespace(…)` in the leader election")]
+    NoNamespace,
+    /// The operator's account lacks rights.
+    #[error(
+        "leader election needs the right to {} in the namespace {namespace}; add to a Role there: apiGroups: \
+         [coordination.k8s.io], resources: [leases], verbs: [get, create, update]",
+        missing.join(" and to ")
+    )]
+    Forbidden {
+        /// What is missing, as in "update the lease webpage-operator".
+        missing: Vec<String>,
+        /// Where.
+        namespace: String,
+    },
+}
+
+impl LeaderElection {
+    /// Replicas with this lease elect one among them.
+    pub fn new(lease_name: impl Into<String>) -> Self {
+        Self {
+            lease_name: lease_name.into(),
+            namespace: None,
+            identity: None,
+            timing: Timing {
+                lease_duration: DEFAULT_LEASE_DURATION,
+                renew_deadline: DEFAULT_RENEW_DEADLINE,
+                retry_period: DEFAULT_RETRY_PERIOD,
+            },
+            callbacks: Callbacks::default(),
+        }
+    }
+
+    /// Where the lease is; by default in the namespace of the cluster's configuration, which in a pod is the pod's.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// The name by which this replica is known; by default the variable `HOSTNAME`, which in a pod is the pod's name, or
+    /// else a random UUID. A name that two replicas have does no harm beyond confusion: only one of them leads.
+    pub fn identity(mut self, identity: impl Into<String>) -> Self {
+        self.identity = Some(identity.into());
+        self
+    }
+
+    /// How long others wait after they have last seen the lease change, by their own clocks, before they take it: the time
+    /// without a leader after a crash; by default 15 s. Others read it from the lease, in whole seconds, rounded up.
+    pub fn lease_duration(mut self, duration: Duration) -> Self {
+        self.timing.lease_duration = duration;
+        self
+    }
+
+    /// How long after its last renewal a leader still writes; by default 10 s. What is left of the lease duration after it
+    /// is for writes that are on their way, and for clocks that run at different speeds.
+    pub fn renew_deadline(mut self, deadline: Duration) -> Self {
+        self.timing.renew_deadline = deadline;
+        self
+    }
+
+    /// How often a leader renews its lease, and others look at it; by default each 2 s.
+    pub fn retry_period(mut self, period: Duration) -> Self {
+        self.timing.retry_period = period;
+        self
+    }
+
+    /// Called when this replica begins to lead, just before its first run. It must return quickly, as it is called by the
+    /// task that renews the lease; so must the others.
+    pub fn on_start_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
+        self.callbacks.on_start_leading = Some(Arc::new(callback));
+        self
+    }
+
+    /// Called when this replica, which has led, doesn't any more: its runs are over, and it writes nothing.
+    pub fn on_stop_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
+        self.callbacks.on_stop_leading = Some(Arc::new(callback));
+        self
+    }
+
+    /// Called with the identity of whoever leads, when that is another one than before.
+    pub fn on_new_leader(mut self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.callbacks.on_new_leader = Some(Arc::new(callback));
+        self
+    }
+
+    /// Finds out what can't work.
+    pub(in crate::operator) fn validate(&self) -> Result<(), LeaderElectionError> {
+        let name = &self.lease_name;
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let allowed = name.chars().all(|c| plain(c) || matches!(c, '-' | '.'));
+        if name.len() > LONGEST_NAME || !allowed || !name.starts_with(plain) || !name.ends_with(plain) {
+            return Err(LeaderElectionError::InvalidLeaseName(name.clone()));
+        }
+        if self.identity.as_ref().is_some_and(String::is_empty) {
+            return Err(LeaderElectionError::EmptyIdentity);
+        }
+        let Timing { lease_duration, renew_deadline, retry_period } = self.timing;
+        let fits = i32::try_from(lease_duration.as_secs()).is_ok_and(|seconds| seconds < i32::MAX);
+        if !fits
+            || lease_duration <= renew_deadline
+            || renew_deadline <= retry_period
+            || retry_period.is_zero()
+        {
+            return Err(LeaderElectionError::InvalidTimes { lease_duration, renew_deadline, retry_period });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for LeaderElection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaderElection")
+            .field("lease_name", &self.lease_name)
+            .field("namespace", &self.namespace)
+            .field("identity", &self.identity)
+            .field("timing", &self.timing)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(lease: u64, renew: u64, retry: u64) -> LeaderElection {
+        let seconds = Duration::from_secs;
+        let election = LeaderElection::new("web").lease_duration(seconds(lease));
+        election.renew_deadline(seconds(renew)).retry_period(seconds(retry))
+    }
+
+    #[test]
+    fn the_defaults_and_other_descending_times_are_accepted() {
+        assert_eq!(LeaderElection::new("web.page-operator").validate(), Ok(()));
+        assert_eq!(seconds(60, 40, 5).validate(), Ok(()));
+    }
+
+    #[test]
+    fn times_that_do_not_descend_are_refused() {
+        for election in [seconds(10, 10, 2), seconds(15, 2, 2), seconds(15, 10, 0), seconds(1 << 40, 10, 2)] {
+            let refused = election.validate();
+            assert!(matches!(refused, Err(LeaderElectionError::InvalidTimes { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_no_object_can_have_are_refused() {
+        for name in ["", "Web", "web/page", "-web", "web.", "wéb", &"w".repeat(254)] {
+            let refused = LeaderElection::new(name).validate();
+            assert_eq!(refused, Err(LeaderElectionError::InvalidLeaseName(name.to_owned())));
+        }
+        let nobody = LeaderElection::new("web").identity("").validate();
+        assert_eq!(nobody, Err(LeaderElectionError::EmptyIdentity));
+    }
+}

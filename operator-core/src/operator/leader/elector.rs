@@ -1,0 +1,220 @@
+//! The task that keeps the lease: asks what the machine wants, and tells everybody what comes of it.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Weak},
+};
+
+use k8s_openapi::api::coordination::v1::LeaseSpec;
+use tokio::sync::oneshot;
+
+use super::{
+    Leadership, LostLeadership, Status,
+    configuration::{Callback, Callbacks, Timing},
+    lease::LeaseAccess,
+    machine::{Answer, Machine, Request, Step},
+};
+use crate::{
+    client::Term,
+    environment::{Environment, Now},
+    observe::{Observation, Observers, error_chain},
+    operator::Running,
+};
+
+/// By how much of it the waits of a standby are spread, so that not all of them come at the same moment.
+const SPREAD: f64 = 0.2;
+
+/// Tells the elector to stop.
+pub(super) struct Stop {
+    /// Whether the lease is given back.
+    pub(super) release: bool,
+    /// Answered when that is done, or has failed.
+    pub(super) done: oneshot::Sender<()>,
+}
+
+pub(super) struct Elector {
+    pub(super) machine: Machine,
+    pub(super) lease: LeaseAccess,
+    pub(super) lease_name: String,
+    pub(super) identity: String,
+    pub(super) timing: Timing,
+    pub(super) callbacks: Callbacks,
+    pub(super) term: Term,
+    pub(super) environment: Environment,
+    pub(super) observers: Observers,
+    pub(super) status: Arc<Status>,
+    pub(super) running: Weak<Running>,
+    /// Whose name was last told.
+    pub(super) leader: Option<String>,
+    /// The last request failed, and that was said.
+    pub(super) is_failing: bool,
+}
+
+impl Elector {
+    pub(super) async fn run(mut self, mut stop: oneshot::Receiver<Stop>) {
+        tracing::info!(
+            lease = self.lease_name,
+            namespace = self.lease.namespace(),
+            identity = self.identity,
+            "standing by: runs start when this replica leads"
+        );
+        self.observe(false);
+        let told = loop {
+            let now = self.environment.now();
+            match self.machine.next(now) {
+                Step::Wait(until) => {
+                    let until = self.spread(now, until);
+                    tokio::select! {
+                        biased;
+                        told = &mut stop => break told,
+                        () = self.environment.clock().sleep_until(Some(until)) => {}
+                    }
+                }
+                Step::Ask(request, deadline) => {
+                    tokio::select! {
+                        biased;
+                        told = &mut stop => break told,
+                        answer = self.ask(request, deadline) => {
+                            self.machine.answered(request, now, answer, self.environment.now());
+                        }
+                    }
+                    self.tell();
+                }
+                Step::Lost(lost) => return self.lose(lost).await,
+            }
+        };
+        self.stop(told.ok()).await;
+    }
+
+    fn spread(&self, now: Now, until: Now) -> Now {
+        match self.machine.term() {
+            Some(_) => until,
+            None => now + self.environment.jitter().spread(until - now, SPREAD),
+        }
+    }
+
+    async fn ask(&mut self, request: Request, deadline: Now) -> Answer {
+        let record = self.machine.record(self.environment.wall_clock().now());
+        let clock = *self.environment.clock();
+        let answer = tokio::select! {
+            biased;
+            answer = self.lease.ask(request, record) => answer.map_err(|error| error_chain(&error)),
+            () = clock.sleep_until(Some(deadline)) => Err("there was no answer in time".to_owned()),
+        };
+        match answer {
+            Ok(answer) => {
+                if std::mem::take(&mut self.is_failing) {
+                    tracing::info!(lease = self.lease_name, "the lease can be reached again");
+                }
+                answer
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_failing, true) {
+                    tracing::warn!(
+                        lease = self.lease_name,
+                        error,
+                        "the lease can't be reached; it is tried again in each retry period"
+                    );
+                }
+                Answer::Failed
+            }
+        }
+    }
+
+    /// Tells what has changed since the last time.
+    fn tell(&mut self) {
+        let holder = self.machine.holder();
+        let is_new = holder.is_some() && holder != self.leader.as_deref();
+        if is_new {
+            self.leader = holder.map(str::to_owned);
+        }
+        if let Some(until) = self.machine.term() {
+            // First of all, as each moment of the term counts.
+            self.term.extend(until);
+            let mut leadership = self.status.leadership.lock();
+            let begins = *leadership != Leadership::Leading;
+            *leadership = Leadership::Leading;
+            drop(leadership);
+            if begins {
+                tracing::info!(lease = self.lease_name, identity = self.identity, "this replica leads");
+                self.observe(true);
+                self.call(|| called(self.callbacks.on_start_leading.as_deref()), "on_start_leading");
+            }
+        } else if let Leadership::Standby { leader } = &mut *self.status.leadership.lock() {
+            leader.clone_from(&self.leader);
+        }
+        if is_new && let Some(leader) = &self.leader {
+            tracing::info!(lease = self.lease_name, leader, "a new leader");
+            if let Some(callback) = &self.callbacks.on_new_leader {
+                self.call(|| callback(leader), "on_new_leader");
+            }
+        }
+    }
+
+    async fn lose(mut self, lost: LostLeadership) {
+        self.term.end();
+        self.tell();
+        tracing::error!(
+            lease = self.lease_name,
+            reason = %lost,
+            "this replica leads no longer: it writes nothing any more, and what runs is dropped"
+        );
+        *self.status.leadership.lock() = Leadership::Lost(lost);
+        self.observe(false);
+        if let Some(running) = self.running.upgrade() {
+            running.drop_runs().await;
+        }
+        self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
+        self.status.lost.cancel();
+    }
+
+    /// What is left to do when the operator stops; its runs are over, and its term is.
+    async fn stop(mut self, told: Option<Stop>) {
+        let has_led = *self.status.leadership.lock() == Leadership::Leading;
+        if has_led {
+            self.observe(false);
+            self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
+        }
+        let Some(Stop { release, done }) = told else { return };
+        if has_led && release {
+            let released = tokio::time::timeout(self.timing.retry_period, self.release()).await;
+            match released {
+                Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is given back"),
+                Ok(Ok(false)) => tracing::info!(lease = self.lease_name, "the lease is somebody else's"),
+                Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease runs out"),
+                Err(_) => tracing::warn!(lease = self.lease_name, "the lease runs out: there is no answer"),
+            }
+        }
+        // The error means that nobody waits.
+        let _ = done.send(());
+    }
+
+    /// Gives the lease back, if it is still ours.
+    async fn release(&mut self) -> Result<bool, kube::Error> {
+        let wall = self.environment.wall_clock().now();
+        // Read again, as a renewal may have been under way.
+        match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
+            Answer::Lease(lease) if lease.holder_identity.as_ref() == Some(&self.identity) => {
+                let answer = self.lease.ask(Request::Replace, Machine::release(lease, wall)).await?;
+                Ok(matches!(answer, Answer::Lease(_)))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn observe(&self, leads: bool) {
+        let (lease, identity) = (&*self.lease_name, &*self.identity);
+        self.observers.observe(&Observation::Leadership { lease, identity, leads });
+    }
+
+    /// A panic of a callback must not end the task that renews the lease.
+    fn call(&self, callback: impl FnOnce(), name: &str) {
+        if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+            tracing::error!(lease = self.lease_name, callback = name, "a callback panicked");
+        }
+    }
+}
+
+fn called(callback: Option<&Callback>) {
+    callback.into_iter().for_each(|callback| callback());
+}

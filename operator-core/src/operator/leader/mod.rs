@@ -1,0 +1,227 @@
+//! Of several replicas one works: the one that holds a lease.
+//!
+//! ```text
+//!            ┌────────────── elector (one task) ──────────────┐
+//!  lease ◀──▶│ lease.rs: read, create, replace ◀── machine    │── extends ──▶ Term ──▶ fence of the operator's clients
+//!            └────────────────────────────────────────────────┘                └─▶ controllers start their processors
+//!                              │ lost
+//!                              ▼
+//!              writes are refused, runs are dropped, `leadership_lost()` resolves
+//! ```
+//!
+//! # Guarantees
+//! - Nothing is written before this replica leads, or after its term: the fence below all clients asks the clock at each
+//!   write. That doesn't depend on this task, which may not have been polled for a minute.
+//! - A standby's event sources run, so that its caches are warm when it begins to lead.
+//! - Requests about the lease go through a client of their own, each with a deadline, without retry and budget.
+//! - A stop gives the lease back after the last run has ended by itself; if one had to be dropped, the lease runs out, as a
+//!   write of that run may still be on its way.
+//! - Whoever has lost doesn't come back: the operator has to be started anew, which [`Operator::run`](super::Operator::run)
+//!   leaves to whatever has started the process. Whoever has never led tries for ever.
+
+mod configuration;
+mod elector;
+mod lease;
+mod machine;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Weak};
+
+use kube::Config;
+use parking_lot::Mutex;
+use tokio::{sync::oneshot, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use super::{Error, Running};
+use crate::{
+    client::{LeaseClient, Term, TransportHook},
+    environment::Environment,
+    observe::Observers,
+};
+
+pub use configuration::{
+    DEFAULT_LEASE_DURATION, DEFAULT_RENEW_DEADLINE, DEFAULT_RETRY_PERIOD, LeaderElection, LeaderElectionError,
+};
+use elector::{Elector, Stop};
+use lease::LeaseAccess;
+use machine::Machine;
+
+/// Why a replica doesn't lead any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LostLeadership {
+    /// The lease could not be renewed in time: the API server is out of reach, overloaded or refuses, or the process was
+    /// not running.
+    #[error("the lease was not renewed in time")]
+    NotRenewed,
+    /// Somebody else's name is in the lease, or none.
+    #[error("the lease was taken{}", by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
+    Taken {
+        /// Whose name it is.
+        by: Option<String>,
+    },
+    /// There is no lease any more.
+    #[error("the lease was deleted")]
+    Deleted,
+}
+
+/// Where a replica stands in the election.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Leadership {
+    /// It doesn't lead: its caches are kept warm, no run is handed out.
+    Standby {
+        /// Whose name was last seen in the lease.
+        leader: Option<String>,
+    },
+    /// It leads.
+    Leading,
+    /// It has led, and doesn't any more.
+    Lost(LostLeadership),
+}
+
+/// What is known of the election, for all who ask.
+#[derive(Debug)]
+struct Status {
+    leadership: Mutex<Leadership>,
+    lost: CancellationToken,
+}
+
+/// An operator's part in an election, ready to begin.
+pub(super) struct Candidate {
+    client: LeaseClient,
+    lease: LeaseAccess,
+    identity: String,
+    election: LeaderElection,
+    term: Term,
+}
+
+impl Candidate {
+    /// Finds out who and where we are, and whether we may take part.
+    pub(super) async fn new(
+        election: &LeaderElection,
+        config: &Config,
+        hooks: &[TransportHook],
+        environment: &Environment,
+    ) -> Result<Self, Error> {
+        let namespace = election.namespace.as_ref().unwrap_or(&config.default_namespace).clone();
+        if namespace.is_empty() {
+            return Err(LeaderElectionError::NoNamespace.into());
+        }
+        let host = || std::env::var("HOSTNAME").ok().filter(|host| !host.is_empty());
+        let identity = election.identity.clone().or_else(host);
+        let identity = identity.unwrap_or_else(|| environment.jitter().uuid());
+        let client = LeaseClient::new(config, hooks, environment.clock())?;
+        let lease = LeaseAccess::new(client.client.clone(), namespace, election.lease_name.clone());
+        let rights = tokio::time::timeout(election.timing.renew_deadline, lease.missing_rights()).await;
+        match rights {
+            Ok(Ok(missing)) if missing.is_empty() => {}
+            Ok(Ok(missing)) => {
+                let namespace = lease.namespace().to_owned();
+                return Err(LeaderElectionError::Forbidden { missing, namespace }.into());
+            }
+            // A server that is out of reach keeps nobody from standing by.
+            Ok(Err(error)) => tracing::warn!(%error, "the rights for the lease can't be checked"),
+            Err(_) => tracing::warn!("the rights for the lease can't be checked: there is no answer"),
+        }
+        Ok(Self { client, lease, identity, election: election.clone(), term: Term::default() })
+    }
+
+    /// When this replica may write.
+    pub(super) fn term(&self) -> &Term {
+        &self.term
+    }
+
+    /// Takes part from now on, for `running`.
+    pub(super) fn start(
+        self,
+        running: Weak<Running>,
+        environment: &Environment,
+        observers: Observers,
+    ) -> Leader {
+        let Self { client, lease, identity, election, term } = self;
+        let status = Arc::new(Status {
+            leadership: Mutex::new(Leadership::Standby { leader: None }),
+            lost: CancellationToken::new(),
+        });
+        let (stop, stopped) = oneshot::channel();
+        let elector = Elector {
+            machine: Machine::new(identity.clone(), election.timing),
+            lease,
+            lease_name: election.lease_name,
+            identity,
+            timing: election.timing,
+            callbacks: election.callbacks,
+            term: term.clone(),
+            environment: environment.clone(),
+            observers,
+            status: Arc::clone(&status),
+            running,
+            leader: None,
+            is_failing: false,
+        };
+        let task = environment.spawn(elector.run(stopped));
+        Leader { client, term, status, stop: Mutex::new(Some(stop)), task }
+    }
+}
+
+/// An operator's part in an election, under way. Dropping it ends it at once; the lease runs out.
+pub(super) struct Leader {
+    client: LeaseClient,
+    term: Term,
+    status: Arc<Status>,
+    stop: Mutex<Option<oneshot::Sender<Stop>>>,
+    task: JoinHandle<()>,
+}
+
+impl Leader {
+    pub(super) fn leadership(&self) -> Leadership {
+        self.status.leadership.lock().clone()
+    }
+
+    /// Resolves when this replica has led, and doesn't any more.
+    pub(super) async fn lost(&self) -> LostLeadership {
+        loop {
+            self.status.lost.cancelled().await;
+            match self.leadership() {
+                Leadership::Lost(lost) => return lost,
+                // It is noted before it is told.
+                Leadership::Standby { .. } | Leadership::Leading => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Whether the task has ended although nobody has told it to, and nothing was lost.
+    pub(super) fn has_ended(&self) -> bool {
+        self.task.is_finished() && !self.status.lost.is_cancelled()
+    }
+
+    /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes a retry period
+    /// at most.
+    pub(super) async fn stop(&self, release: bool) {
+        self.term.end();
+        let stop = self.stop.lock().take();
+        if let Some(stop) = stop {
+            let (done, is_done) = oneshot::channel();
+            // The errors are that the task has ended, or ends now.
+            if stop.send(Stop { release, done }).is_ok() {
+                let _ = is_done.await;
+            }
+        }
+        self.close();
+    }
+
+    /// Sends nothing any more.
+    pub(super) fn close(&self) {
+        self.term.end();
+        self.client.close();
+        self.task.abort();
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
