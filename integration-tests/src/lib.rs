@@ -29,6 +29,7 @@ pub use intercept::{before, lose_answer};
 pub use log::{Fields, Line, LogCapture, LogText};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;
+pub use rights::until_refused;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};

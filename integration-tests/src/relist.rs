@@ -59,7 +59,9 @@ impl Relist {
             let mut cuts = self.cuts.subscribe();
             cuts.mark_unchanged();
             let response = inner.send(request).await?;
-            self.watches.add_permits(1);
+            if response.status().is_success() {
+                self.watches.add_permits(1);
+            }
             return Ok(response.map(|body| cut_short(body, async move { drop(cuts.changed().await) })));
         }
         if *self.held.borrow() {

@@ -8,7 +8,20 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::{Scene, TestObject};
+use crate::{Scene, TestObject, eventually};
+
+/// Waits until `request` is refused with `code`. The server notices a moment late that rights or credentials are gone, and
+/// what it is asked in that moment still succeeds.
+///
+/// # Errors
+/// When it isn't refused in time.
+pub async fn until_refused<T>(code: u16, mut request: impl AsyncFnMut() -> kube::Result<T>) -> Result<()> {
+    eventually(&format!("a refusal with {code}"), async || {
+        let refused = request().await.err();
+        Ok(matches!(refused, Some(kube::Error::Api(status)) if status.code == code).then_some(()))
+    })
+    .await
+}
 
 impl<K: TestObject> Scene<K> {
     /// Lets `user` do what `rule` says in the test's namespace.

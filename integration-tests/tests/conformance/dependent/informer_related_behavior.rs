@@ -4,17 +4,25 @@
 //! JOSDK's row also has operators that stop on such a failure, when configured, or call a handler. Ours never stops for it:
 //! it is not ready, and tries again.
 
+use std::fmt::Debug;
+
 use anyhow::Result;
 use integration_tests::{
-    Relist, Scene, Script, TestObject, eventually, test_resource, values_in, wanted_map, workflow_of_one,
+    Relist, Scene, Script, TestObject, eventually, test_resource, until_refused, values_in, wanted_map,
+    workflow_of_one,
 };
-use kube::{Api, api::PostParams};
+use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
+use kube::{
+    Api, Resource,
+    api::{ListParams, PostParams},
+};
 use operator_core::{
     dependent::Dependent,
     dependent::IntoDependent,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 test_resource!("informer-related-behavior.conformance.operator-core.io", namespaced);
@@ -114,15 +122,18 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
 
 #[operator_test]
 async fn it_survives_the_loss_of_the_right_to_its_primaries() -> Result<()> {
-    survives_the_loss("testresources", "primaries", primaries()).await
+    survives_the_loss::<TestResource>("testresources", "primaries", primaries()).await
 }
 
 #[operator_test]
 async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
-    survives_the_loss("configmaps", "maps", maps()).await
+    survives_the_loss::<ConfigMap>("configmaps", "maps", maps()).await
 }
 
-async fn survives_the_loss(plural: &'static str, name: &str, rule: Value) -> Result<()> {
+async fn survives_the_loss<K>(plural: &'static str, name: &str, rule: Value) -> Result<()>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
     let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
     let (user, relist) = (user(&scene), Relist::of(plural));
     scene.grant("primaries", &user, &primaries()).await?;
@@ -130,20 +141,14 @@ async fn survives_the_loss(plural: &'static str, name: &str, rule: Value) -> Res
     let operator = start(&scene, &[&scene.namespace], &relist).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
+    relist.watching().await?;
 
     scene.revoke(name).await?;
-    // The server ends no open watch for it, and its lists are refused only once it has learned of it: each watch that is
-    // still opened is cut again.
-    let cutting = async {
-        loop {
-            relist.watching().await?;
-            relist.cut();
-        }
-    };
-    tokio::select! {
-        refused = is_forbidden(&operator, plural, &scene.namespace) => refused?,
-        failed = cutting => return failed,
-    }
+    let probe = Api::<K>::namespaced(scene.cluster.client_as(&user)?, &scene.namespace);
+    until_refused(403, async || probe.list(&ListParams::default()).await).await?;
+    // The server ends no open watch for it.
+    relist.cut();
+    is_forbidden(&operator, plural, &scene.namespace).await?;
     scene.grant(name, &user, &rule).await?;
     scene.create("two", "second").await?;
     scene.until_values([("one-a", "first"), ("two-a", "second")]).await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, eventually, test_resource};
+use integration_tests::{Scene, test_resource, until_refused};
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
     core::v1::{ConfigMap, Secret, ServiceAccount},
@@ -51,16 +51,11 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     kept(&scene, "one", "first").await?;
 
     scene.revoke("writes").await?;
-    // The server notices a moment later, and a write in that moment still succeeds.
     let client = scene.cluster.client_as(&user)?;
     let probe = Api::<ConfigMap>::namespaced(client, &scene.namespace);
-    eventually("the right to be gone", async || {
-        let map = serde_json::from_value(json!({ "metadata": { "name": "probe" } }))?;
-        let params = PostParams { dry_run: true, ..PostParams::default() };
-        let refused = probe.create(&params, &map).await.err();
-        Ok(matches!(refused, Some(kube::Error::Api(status)) if status.code == 403).then_some(()))
-    })
-    .await?;
+    let map = serde_json::from_value(json!({ "metadata": { "name": "probe" } }))?;
+    let params = PostParams { dry_run: true, ..PostParams::default() };
+    until_refused(403, async || probe.create(&params, &map).await).await?;
     scene.set("one", "second").await?;
     let said = says(&scene, "one", "forbidden").await?;
     let rule = format!("User \"{user}\" cannot patch resource \"configmaps\" in API group \"\"");
@@ -117,15 +112,10 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
 
     std::fs::write(file.path(), token(&accounts, Some(&second)).await?)?;
     secrets.delete("first", &DeleteParams::default()).await?;
-    // The server remembers for some seconds that a token was valid.
     let mut old = scene.cluster.config();
     old.auth_info = serde_json::from_value(json!({ "token": old_token }))?;
     let probe = Api::<ConfigMap>::namespaced(Client::try_from(old)?, &scene.namespace);
-    eventually("the old token to be refused", async || {
-        let refused = probe.list(&ListParams::default()).await.err();
-        Ok(matches!(refused, Some(kube::Error::Api(status)) if status.code == 401).then_some(()))
-    })
-    .await?;
+    until_refused(401, async || probe.list(&ListParams::default()).await).await?;
     scene.set("one", "last").await?;
     let renewed = tokio::time::timeout(Duration::from_secs(90), kept_at_last(&scene)).await;
     renewed.context("the file was not read again")??;
