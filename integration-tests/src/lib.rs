@@ -34,4 +34,4 @@ pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{TestObject, TestStatus};
 pub use workflows::{Child, Outcomes, looking_on};
-pub use writing::{chain_of, fresh, once_before, said};
+pub use writing::{chain_of, fresh, once_before, owners, said};

@@ -12,7 +12,7 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 
-use crate::{Script, TestObject};
+use crate::{Script, TestObject, map_of};
 
 /// A config map that follows from a primary: called `<primary>-<suffix>`, with the value of the primary's spec.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,7 @@ impl<K: TestObject> Desired<K> for Child {
     type Resource = ConfigMap;
 
     fn desired(&self, primary: &K, _: &Context<K>) -> Result<ConfigMap, BoxError> {
-        let mut map = ConfigMap::default();
-        map.metadata.name = Some(format!("{}-{}", primary.name_any(), self.0));
-        map.metadata.namespace = primary.namespace();
-        let primary = serde_json::to_value(primary)?;
-        let value = primary.pointer("/spec/value").and_then(|value| value.as_str()).unwrap_or_default();
-        map.data = Some([("value".to_owned(), value.to_owned())].into());
-        Ok(map)
+        Ok(map_of(primary, self.0, primary.value()))
     }
 }
 

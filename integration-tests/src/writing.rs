@@ -28,6 +28,18 @@ pub fn said(message: impl Into<String>) -> TestStatus {
     TestStatus { message: Some(message.into()), ..TestStatus::default() }
 }
 
+/// By which operations fields of the object itself are owned, and whether `manager` owns them; not those of a subresource.
+pub fn owners<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, bool)> {
+    let entries = object.managed_fields().iter().filter(|entry| entry.subresource.is_none());
+    let mut owners: Vec<_> = entries
+        .map(|entry| {
+            (entry.operation.as_deref().unwrap_or_default(), entry.manager.as_deref() == Some(manager))
+        })
+        .collect();
+    owners.sort_unstable();
+    owners
+}
+
 /// The error and all that led to it, as in `what: why`.
 #[must_use]
 pub fn chain_of(error: &(dyn StdError + 'static)) -> String {

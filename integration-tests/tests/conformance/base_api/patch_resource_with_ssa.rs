@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, fresh, test_resource};
+use integration_tests::{Scene, Script, fresh, owners, test_resource};
 use kube::ResourceExt;
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 
@@ -16,7 +16,6 @@ async fn both_values_are_there() -> Result<()> {
         Box::pin(async move {
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
-
             Ok(UpdateControl::patch_resource(desired))
         })
     });
@@ -29,19 +28,7 @@ async fn both_values_are_there() -> Result<()> {
     assert_eq!(one.spec.value, "the user's");
     assert_eq!(one.annotations().get("by").map(String::as_str), Some("controller"));
 
-    let mut entries: Vec<_> = one
-        .managed_fields()
-        .iter()
-        .filter(|entry| entry.subresource.is_none())
-        .map(|entry| {
-            (entry.operation.as_deref().unwrap_or_default(), entry.manager.as_deref() == Some("sample"))
-        })
-        .collect();
-    entries.sort_unstable();
-    assert_eq!(
-        entries,
-        [("Apply", true), ("Update", false)],
-        "the controller's and the user's, nothing else"
-    );
+    let owners = owners(&one, "sample");
+    assert_eq!(owners, [("Apply", true), ("Update", false)], "the controller's and the user's, nothing else");
     Ok(())
 }

@@ -3,37 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, test_resource};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use integration_tests::{Scene, Script, eventually, test_resource, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::{
-    BoxError, Context, Controller, DeleteControl, Desired, KubernetesDependent, Workflow,
-    dependent::Capabilities, testing::operator_test,
-};
+use operator_core::{DeleteControl, dependent::Capabilities, testing::operator_test};
 
 test_resource!("cleaner-keeps-finalizer.conformance.operator-core.io", namespaced);
-
-struct Map;
-
-impl Desired<TestResource> for Map {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        let metadata = ObjectMeta {
-            name: Some(primary.name_any()),
-            namespace: primary.namespace(),
-            ..ObjectMeta::default()
-        };
-        Ok(ConfigMap { metadata, ..ConfigMap::default() })
-    }
-}
 
 #[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
     let scene = Scene::<TestResource>::new("cleaner-keeps-finalizer").await?;
-    let workflow = Workflow::builder()
-        .dependent(KubernetesDependent::new(Map).capabilities(Capabilities::CRUD_NO_GC))
-        .build()?;
+    let workflow = workflow_of_one(wanted_map("map").capabilities(Capabilities::CRUD_NO_GC))?;
     let maps = scene.api::<ConfigMap>();
     let script = Script::idle().cleanup({
         let maps = maps.clone();
@@ -45,7 +25,10 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
                     result.is_some_and(|result| result.all_deleted()),
                     "the workflow comes first"
                 );
-                anyhow::ensure!(maps.get_opt(&primary.name_any()).await?.is_none(), "its map is gone");
+                anyhow::ensure!(
+                    maps.get_opt(&format!("{}-map", primary.name_any())).await?.is_none(),
+                    "its map is gone"
+                );
                 Ok(match number {
                     1 => DeleteControl::no_finalizer_removal_before(Duration::from_millis(50)),
                     _ => DeleteControl::default_delete(),
@@ -53,11 +36,9 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
             })
         }
     });
-    let controller =
-        Controller::builder(script.clone()).with_cleaner().workflow(&workflow).namespaces([&scene.namespace]);
-    let operator = scene.start(controller).await?;
+    let operator = scene.start(scene.managed(&script, &workflow).with_cleaner()).await?;
     scene.create("one", "first").await?;
-    eventually("the map", async || Ok(maps.get_opt("one").await?)).await?;
+    eventually("the map", async || Ok(maps.get_opt("one-map").await?)).await?;
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     assert_eq!(script.cleanups.of("one").len(), 2, "the primary outlived the first clean-up");

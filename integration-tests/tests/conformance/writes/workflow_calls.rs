@@ -6,15 +6,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Audit, Scene, Script, before, eventually, said, test_resource};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
+use integration_tests::{
+    Audit, Scene, Script, TestObject, before, eventually, map_of, said, test_resource, wanted, workflow_of,
 };
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
 use operator_core::{
-    BoxError, Context, Controller, ControllerBuilder, Desired, KubernetesDependent, OperatorBuilder,
-    UpdateControl, Workflow,
+    OperatorBuilder, UpdateControl,
+    dependent::{Dependent, IntoDependent},
     testing::{TestOperator, operator_test},
 };
 use serde_json::json;
@@ -26,23 +25,12 @@ test_resource!("workflow-calls.conformance.operator-core.io", namespaced);
 const DEPENDENTS: usize = 10;
 
 /// A config map. Only the first one shows the primary's value.
-struct Map(usize);
-
-impl Desired<TestResource> for Map {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        let value = if self.0 == 0 { primary.spec.value.clone() } else { "constant".to_owned() };
-        Ok(ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(format!("{}-{}", primary.name_any(), self.0)),
-                namespace: primary.namespace(),
-                ..ObjectMeta::default()
-            },
-            data: Some([("value".to_owned(), value)].into()),
-            ..ConfigMap::default()
-        })
-    }
+fn map(index: usize) -> Dependent<TestResource> {
+    let suffix = index.to_string();
+    let desired = move |primary: &TestResource| {
+        map_of(primary, &suffix, if index == 0 { primary.value() } else { "constant" })
+    };
+    wanted(&format!("map-{index}"), desired).into_dependent()
 }
 
 fn script() -> Script<TestResource> {
@@ -54,22 +42,13 @@ fn script() -> Script<TestResource> {
     })
 }
 
-fn controller(
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-) -> Result<ControllerBuilder<Script<TestResource>>> {
-    let map = |index| KubernetesDependent::new(Map(index)).name(format!("map-{index}"));
-    let workflow =
-        (0..DEPENDENTS).fold(Workflow::builder(), |workflow, index| workflow.dependent(map(index)));
-    Ok(Controller::builder(script.clone()).namespaces([&scene.namespace]).workflow(&workflow.build()?))
-}
-
 async fn start(
     operator: OperatorBuilder,
     scene: &Scene<TestResource>,
     script: &Script<TestResource>,
 ) -> Result<TestOperator> {
-    let operator = TestOperator::start(operator.register(controller(scene, script)?)?).await?;
+    let workflow = workflow_of((0..DEPENDENTS).map(map))?;
+    let operator = TestOperator::start(operator.register(scene.managed(script, &workflow))?).await?;
     operator.settled().await?;
     Ok(operator)
 }
