@@ -4,6 +4,7 @@
 mod faults;
 mod layers;
 mod lints;
+mod public;
 mod purity;
 mod rows;
 mod servers;
