@@ -10,7 +10,7 @@
 //! - A re-export is followed to the definition, so that two paths to one item can be told from two items.
 //!
 //! # Assumptions
-//! - Modules lie where rustc looks for them by default, and no macro makes public items of its own.
+//! - Modules lie where rustc looks for them by default. What a macro makes is seen where a `use` names it.
 //! - Methods and fields are not listed: they come with their type.
 
 mod parse;
@@ -36,7 +36,7 @@ pub struct PublicItem {
 /// The public items of the crate whose root is `lib`, sorted by their paths.
 ///
 /// # Errors
-/// When a file is missing or isn't Rust, or when a re-export leads nowhere.
+/// When a file is missing or isn't Rust.
 pub fn public_items(lib: &Path) -> Result<Vec<PublicItem>> {
     let modules = parse::modules(lib)?;
     let mut items = walk::walk(&modules)?;

@@ -96,12 +96,11 @@ fn resolve(modules: &Modules, module: &[String], path: &[String], depth: usize) 
             return Ok(vec![external()]);
         }
         if position + 1 == rest.len() {
-            anyhow::ensure!(
-                !found.is_empty(),
-                "`{}` leads nowhere from {}",
-                path.join("::"),
-                module.join("::")
-            );
+            if found.is_empty() {
+                // The compiler has found it, so a macro has made it.
+                let defined = [at.as_slice(), std::slice::from_ref(name)].concat().join("::");
+                found.push(Target::Item { defined, kind: "made by a macro" });
+            }
             return Ok(found);
         }
         let inner = found.into_iter().find_map(|target| match target {

@@ -47,11 +47,13 @@ impl Beside {
         Ok(Self { _folder: folder, package, repository: repository.to_owned() })
     }
 
-    /// Runs cargo; what it builds is shared by all packages.
+    /// Runs cargo. With the workspace's target folder and profile, what was checked there isn't checked again.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
         let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["--config", "profile.dev.debug='line-tables-only'"]);
+        cargo.args(["--config", "profile.dev.package.'*'.debug=false"]);
         cargo.args(arguments).current_dir(&self.package);
-        Ok(cargo.env("CARGO_TARGET_DIR", self.repository.join("target/readme")).output()?)
+        Ok(cargo.env("CARGO_TARGET_DIR", self.repository.join("target")).output()?)
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod faults;
 mod layers;
+mod links;
 mod lints;
 mod public;
 mod purity;

@@ -101,6 +101,6 @@ fn a_second_path_is_found_through_modules_and_globs() {
         ]
     );
     let second = second_paths(&items);
-    assert_eq!(second[0], ["a::Deep", "a::inner::Deep", "again::Deep", "again::inner::Deep", "other::Deep"]);
-    assert_eq!(second[1], ["a::Once", "again::Once"]);
+    assert_eq!(second[0], ["a::Once", "again::Once"]);
+    assert_eq!(second[1], ["a::Deep", "a::inner::Deep", "again::Deep", "again::inner::Deep", "other::Deep"]);
 }

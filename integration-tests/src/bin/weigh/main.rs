@@ -1,8 +1,8 @@
 //! How heavy the house is: what it costs to build and to test it, what is in its binaries, what it shows to its users.
 //!
 //! ```sh
-//! cargo run -p integration-tests --bin weigh                    # HEAD, and the budgets
-//! cargo run -p integration-tests --bin weigh -- --before v0.1.0 # the same beside an older revision
+//! cargo weigh                 # HEAD, and the budgets
+//! cargo weigh --before v0.1.0 # the same beside an older revision
 //! ```
 //!
 //! It weighs committed revisions, each in a clone and a target folder of its own, so that nothing of this tree's builds

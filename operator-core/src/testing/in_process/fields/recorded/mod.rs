@@ -1,6 +1,6 @@
 //! The types of Kubernetes, recorded from a real API server and from its Go types: nothing here is written by hand.
 //!
-//! `cargo run -p integration-tests --bin record-types` writes `types.json` anew, for the version of Kubernetes that
+//! `cargo record-types` writes `types.json` anew, for the version of Kubernetes that
 //! `operator-core/control-plane` names. The program that it runs explains the notation.
 //!
 //! # Assumptions
