@@ -18,8 +18,8 @@ use crate::resource::KubeObject;
 pub use crate::processor::RetryInfo;
 pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
-pub(crate) use control::ErrorStatus;
-pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+pub use control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl};
+pub(crate) use control::{ErrorStatus, SerializedStatus};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
