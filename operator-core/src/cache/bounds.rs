@@ -6,13 +6,14 @@ use serde_json::json;
 
 use crate::resource::{KubeObject, ResourceType};
 
-/// The bounds of an informer made by [`Informer::bounded`](super::Informer::bounded). Answers to the settings of JOSDK's
+/// The bounds of an informer made by [`Informer::bounded`](super::Informer::bounded). JOSDK: the settings of
 /// `BoundedItemStore` and its Caffeine cache.
 #[derive(Clone, Debug)]
 pub struct Bounds<K> {
-    /// So many objects are held in full at most: those that were read or changed last. With 0 each read asks the server.
+    /// At most this number of objects is held in full: those that were read or changed last. With 0 each read asks the
+    /// server.
     pub max_objects: u64,
-    /// An object that was neither read nor changed for so long is not held in full any more; by default there is no such
+    /// An object that was neither read nor changed for this long is not held in full any more; by default there is no such
     /// limit. The time is the machine's monotonic clock, and memory is given back with the next event or bookmark.
     pub time_to_idle: Option<Duration>,
     /// An object without content, of which minimal objects are made by giving it metadata. Needed only for types that
@@ -51,6 +52,7 @@ impl<K: KubeObject> Bounds<K> {
             "kind": resource_type.kind(),
             "metadata": { "name": "minimal" },
         });
-        serde_json::from_value(bare).map_err(|error| error.to_string())
+        // From text, as all objects are: the type is decoded in one way only.
+        serde_json::from_str(&bare.to_string()).map_err(|error| error.to_string())
     }
 }

@@ -24,6 +24,7 @@
 //!   itself, when it is sent and whenever it could go on.
 //! - The lease has a client of its own: a budget that is used up, a retry or writes that starve don't hold it up.
 
+mod answer;
 mod budget;
 mod deadline;
 mod error;
@@ -55,6 +56,7 @@ use tower::{
 
 use crate::environment::{Clock, Environment};
 
+pub(crate) use answer::exchange;
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;

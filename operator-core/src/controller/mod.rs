@@ -25,7 +25,7 @@ use crate::{
         Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{ClientHandle, Writer},
+    operations::Writer,
     processor::Processor,
     reconciler::{
         ControllerContext, NextIsImminent, Reconciler,
@@ -236,8 +236,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             primary,
             sources,
             writer: Writer {
-                client: ClientHandle(clients.direct.clone()),
-                reads: ClientHandle(clients.reads.clone()),
+                clients: clients.clone(),
                 controller: Arc::clone(&self.name),
                 field_manager: Arc::clone(&self.field_manager),
                 environment: environment.clone(),

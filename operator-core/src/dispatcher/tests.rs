@@ -32,7 +32,7 @@ use crate::{
         PrimaryFilters, PrimarySource, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::{ClientHandle, Writer},
+    operations::Writer,
     processor::RunId,
     reconciler::{ControllerContext, NextIsImminent, workflow::WorkflowSurroundings},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
@@ -207,8 +207,7 @@ impl World {
         primary.informer().synced().await;
         sources.all().next().expect("the source of secrets").synced().await;
         let writer = Writer {
-            client: ClientHandle(clients.direct.clone()),
-            reads: ClientHandle(clients.reads.clone()),
+            clients: clients.clone(),
             controller: "writes".into(),
             field_manager: "writes".into(),
             environment,
