@@ -22,11 +22,11 @@ pub(crate) enum Unread {
     NoObject(serde_json::Error),
 }
 
-/// The newest state of an object in the form that `accept` asks for, not decoded yet; `None` when the server doesn't have
-/// it.
+/// The newest state of an object in the form that `accept` asks for, not decoded yet; `None` when the server doesn't
+/// have it.
 ///
-/// Only a 404 that names the object says so. A server that has just started, or doesn't serve the type any more, answers 404
-/// as well; then it names none, and is asked again later.
+/// Only a 404 that names the object says so. A server that has just started, or doesn't serve the type any more,
+/// answers 404 as well; then it names none, and is asked again later.
 pub(crate) async fn read_live(
     client: &Client,
     resource_type: &ResourceType,

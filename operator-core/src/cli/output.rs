@@ -27,7 +27,7 @@ pub struct OutputStyle {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorWhen,
-    /// Use ASCII only; this is so by itself when the locale is not UTF-8
+    /// Use ASCII only; the default when the locale is not UTF-8
     #[arg(long, global = true)]
     pub ascii: bool,
 }

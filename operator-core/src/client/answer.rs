@@ -1,5 +1,5 @@
-//! Reading the answer to a single request as it came. kube's own reading logs what it doesn't understand as a whole, even a
-//! Secret, and loses the header `Retry-After`.
+//! Reading the answer to a single request as it came. kube's own reading logs what it doesn't understand as a whole,
+//! even a Secret, and loses the header `Retry-After`.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -15,8 +15,8 @@ use super::retry_after;
 /// The longest part of an answer that is no `Status` which is quoted.
 const LONGEST_QUOTE: usize = 300;
 
-/// Sends a request, and gives the answer's code and body, or the refusal. The error says that there was no answer, or half of
-/// one.
+/// Sends a request, and gives the answer's code and body, or the refusal. The error says that there was no answer, or
+/// half of one.
 pub(crate) async fn exchange(
     client: &Client,
     request: Request<Body>,

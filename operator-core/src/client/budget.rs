@@ -17,7 +17,7 @@ use super::{Error, deadline::is_endless};
 use crate::environment::{Clock, Quota, QuotaState};
 
 /// How many requests an operator may make: a number per second, and a burst of them after a quiet time. Watches and
-/// other requests without an end don't count. Answers to client-go's `QPS` and `Burst`.
+/// other requests without an end don't count. client-go: `QPS` and `Burst`.
 ///
 /// Requests beyond the budget wait, first come, first served. Since API servers have priority and fairness, an operator
 /// rarely needs a budget; it is for clusters that have to be spared.

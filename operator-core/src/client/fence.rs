@@ -32,8 +32,8 @@ pub(crate) enum Closed {
 #[error("this replica led no longer when the write had not been answered yet")]
 struct LeadsNoLonger;
 
-/// Lets requests pass until it is closed, for ever; and writes while their term holds, where there is one. Clones are the
-/// same fence.
+/// Lets requests pass until it is closed, forever; and writes while their term holds, where there is one. Clones are
+/// the same fence.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     closed: Arc<AtomicBool>,

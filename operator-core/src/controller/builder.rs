@@ -26,7 +26,7 @@ pub const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
 /// How long a primary goes without a run, unless its controller says otherwise: ten hours.
 pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
 
-/// Declares a controller. Answers to JOSDK's `ControllerConfiguration`.
+/// Declares a controller. JOSDK: `ControllerConfiguration`.
 ///
 /// Nothing needs to be said: the name is the reconciler's type name, all namespaces are watched, and failures are
 /// retried with growing delays.
@@ -141,16 +141,16 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// the generation grew, when it marks the primary for deletion, or when the finalizer is missing.
     ///
     /// Without them the user's filters decide alone. One that doesn't let the mark for deletion pass keeps `cleanup` from
-    /// being called. Creation, deletion and replacement are not affected, nor is it that the operator's own writes cause
-    /// no run. JOSDK's `defaultFilters`.
+    /// being called. Creation, deletion and replacement are not affected, and the operator's own writes still cause no
+    /// run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
         self.settings.default_filters = default_filters;
         self
     }
 
     /// Adds an index over the primaries, under `name`: `values` says under which values a primary is found. Read it by
-    /// `context.primary_cache().by_index(…)`, and in a mapper by `primaries.by_index(…)`. Answers to JOSDK's
-    /// `addIndexers`.
+    /// `context.primary_cache().by_index(…)`, and in a mapper by `primaries.by_index(…)`.
+    /// JOSDK: `addIndexers`.
     pub fn index(
         mut self,
         name: impl Into<String>,
@@ -172,7 +172,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How long a primary goes without a run at the most, counted from the end of the last one; `None` for no limit.
+    /// The longest time that a primary goes without a run, counted from the end of the last one; `None` for no limit.
     pub fn max_reconciliation_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
         self.settings.machine.max_reconciliation_interval = interval.into();
         self
@@ -186,7 +186,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// Whether finalizer, object and status of primaries are written by server-side apply; by default they are. Otherwise
     /// they are written by JSON patch: what a run's answer changes in the primary that it was given is sent, so that what
-    /// it leaves out is removed, and other managers' fields can be changed. JOSDK's `useSSAToPatchPrimaryResource`.
+    /// it leaves out is removed, and other managers' fields can be changed. JOSDK: `useSSAToPatchPrimaryResource`.
     pub fn use_ssa_to_patch_primary(mut self, use_ssa: bool) -> Self {
         self.settings.use_ssa_to_patch_primary = use_ssa;
         self
@@ -206,7 +206,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Watches objects that primaries refer to, such as a Secret named in a spec: `references` gives their keys, which
-    /// need not exist. Any number of primaries may refer to one object. Answers to JOSDK's `PrimaryToSecondaryMapper`
+    /// need not exist. Any number of primaries may refer to one object. JOSDK: `PrimaryToSecondaryMapper`
     /// together with the `SecondaryToPrimaryMapper` that goes with it.
     ///
     /// The secondaries of a primary are then what it refers to at the time of the question, and a change of one of them
@@ -243,8 +243,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Runs a workflow for each primary: before `reconcile`, unless it is declared as invoked explicitly, and before
-    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. Answers to JOSDK's
-    /// `@Workflow`.
+    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted.
+    /// JOSDK: `@Workflow`.
     pub fn workflow(mut self, workflow: &Workflow<R::Primary>) -> Self {
         self.sources.add_workflow(workflow.event_sources());
         self.settings.outlines.push(workflow.outline());
@@ -252,8 +252,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Answers to JOSDK's
-    /// `EventSourceUtils.eventSourcesFromWorkflow`.
+    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs.
+    /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
         self.sources.add_workflow(workflow.event_sources());
         self.settings.outlines.push(workflow.outline());

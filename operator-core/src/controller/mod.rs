@@ -45,7 +45,7 @@ use running::Start;
 use settings::Settings;
 use sink::ProcessorSink;
 
-/// A declared controller, ready to be registered with an operator. Answers to JOSDK's `Controller`.
+/// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(Box<dyn Declared>);
 
 impl Controller {

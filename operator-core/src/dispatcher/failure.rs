@@ -29,8 +29,8 @@ impl Failure {
         Self { error: error.into(), retryable, panicked }
     }
 
-    /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a finalizer's
-    /// write, or a look at the live object.
+    /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a
+    /// finalizer's write, or a look at the live object.
     pub(super) fn of_write(error: operations::Error) -> Self {
         let retryable = error.is_retryable();
         Self { error: error.into(), retryable, panicked: false }

@@ -59,7 +59,7 @@ pub(crate) type CleanupFn<R> = for<'c> fn(
     &'c Context<Primary<R>>,
 ) -> BoxFuture<'c, Result<DeleteControl, <R as Reconciler>::Error>>;
 
-/// Executes the runs of one controller. Answers to JOSDK's `ReconciliationDispatcher`.
+/// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
 pub(crate) struct Dispatcher<R: Reconciler> {
     pub(crate) reconciler: Arc<R>,
     pub(crate) cleanup: Option<CleanupFn<R>>,
@@ -93,7 +93,8 @@ enum Done {
 enum After {
     /// The run is retried. Whether the failure counts as handled decides how loudly it is told.
     Retry { handled: bool },
-    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks for.
+    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks
+    /// for.
     Done { reschedule: Option<Duration> },
 }
 

@@ -1,17 +1,19 @@
 //! Every write to the API server.
 //!
 //! ```text
-//! ResourceOperations   what user code writes with ┐     ┌ Intent     what is to be written
-//! DependentWriter      a dependent                ├────▶│ Target     where: the object, and the source that learns the answer
-//! PrimaryWriter        finalizer, object, status  ┘     └ WriteMode  how: matched, locked, filtered
-//!                                                           │
-//!                                                           ▼
-//! known state as desired? ──yes──▶ no request         Target::write, one for all
+//! ResourceOperations  user code's writes        ┐     ┌ Intent     what is to be written
+//! DependentWriter     a dependent's             ├────▶│ Target     where: the object, and the source that learns
+//! PrimaryWriter       finalizer, object, status ┘     │            the answer
+//!                                                     └ WriteMode  how: matched, locked, filtered
+//!                                                        │
+//!                                                        ▼
+//! known state as desired? ──yes──▶ no request      Target::write, one for all
 //!    │no
 //!    ▼
-//! filter window opens ─▶ WriteRequest, locked to a version ─▶ Writer ──conflict──▶ secondary: again, without lock and window
-//!    │                                                          │                 primary: again, locked to the live version
-//!    ▼                                                          └ no conflict
+//! filter window opens ─▶ WriteRequest, locked to a version ─▶ Writer
+//!    │                      │ conflict: a secondary is written again, without lock and window; a primary again,
+//!    │                      └ locked to the live version
+//!    ▼
 //! answer into the cache: the next read sees it; its echo wakes nobody
 //! ```
 //!

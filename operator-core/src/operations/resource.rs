@@ -13,8 +13,8 @@ use super::{
 };
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
-/// Writes objects: what nothing differs in is not sent, what is sent can be read at once, and its echo wakes nobody. Got
-/// from the context of a run; [`WriteMode`] says otherwise where needed. Answers to JOSDK's `ResourceOperations`.
+/// Writes objects: an object in which nothing differs is not sent, what is sent can be read at once, and its echo wakes
+/// nobody. Got from the context of a run; [`WriteMode`] says otherwise where needed. JOSDK: `ResourceOperations`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -65,8 +65,8 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Brings an object into the desired state by server-side apply: creates it, changes the fields that `desired`
-    /// names, and removes those that an earlier desired state named and this one doesn't. Fields of others stay. JOSDK's
-    /// `serverSideApply`.
+    /// names, and removes those that an earlier desired state named and this one doesn't. Fields of others stay.
+    /// JOSDK: `serverSideApply`.
     ///
     /// The `resourceVersion` in `desired` counts only with [`WriteMode::FilterWithOptimisticLocking`]. An apply of the
     /// primary leaves out its status, and keeps the controller's finalizer.
@@ -84,7 +84,7 @@ impl<'c> ResourceOperations<'c> {
         self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
     }
 
-    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK's `serverSideApplyStatus`.
+    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -95,7 +95,7 @@ impl<'c> ResourceOperations<'c> {
         self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
     }
 
-    /// Creates an object. JOSDK's `create`.
+    /// Creates an object. JOSDK: `create`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 when the object exists. A run can't create its own primary:
@@ -113,7 +113,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Replaces an object by PUT. `desired` must carry the `resourceVersion` of the state it was made from, except with
-    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK's `update`.
+    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK: `update`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 when somebody else has changed the object in the meantime.
@@ -121,7 +121,7 @@ impl<'c> ResourceOperations<'c> {
         self.replace(desired, Part::Object).await
     }
 
-    /// The same for the status; the rest of `desired` is ignored. JOSDK's `updateStatus`.
+    /// The same for the status; the rest of `desired` is ignored. JOSDK: `updateStatus`.
     ///
     /// # Errors
     /// As [`update`](Self::update).
@@ -130,7 +130,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Changes an object by a JSON patch (RFC 6902): what `edit` changes in a copy of `actual` is sent, and nothing else.
-    /// Without a change nothing is sent. The status is left out. JOSDK's `jsonPatch`.
+    /// Without a change nothing is sent. The status is left out. JOSDK: `jsonPatch`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 422 when a list that is changed has changed in the meantime.
@@ -142,7 +142,7 @@ impl<'c> ResourceOperations<'c> {
         self.patch(actual, edit, Part::Object).await
     }
 
-    /// The same for the status; what `edit` changes elsewhere is left out. JOSDK's `jsonPatchStatus`.
+    /// The same for the status; what `edit` changes elsewhere is left out. JOSDK: `jsonPatchStatus`.
     ///
     /// # Errors
     /// As [`json_patch`](Self::json_patch).
@@ -155,7 +155,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Changes an object by a JSON merge patch (RFC 7386): the fields that `patch` names are set, those with `null` are
-    /// removed, lists are replaced as a whole. Of `object`, only name and namespace count. JOSDK's `jsonMergePatch`.
+    /// removed, lists are replaced as a whole. Of `object`, only name and namespace count. JOSDK: `jsonMergePatch`.
     ///
     /// A `metadata.resourceVersion` in the patch makes a conflict an error.
     ///
@@ -165,8 +165,8 @@ impl<'c> ResourceOperations<'c> {
         self.merge(object, patch, Part::Object).await
     }
 
-    /// The same for the status: `patch` has a field `status`, and the rest of it is ignored. JOSDK's
-    /// `jsonMergePatchStatus`.
+    /// The same for the status: `patch` has a field `status`, and the rest of it is ignored.
+    /// JOSDK: `jsonMergePatchStatus`.
     ///
     /// # Errors
     /// As [`merge_patch`](Self::merge_patch).

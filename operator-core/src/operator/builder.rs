@@ -181,7 +181,7 @@ impl OperatorBuilder {
     }
 
     /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
-    /// repeated each time that as much time has passed again. By default two minutes, `None` for no such warning.
+    /// repeated each time that this time has passed again. By default two minutes, `None` for no such warning.
     ///
     /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing: the sources go on trying, and the controllers whose sources
     /// are synced work.
@@ -191,7 +191,8 @@ impl OperatorBuilder {
     }
 
     /// How many dependents may be reconciled or deleted at the same time, all workflows of all controllers together; by
-    /// default 50. Within that, what can be done at the same time in one run is. JOSDK's `concurrentWorkflowExecutorThreads`.
+    /// default 50. Within that, what can be done at the same time in one run is.
+    /// JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
         self.settings.max_concurrent_dependents = dependents;
         self

@@ -57,7 +57,7 @@ use builder::Settings;
 use http::{HttpConfig, HttpListener, HttpServer};
 use leader::{Candidate, Leader};
 
-/// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
+/// A set of controllers that start and stop together. JOSDK: `Operator`.
 pub struct Operator {
     settings: Settings,
     observers: Observers,

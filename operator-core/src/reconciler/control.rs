@@ -16,7 +16,7 @@ fn status_of(object: &impl Serialize) -> SerializedStatus {
     serde_json::to_value(object).map(|mut object| object["status"].take())
 }
 
-/// The answer of a reconcile. Answers to JOSDK's `UpdateControl`.
+/// The answer of a reconcile. JOSDK: `UpdateControl`.
 ///
 /// Patches are server-side applies by the controller's field manager: give the fields that the controller is
 /// responsible for. Nothing is sent where nothing differs.
@@ -77,7 +77,7 @@ impl<P: KubeObject> UpdateControl<P> {
     }
 }
 
-/// The answer of a cleanup. Answers to JOSDK's `DeleteControl`.
+/// The answer of a cleanup. JOSDK: `DeleteControl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the finalizer stays unless the control is returned from `cleanup`"]
 pub enum DeleteControl {
@@ -92,12 +92,12 @@ pub enum DeleteControl {
 }
 
 impl DeleteControl {
-    /// All is undone: the finalizer may go. JOSDK's `defaultDelete`.
+    /// All is undone: the finalizer may go. JOSDK: `defaultDelete`.
     pub const fn default_delete() -> Self {
         Self::RemoveFinalizer
     }
 
-    /// The finalizer stays until an event causes another clean-up. JOSDK's `noFinalizerRemoval`.
+    /// The finalizer stays until an event causes another clean-up. JOSDK: `noFinalizerRemoval`.
     pub const fn no_finalizer_removal() -> Self {
         Self::KeepFinalizer { reschedule_after: None }
     }
@@ -108,8 +108,8 @@ impl DeleteControl {
     }
 }
 
-/// What to write into the status after a failure, and whether to try again. Answers to JOSDK's
-/// `ErrorStatusUpdateControl`.
+/// What to write into the status after a failure, and whether to try again.
+/// JOSDK: `ErrorStatusUpdateControl`.
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `update_error_status`"]
 pub struct ErrorStatusUpdateControl<P> {

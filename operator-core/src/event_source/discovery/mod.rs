@@ -121,7 +121,8 @@ impl Discovery {
         Ok(self.definitions.get(&ObjectKey::cluster_scoped(name)).is_some_and(|found| found.is_established()))
     }
 
-    /// Whether objects of a kind are served. `subscriber` is woken when a definition of its group appears, changes or goes.
+    /// Whether objects of a kind are served. `subscriber` is woken when a definition of its group appears, changes or
+    /// goes.
     pub(crate) async fn is_served(
         &self,
         kind: &ResourceType,
