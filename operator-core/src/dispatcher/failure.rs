@@ -1,6 +1,6 @@
-//! Why a run failed.
+//! Why a run failed, and what follows.
 
-use std::{any::Any, error::Error as StdError, fmt, time::Duration};
+use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{
     operations,
@@ -50,6 +50,28 @@ impl Failure {
     /// Whether somebody else's write came in between.
     pub(super) fn is_conflict(&self) -> bool {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
+    }
+}
+
+/// What follows a failure, as its error status says.
+pub(super) enum After {
+    /// The run is retried. Whether the failure counts as handled decides how loudly it is told.
+    Retry { handled: bool },
+    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks
+    /// for.
+    Done { reschedule: Option<Duration> },
+}
+
+/// A run that failed.
+pub(super) struct Failed<P> {
+    pub(super) failure: Failure,
+    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
+    pub(super) reconciled: Option<Arc<P>>,
+}
+
+impl<P> From<Failure> for Failed<P> {
+    fn from(failure: Failure) -> Self {
+        Self { failure, reconciled: None }
     }
 }
 

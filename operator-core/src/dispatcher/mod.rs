@@ -47,7 +47,7 @@ use crate::{
     },
 };
 
-use failure::Failure;
+use failure::{After, Failed, Failure};
 use report::Report;
 
 type Primary<R> = <R as Reconciler>::Primary;
@@ -87,28 +87,6 @@ enum Done {
     Nothing,
     FinalizerRemoved,
     Reconciled { reschedule: Option<Duration> },
-}
-
-/// What follows a failure, as its error status says.
-enum After {
-    /// The run is retried. Whether the failure counts as handled decides how loudly it is told.
-    Retry { handled: bool },
-    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks
-    /// for.
-    Done { reschedule: Option<Duration> },
-}
-
-/// A run that failed.
-struct Failed<P> {
-    failure: Failure,
-    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
-    reconciled: Option<Arc<P>>,
-}
-
-impl<P> From<Failure> for Failed<P> {
-    fn from(failure: Failure) -> Self {
-        Self { failure, reconciled: None }
-    }
 }
 
 impl<R: Reconciler> Dispatcher<R> {
