@@ -5,9 +5,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{
-    Context, Desired, KubernetesDependent, UpdateControl,
+    BoxError, Context, Desired, KubernetesDependent, UpdateControl,
     dependent::Capabilities,
-    reconciler::BoxError,
     workflow::{Node, WorkflowResult},
 };
 use parking_lot::Mutex;

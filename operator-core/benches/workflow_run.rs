@@ -10,9 +10,8 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Context, Workflow,
+    BoxError, Context, Workflow,
     dependent::{CustomDependent, DependentResource},
-    reconciler::BoxError,
     testing::offline_context,
     workflow::Node,
 };

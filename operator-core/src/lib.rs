@@ -20,6 +20,7 @@
 //! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
 //! - `cli` (feature): the commands of every operator's binary.
 
+mod error;
 pub mod resource;
 
 pub mod environment;
@@ -56,15 +57,14 @@ pub mod cli;
 pub use controller::derived as __private;
 pub use controller::{Controller, ControllerBuilder, ControllerConfiguration};
 pub use dependent::{Desired, KubernetesDependent};
+pub use error::BoxError;
 pub use event_source::{
     CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
     PollingEventSource, SimpleInboundEventSource, WatchScope,
 };
 pub use operator::{Error, Exit, LeaderElection, Operator, OperatorBuilder};
 pub use processor::GenericRetry;
-pub use reconciler::{
-    BoxError, Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
-};
+pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
 pub use resource::{ObjectKey, ResourceType};
 pub use workflow::Workflow;
 

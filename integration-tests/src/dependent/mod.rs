@@ -11,9 +11,8 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    Context, DeleteControl, UpdateControl,
+    BoxError, Context, DeleteControl, UpdateControl,
     dependent::{BulkDesired, Dependent, Desired, IntoDependent, KubernetesDependent},
-    reconciler::BoxError,
     resource::KubeObject,
     workflow::{Node, Workflow},
 };

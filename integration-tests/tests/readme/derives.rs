@@ -4,11 +4,10 @@ use std::{io, marker::PhantomData, sync::Arc};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
-    Cleaner, Context, ControllerConfiguration, DeleteControl, Desired, KubernetesDependent, Operator,
-    Reconciler, UpdateControl,
+    BoxError, Cleaner, Context, ControllerConfiguration, DeleteControl, Desired, KubernetesDependent,
+    Operator, Reconciler, UpdateControl,
     controller::{self, Controller, IntoController},
     dependent::{Capabilities, IntoDependent},
-    reconciler::BoxError,
     workflow::{Condition, ConditionResult, NodeView},
 };
 

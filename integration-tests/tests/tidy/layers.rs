@@ -6,6 +6,7 @@ use crate::sources;
 
 /// The modules of operator-core and their floors. A module may use those on lower floors.
 const FLOORS: &[(&str, u8)] = &[
+    ("error", 1),
     ("resource", 1),
     ("environment", 1),
     ("observe", 1),

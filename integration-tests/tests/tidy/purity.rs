@@ -180,7 +180,7 @@ fn only_operations_write() {
     let wrong = found(WRITES, |path| !path.starts_with("operations/") && path != lease);
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(
-        !found(WRITES, |path| path == "operations/writer.rs").is_empty(),
+        !found(WRITES, |path| path == "operations/request.rs").is_empty(),
         "the check finds what there is"
     );
 }

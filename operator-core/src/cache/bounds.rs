@@ -6,14 +6,26 @@ use serde_json::json;
 
 use crate::resource::{KubeObject, ResourceType};
 
-/// The bounds of an informer made by [`Informer::bounded`](super::Informer::bounded). Answers to the settings of JOSDK's
+/// The bounds of an informer made by [`Informer::bounded`](super::Informer::bounded). JOSDK: the settings of
 /// `BoundedItemStore` and its Caffeine cache.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use operator_core::cache::Bounds;
+///
+/// // At most a thousand in full, and none that was not used for ten minutes.
+/// let bounds = Bounds::<ConfigMap>::new(1_000).with_time_to_idle(Duration::from_secs(600));
+/// # let _ = bounds;
+/// ```
 #[derive(Clone, Debug)]
 pub struct Bounds<K> {
-    /// So many objects are held in full at most: those that were read or changed last. With 0 each read asks the server.
+    /// At most this number of objects is held in full: those that were read or changed last. With 0 each read asks the
+    /// server.
     pub max_objects: u64,
-    /// An object that was neither read nor changed for so long is not held in full any more; by default there is no such
-    /// limit. The time is the machine's monotonic clock, and memory is given back with the next event or bookmark.
+    /// An object that was neither read nor changed for this long is not held in full any more; by default there is no
+    /// such limit. The time is the machine's monotonic clock, and memory is given back with the next event or bookmark.
     pub time_to_idle: Option<Duration>,
     /// An object without content, of which minimal objects are made by giving it metadata. Needed only for types that
     /// don't decode from metadata alone, such as a custom resource with a required field in its spec.
@@ -51,6 +63,38 @@ impl<K: KubeObject> Bounds<K> {
             "kind": resource_type.kind(),
             "metadata": { "name": "minimal" },
         });
-        serde_json::from_value(bare).map_err(|error| error.to_string())
+        // From text, as all objects are: the type is decoded in one way only.
+        serde_json::from_str(&bare.to_string()).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::{
+        cache::store::{BoundedStore, ItemStore},
+        resource::ObjectKey,
+    };
+
+    #[test]
+    fn an_object_that_is_not_used_for_a_time_is_known_and_not_held_in_full() {
+        let mut map = ConfigMap::default();
+        (map.metadata.name, map.metadata.namespace) = (Some("a".into()), Some("shop".into()));
+        let (key, map) = (ObjectKey::of(&map), Arc::new(map));
+        let store = |bounds: Bounds<ConfigMap>| {
+            let template = bounds.template(&ResourceType::of::<ConfigMap>()).unwrap();
+            let store = BoundedStore::new(&bounds, template);
+            store.insert(key.clone(), Arc::clone(&map));
+            store
+        };
+        let (patient, hasty) =
+            (store(Bounds::new(1)), store(Bounds::new(1).with_time_to_idle(Duration::from_nanos(1))));
+        // Each look is a use; a nanosecond is over before the next one.
+        assert!((0..1_000).any(|_| hasty.get(&key).is_none()) && hasty.contains(&key));
+        assert!((0..1_000).all(|_| patient.get(&key).is_some()) && patient.contains(&key));
     }
 }

@@ -1,15 +1,19 @@
-//! Reading one object from the server.
+//! Reading one object from the server, in the form in which it is kept.
 
-use serde_json::value::RawValue;
+use std::time::Duration;
 
 use crate::resource::{KubeObject, ObjectKey};
 
 use super::{
-    Error,
+    Error, Unread,
     engine::Decoded,
-    list_watch::{Collection, decode, failure::Failure, fetch},
+    list_watch::{Collection, decode, words},
+    live::read_live,
     shape::Shape,
 };
+
+/// The longest time for a read, the wait for a request budget included.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The newest state of an object, in the form in which it is kept; `None` when the server doesn't have it.
 pub(super) async fn object<K: KubeObject>(
@@ -17,25 +21,31 @@ pub(super) async fn object<K: KubeObject>(
     key: &ObjectKey,
     shape: &Shape<K>,
 ) -> Result<Option<K>, Error> {
-    let refused = |failure: Failure| Error::Get {
+    let resource_type = &collection.resource_type;
+    let refused = |status, reason| Error::Get {
         object: format!("{}/{}", collection.path(), key.name()),
-        reason: failure.reason,
-        status: failure.status,
+        reason,
+        status,
     };
-    let request = collection.get(key.name()).map_err(refused)?;
-    let body = match fetch(collection, request).await {
-        Ok(body) => body,
-        // A server that has just started also answers 404 until it knows its types; then it names no object.
-        Err(failure) if failure.status == Some(404) && failure.object.as_deref() == Some(key.name()) => {
-            return Ok(None);
+    let read = read_live(&collection.client, resource_type, key, collection.accept());
+    let read = tokio::time::timeout(DEADLINE, read).await;
+    let read = read.map_err(|_| refused(None, format!("no answer within {} s", DEADLINE.as_secs())))?;
+    let item = match read {
+        Ok(Some(item)) => item,
+        Ok(None) => return Ok(None),
+        Err(Unread::Refused(status)) => {
+            let failure = decode::refusal(status.code, &status, resource_type);
+            return Err(refused(failure.status, failure.reason));
         }
-        Err(failure) => return Err(refused(failure)),
+        Err(Unread::Unanswered(error)) => return Err(refused(None, words(&error))),
+        Err(Unread::InvalidName) => return Err(refused(None, "the name can't stand in a URL".to_owned())),
+        Err(Unread::NoObject(error)) => {
+            let error = resource_type.masked(error);
+            return Err(refused(None, format!("the answer is no object: {error}")));
+        }
     };
-    let item: &RawValue = serde_json::from_slice(&body)
-        .map_err(|error| collection.resource_type.masked(error))
-        .map_err(|error| refused(Failure::new(format!("the answer is no object: {error}"))))?;
-    match decode::object(item, &collection.resource_type, shape) {
+    match decode::object(&item, resource_type, shape) {
         Decoded::Object(object) => Ok(Some(object)),
-        Decoded::Undecodable { error, .. } => Err(refused(Failure::new(error))),
+        Decoded::Undecodable { error, .. } => Err(refused(None, error)),
     }
 }

@@ -35,7 +35,7 @@
 //!
 //! # Assumptions
 //! - A write made under an [`OwnWrite`] carries an optimistic lock on the resourceVersion of [`OwnWrite::base`].
-//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an [`OwnWrite`], or it blocks for ever.
+//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an [`OwnWrite`], or it blocks forever.
 //! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
 //!   and everything else works.
 
@@ -57,6 +57,7 @@ mod engine;
 mod error;
 mod fetch;
 mod informer;
+mod live;
 mod own_write;
 mod shape;
 
@@ -69,6 +70,7 @@ pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode};
+pub(crate) use live::{Unread, read_live};
 pub use own_write::OwnWrite;
 pub use scopes::WatchScope;
 pub use secondary_index::SecondaryIndex;

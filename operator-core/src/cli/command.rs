@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::output::Look;
+use super::output::OutputStyle;
 
 /// The whole command line of an operator without commands of its own.
 #[derive(Debug, Parser)]
 #[command(about = "A Kubernetes operator", long_about = None, disable_help_subcommand = true)]
 pub(super) struct Cli {
     #[command(flatten)]
-    pub(super) look: Look,
+    pub(super) output: OutputStyle,
     #[command(subcommand)]
     pub(super) command: Option<OperatorCommand>,
 }

@@ -52,39 +52,10 @@ pub enum Error {
     /// The process can't listen to its signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] io::Error),
-    /// Something in the development cluster failed.
+    /// The command `dev` failed.
     #[cfg(feature = "testing")]
-    #[error("could not {doing}")]
-    Cluster {
-        /// What was tried.
-        doing: &'static str,
-        /// Why it failed.
-        source: Box<dyn StdError + Send + Sync>,
-    },
-    /// `dev` was to use a cluster that it did not start.
-    #[cfg(feature = "testing")]
-    #[error(
-        "USE_EXISTING_CLUSTER is set, and `dev` writes only to a control plane that it has started itself"
-    )]
-    NotOurs,
-    /// The operator's own account lacks rights.
-    #[cfg(feature = "testing")]
-    #[error("{user} lacks {} of the rights that the operator needs from its start", missing.len())]
-    Forbidden {
-        /// The account.
-        user: String,
-        /// What is missing, as in "list configmaps".
-        missing: Vec<String>,
-    },
-    /// A step of the scenario was refused, or was not fulfilled in time.
-    #[cfg(feature = "testing")]
-    #[error("the step `{step}` failed")]
-    Step {
-        /// The step's name.
-        step: String,
-        /// Why.
-        source: Box<super::dev::StepError>,
-    },
+    #[error(transparent)]
+    Dev(#[from] super::dev::DevError),
 }
 
 impl Error {
@@ -100,11 +71,7 @@ impl Error {
             Self::Stale { .. } => ExitStatus::Stale,
             Self::NoSuchStyle { .. } => ExitStatus::Usage,
             #[cfg(feature = "testing")]
-            Self::NotOurs => ExitStatus::Usage,
-            #[cfg(feature = "testing")]
-            Self::Forbidden { .. } => ExitStatus::Forbidden,
-            #[cfg(feature = "testing")]
-            Self::Step { source, .. } if source.is_timeout() => ExitStatus::TimedOut,
+            Self::Dev(error) => error.exit_status(),
             _ => ExitStatus::Failed,
         }
     }
@@ -114,7 +81,7 @@ impl Error {
     pub fn why(&self) -> Option<String> {
         match self {
             #[cfg(feature = "testing")]
-            Self::Forbidden { missing, .. } => Some(format!("it may not {}", missing.join(", "))),
+            Self::Dev(error) => error.why(),
             _ => self.source().map(one_line),
         }
     }
@@ -150,20 +117,12 @@ impl Error {
             Self::Stale { path } => format!("{program} crd > {}", path.display()),
             Self::Signals(_) => format!("{program} run"),
             #[cfg(feature = "testing")]
-            Self::Cluster { .. } => format!("RUST_LOG=debug {program} dev"),
-            #[cfg(feature = "testing")]
-            Self::NotOurs => format!("env -u USE_EXISTING_CLUSTER {program} dev"),
-            #[cfg(feature = "testing")]
-            Self::Forbidden { .. } => {
-                format!("add the rules to the role in the operator's manifests, then {program} dev")
-            }
-            #[cfg(feature = "testing")]
-            Self::Step { .. } => format!("{program} dev, and repeat the step by hand"),
+            Self::Dev(error) => error.advice(program),
         }
     }
 }
 
 /// An error and its sources in one line, whatever line breaks they hold.
-fn one_line(error: &(dyn StdError + 'static)) -> String {
+pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
     error_chain(error).replace('\n', " ")
 }

@@ -22,7 +22,7 @@ use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt};
 
 use super::{LogForm, output::Output};
 
-/// So many lines wait for their reader.
+/// At most this number of lines wait for their reader.
 const QUEUE: usize = 8 * 1024;
 /// How long the end of a command may be held up by a reader.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -45,7 +45,7 @@ pub use command::DevArgs;
 pub use command::{CrdArgs, GraphArgs, GraphForm, LogForm, OperatorCommand, RunArgs};
 pub use error::Error;
 pub use exit::ExitStatus;
-pub use output::{ColorWhen, Look};
+pub use output::{ColorWhen, OutputStyle};
 
 use command::Cli;
 use output::Output;
@@ -99,12 +99,13 @@ impl CommandLine {
             .try_get_matches_from_mut(std::env::args_os())
             .and_then(|matches| Cli::from_arg_matches(&matches));
         match parsed {
-            Ok(Cli { look, command: Some(command) }) => self.execute(command, look).await,
-            Ok(Cli { look, command: None }) if in_pod() => {
-                self.execute(OperatorCommand::Run(RunArgs::default()), look).await
+            Ok(Cli { output, command: Some(command) }) => self.execute(command, output).await,
+            Ok(Cli { output, command: None }) if in_pod() => {
+                self.execute(OperatorCommand::Run(RunArgs::default()), output).await
             }
-            Ok(Cli { look, command: None }) => {
-                Output::new(look).note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
+            Ok(Cli { output, command: None }) => {
+                Output::new(output)
+                    .note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
                 ExitStatus::Usage.into()
             }
             Err(error) => {
@@ -116,8 +117,8 @@ impl CommandLine {
     }
 
     /// Executes a command that an operator with a command line of its own has read.
-    pub async fn execute(self, command: OperatorCommand, look: Look) -> ExitCode {
-        let output = Output::new(look);
+    pub async fn execute(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
+        let output = Output::new(output);
         let result = match self.operator.in_style(command.style()) {
             Err(error) => Err(error),
             Ok(builder) => match command {

@@ -23,11 +23,11 @@ pub enum ColorWhen {
 
 /// How the output looks; for all commands.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct Look {
+pub struct OutputStyle {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorWhen,
-    /// Use ASCII only; this is so by itself when the locale is not UTF-8
+    /// Use ASCII only; the default when the locale is not UTF-8
     #[arg(long, global = true)]
     pub ascii: bool,
 }
@@ -87,9 +87,9 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(look: Look) -> Self {
+    pub(crate) fn new(chosen: OutputStyle) -> Self {
         let forced = std::env::var_os("FORCE_COLOR").is_some_and(|value| !value.is_empty());
-        let choice = |automatic: ColorChoice| match look.color {
+        let choice = |automatic: ColorChoice| match chosen.color {
             ColorWhen::Auto if forced => ColorChoice::Always,
             ColorWhen::Auto => automatic,
             ColorWhen::Always => ColorChoice::Always,
@@ -101,7 +101,7 @@ impl Output {
         Self {
             stdout: choice(AutoStream::choice(&stdout())),
             stderr: choice(AutoStream::choice(&stderr())),
-            ascii: look.ascii || !locale.is_some_and(|locale| is_utf8(&locale)),
+            ascii: chosen.ascii || !locale.is_some_and(|locale| is_utf8(&locale)),
             terminal: stdout().is_terminal(),
         }
     }

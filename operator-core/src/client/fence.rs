@@ -13,7 +13,7 @@ use std::{
 use http::Request;
 use kube::client::Body;
 
-use super::{Term, Transport, around};
+use super::{Term, Transport, hook};
 use crate::environment::Clock;
 
 /// The request was not sent.
@@ -32,8 +32,8 @@ pub(crate) enum Closed {
 #[error("this replica led no longer when the write had not been answered yet")]
 struct LeadsNoLonger;
 
-/// Lets requests pass until it is closed, for ever; and writes while their term holds, where there is one. Clones are the
-/// same fence.
+/// Lets requests pass until it is closed, forever; and writes while their term holds, where there is one. Clones are
+/// the same fence.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     closed: Arc<AtomicBool>,
@@ -62,7 +62,7 @@ impl Fence {
 
     pub(super) fn wrap(&self, transport: Transport) -> Transport {
         let fence = self.clone();
-        let guarded = move |request: Request<Body>, inner: around::Inner| {
+        let guarded = move |request: Request<Body>, inner: hook::Inner| {
             let fence = fence.clone();
             async move {
                 // Asked when the request is about to be sent, which is at the first poll of its answer.
@@ -85,6 +85,6 @@ impl Fence {
                 .await
             }
         };
-        around::layer(transport, Arc::new(guarded))
+        hook::layer(transport, Arc::new(guarded))
     }
 }

@@ -24,11 +24,12 @@
 //!   itself, when it is sent and whenever it could go on.
 //! - The lease has a client of its own: a budget that is used up, a retry or writes that starve don't hold it up.
 
-mod around;
+mod answer;
 mod budget;
 mod deadline;
 mod error;
 mod fence;
+mod hook;
 mod kubeconfig;
 mod retry;
 mod term;
@@ -55,13 +56,14 @@ use tower::{
 
 use crate::environment::{Clock, Environment};
 
-pub use around::{Answer, Inner};
+pub(crate) use answer::exchange;
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
+pub use hook::{Answer, Inner};
 pub use kubeconfig::from_kubeconfig;
 pub(crate) use kubeconfig::infer;
 use retry::RetryReads;

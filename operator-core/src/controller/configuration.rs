@@ -6,8 +6,8 @@ use crate::{
     workflow::{self, Workflow},
 };
 
-/// A reconciler that can be registered with an operator as it is, since it says how its controller is declared. Answers to
-/// JOSDK's annotations `@ControllerConfiguration` and `@Workflow`; derive it with
+/// A reconciler that can be registered with an operator as it is, since it says how its controller is declared.
+/// JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
 /// [`macro@crate::ControllerConfiguration`], or write by hand what the macro would.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how its controller is declared",

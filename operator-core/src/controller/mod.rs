@@ -10,23 +10,23 @@ pub mod derived;
 mod error;
 mod names;
 mod running;
+mod settings;
 mod sink;
 mod sources;
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
-    cache::Indexer,
     client::Clients,
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
-        PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
+        Access, EventSink, EventSource, NoPrimaries, PrimarySource, SourceDeclaration, Sources, Subscriber,
+        Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{ClientHandle, Writer},
-    processor::{MachineConfig, Processor, RateLimiter, Retry},
+    operations::Writer,
+    processor::Processor,
     reconciler::{
         ControllerContext, NextIsImminent, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
@@ -42,9 +42,10 @@ pub use configuration::ControllerConfiguration;
 pub use error::Error;
 pub(crate) use running::RunningController;
 use running::Start;
+use settings::Settings;
 use sink::ProcessorSink;
 
-/// A declared controller, ready to be registered with an operator. Answers to JOSDK's `Controller`.
+/// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(Box<dyn Declared>);
 
 impl Controller {
@@ -82,8 +83,8 @@ impl Controller {
         self.0.outlines()
     }
 
-    pub(crate) fn start(&self, surroundings: &Surroundings) -> RunningController {
-        self.0.start(surroundings)
+    pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
+        self.0.start(parts)
     }
 }
 
@@ -117,7 +118,7 @@ impl IntoController for Controller {
 
 /// What an operator gives to each of its controllers.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct OperatorParts {
     pub(crate) clients: Clients,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
@@ -132,36 +133,20 @@ trait Declared: Send + Sync {
     fn resource_type(&self) -> &ResourceType;
     fn access(&self) -> Vec<Access>;
     fn outlines(&self) -> &[Outline];
-    fn start(&self, surroundings: &Surroundings) -> RunningController;
+    fn start(&self, parts: &OperatorParts) -> RunningController;
 }
 
 /// A finished declaration.
 struct Declaration<R: Reconciler> {
     reconciler: Arc<R>,
     name: Arc<str>,
-    primary_type: ResourceType,
     cleanup: Option<CleanupFn<R>>,
     finalizer: Option<Arc<str>>,
     field_manager: Arc<str>,
-    scope: WatchScope,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
-    indexers: BTreeMap<String, Indexer<R::Primary>>,
-    user_filters: Filters<R::Primary>,
-    default_filters: bool,
-    generation_aware: bool,
-    retry: Arc<dyn Retry>,
-    rate_limiter: Option<Arc<dyn RateLimiter>>,
-    max_reconciliation_interval: Option<Duration>,
-    max_concurrent_reconciles: usize,
-    use_ssa_to_patch_primary: bool,
-    reconcile_timeout: Option<Duration>,
     sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Those that run only while some primary needs them.
     conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
-    workflow: Option<Workflow<R::Primary>>,
-    outlines: Vec<Outline>,
-    further_access: Vec<Access>,
+    settings: Settings<R::Primary>,
 }
 
 impl<R: Reconciler> Declaration<R> {
@@ -175,20 +160,6 @@ impl<R: Reconciler> Declaration<R> {
         let discovery = "CustomResourceDefinition".to_owned();
         self.all_sources().map(|source| source.name()).chain([discovery]).collect()
     }
-
-    fn primary_source(&self) -> PrimaryEventSource<R::Primary> {
-        PrimaryEventSource {
-            label_selector: self.label_selector.clone(),
-            field_selector: self.field_selector.clone(),
-            indexers: self.indexers.clone(),
-            filters: PrimaryFilters {
-                user: self.user_filters.clone(),
-                default_filters: self.default_filters,
-                generation_aware: self.generation_aware,
-                finalizer: self.finalizer.as_deref().map(str::to_owned),
-            },
-        }
-    }
 }
 
 impl<R: Reconciler> Declared for Declaration<R> {
@@ -197,12 +168,12 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn resource_type(&self) -> &ResourceType {
-        &self.primary_type
+        &self.settings.primary_type
     }
 
     fn access(&self) -> Vec<Access> {
         let right = |subresource, verbs: &[&'static str]| Access {
-            resource_type: self.primary_type.clone(),
+            resource_type: self.settings.primary_type.clone(),
             subresource,
             verbs: verbs.to_vec(),
         };
@@ -212,28 +183,22 @@ impl<R: Reconciler> Declared for Declaration<R> {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.all_sources().flat_map(|source| source.access()));
-        access.extend(self.workflow.iter().flat_map(Workflow::access));
-        access.extend(self.further_access.iter().cloned());
+        access.extend(self.settings.workflow.iter().flat_map(Workflow::access));
+        access.extend(self.settings.further_access.iter().cloned());
         access
     }
 
     fn outlines(&self) -> &[Outline] {
-        &self.outlines
+        &self.settings.outlines
     }
 
-    fn start(&self, surroundings: &Surroundings) -> RunningController {
-        let Surroundings { clients, environment, observers, cache_sync_timeout, workflows } = surroundings;
-        let config = MachineConfig {
-            max_concurrent: self.max_concurrent_reconciles,
-            retry: Arc::clone(&self.retry),
-            rate_limiter: self.rate_limiter.clone(),
-            max_reconciliation_interval: self.max_reconciliation_interval,
-        };
+    fn start(&self, parts: &OperatorParts) -> RunningController {
+        let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
         let sink = Arc::new(ProcessorSink::default());
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
-            primary_type: self.primary_type.clone(),
-            scope: self.scope.clone(),
+            primary_type: self.settings.primary_type.clone(),
+            scope: self.settings.scope.clone(),
             own_managers: vec![self.field_manager.to_string()],
             clients: clients.clone(),
             environment: environment.clone(),
@@ -241,7 +206,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             primaries: Arc::new(NoPrimaries),
             sink: Arc::clone(&sink) as Arc<dyn EventSink>,
         };
-        let primary = PrimarySource::new(self.primary_source(), &wiring);
+        let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         let mut sources = Sources::default();
         for (index, declaration) in SourceIndex::all().zip(&self.sources) {
@@ -254,7 +219,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let conditional = Arc::clone(sources.conditional());
         // Behind all event sources: it is none of the controller's, but wakes its primaries.
         let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
-        let asker = Asker {
+        let subscriber = Subscriber {
             controller: Arc::clone(&self.name),
             primaries: Arc::clone(&wiring.primaries),
             sink: Arc::clone(&wiring.sink),
@@ -263,7 +228,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
         all.extend(sources.all().cloned());
 
-        let workflows = workflows.asked_by(asker);
+        let workflows = workflows.subscribed_by(subscriber);
         let latest = Arc::clone(&workflows.latest);
         let sink_of_runs = Arc::clone(&sink);
         let shared = Arc::new(ControllerContext {
@@ -271,8 +236,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             primary,
             sources,
             writer: Writer {
-                client: ClientHandle(clients.direct.clone()),
-                reads: ClientHandle(clients.reads.clone()),
+                clients: clients.clone(),
                 controller: Arc::clone(&self.name),
                 field_manager: Arc::clone(&self.field_manager),
                 environment: environment.clone(),
@@ -280,7 +244,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
-            workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflow: self
+                .settings
+                .workflow
+                .clone()
+                .map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
             workflows,
             next_is_imminent: NextIsImminent(Box::new(move |key| {
                 sink_of_runs.next_reconciliation_imminent(key)
@@ -289,13 +257,13 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let dispatcher = Dispatcher {
             reconciler: Arc::clone(&self.reconciler),
             cleanup: self.cleanup,
-            use_ssa: self.use_ssa_to_patch_primary,
-            timeout: self.reconcile_timeout,
+            use_ssa: self.settings.use_ssa_to_patch_primary,
+            timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
             shared,
         };
         let (processor, processing) = Processor::new(
-            config,
+            self.settings.machine.clone(),
             environment.clone(),
             observers.clone(),
             Arc::clone(&self.name),

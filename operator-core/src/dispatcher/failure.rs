@@ -1,4 +1,4 @@
-//! Why a run failed.
+//! Why a run failed, and what follows.
 
 use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -10,58 +10,68 @@ use crate::{
     },
 };
 
-/// A failed run.
-pub(super) struct Failure<P> {
+/// Why a run failed, and what follows from that.
+pub(super) struct Failure {
     pub(super) error: BoxError,
     pub(super) retryable: bool,
     pub(super) panicked: bool,
-    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
-    pub(super) reconciled: Option<Arc<P>>,
 }
 
-impl<P> Failure<P> {
-    /// `reconcile` returned an error.
-    pub(super) fn of_reconcile(primary: Arc<P>, error: BoxError, retryable: bool) -> Self {
-        Self { error, retryable, panicked: false, reconciled: Some(primary) }
+impl Failure {
+    /// `reconcile` or `cleanup` returned an error.
+    pub(super) fn of_user(error: BoxError, retryable: bool) -> Self {
+        Self { error, retryable, panicked: false }
     }
 
     /// Dependents failed.
-    pub(super) fn of_workflow(reconciled: Option<Arc<P>>, error: WorkflowError) -> Self {
+    pub(super) fn of_workflow(error: WorkflowError) -> Self {
         let (retryable, panicked) = (error.is_retryable(), error.is_panic());
-        Self { error: error.into(), retryable, panicked, reconciled }
+        Self { error: error.into(), retryable, panicked }
     }
 
-    /// A patch that `reconcile` asked for failed.
-    pub(super) fn of_patch(primary: Arc<P>, error: operations::Error) -> Self {
+    /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a
+    /// finalizer's write, or a look at the live object.
+    pub(super) fn of_write(error: operations::Error) -> Self {
         let retryable = error.is_retryable();
-        Self { error: error.into(), retryable, panicked: false, reconciled: Some(primary) }
-    }
-
-    /// `cleanup` returned an error.
-    pub(super) fn of_cleanup(error: BoxError, retryable: bool) -> Self {
-        Self { error, retryable, panicked: false, reconciled: None }
-    }
-
-    /// Something of the framework's own failed outside user code: a finalizer.
-    pub(super) fn before_user_code(error: operations::Error) -> Self {
-        let retryable = error.is_retryable();
-        Self { error: error.into(), retryable, panicked: false, reconciled: None }
+        Self { error: error.into(), retryable, panicked: false }
     }
 
     /// User code panicked. A further attempt may find another state, so it is retried.
-    pub(super) fn of_panic(reconciled: Option<Arc<P>>, payload: &(dyn Any + Send)) -> Self {
+    pub(super) fn of_panic(payload: &(dyn Any + Send)) -> Self {
         let error = Panicked(panic_text(payload).to_owned()).into();
-        Self { error, retryable: true, panicked: true, reconciled }
+        Self { error, retryable: true, panicked: true }
     }
 
     /// The run took longer than its controller allows.
-    pub(super) fn of_timeout(reconciled: Option<Arc<P>>, limit: Duration) -> Self {
-        Self { error: TimedOut(limit).into(), retryable: true, panicked: false, reconciled }
+    pub(super) fn of_timeout(limit: Duration) -> Self {
+        Self { error: TimedOut(limit).into(), retryable: true, panicked: false }
     }
 
     /// Whether somebody else's write came in between.
     pub(super) fn is_conflict(&self) -> bool {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
+    }
+}
+
+/// What follows a failure, as its error status says.
+pub(super) enum After {
+    /// The run is retried. Whether the failure counts as handled decides how loudly it is told.
+    Retry { handled: bool },
+    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks
+    /// for.
+    Done { reschedule: Option<Duration> },
+}
+
+/// A run that failed.
+pub(super) struct Failed<P> {
+    pub(super) failure: Failure,
+    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
+    pub(super) reconciled: Option<Arc<P>>,
+}
+
+impl<P> From<Failure> for Failed<P> {
+    fn from(failure: Failure) -> Self {
+        Self { failure, reconciled: None }
     }
 }
 

@@ -41,13 +41,13 @@ use crate::{
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
     reconciler::{
-        Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, PrimaryPatch,
-        Reconciler, RunContext, StatusPatch, UpdateControl,
+        Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, Reconciler,
+        RunContext, SerializedStatus, UpdateControl,
         workflow::{WorkflowError, panic_text},
     },
 };
 
-use failure::Failure;
+use failure::{After, Failed, Failure};
 use report::Report;
 
 type Primary<R> = <R as Reconciler>::Primary;
@@ -59,7 +59,7 @@ pub(crate) type CleanupFn<R> = for<'c> fn(
     &'c Context<Primary<R>>,
 ) -> BoxFuture<'c, Result<DeleteControl, <R as Reconciler>::Error>>;
 
-/// Executes the runs of one controller. Answers to JOSDK's `ReconciliationDispatcher`.
+/// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
 pub(crate) struct Dispatcher<R: Reconciler> {
     pub(crate) reconciler: Arc<R>,
     pub(crate) cleanup: Option<CleanupFn<R>>,
@@ -95,9 +95,11 @@ impl<R: Reconciler> Dispatcher<R> {
             self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
         });
         let primary = newest::known(&self.shared.primary, &run);
-        let span = report::span(&self.shared, &run, primary.as_deref(), &because);
+        let kind = self.shared.primary.resource_type();
+        let meta = primary.as_deref().map(kube::Resource::meta);
+        let span = report::span(&self.shared.writer, kind, &run, meta, &because);
         async {
-            let mut report = Report::start(&self.shared, &run, &because);
+            let mut report = Report::start(&self.shared.writer, &run, &because);
             let context = Context::new(
                 RunContext {
                     key: run.key.clone(),
@@ -113,7 +115,7 @@ impl<R: Reconciler> Dispatcher<R> {
                     report.succeeded();
                     return Outcome::Gone;
                 }
-                Err(error) => Err(Failure::before_user_code(error)),
+                Err(error) => Err(Failure::of_write(error).into()),
             };
             self.conclude(result, &context, &mut report).await
         }
@@ -126,13 +128,16 @@ impl<R: Reconciler> Dispatcher<R> {
         primary: Arc<Primary<R>>,
         context: &Context<Primary<R>>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure<Primary<R>>> {
+    ) -> Result<Done, Failed<Primary<R>>> {
         let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
         let work = self.work(Arc::clone(&primary), context, report);
         match tokio::time::timeout(limit, work).await {
             Ok(result) => result,
-            // Only a reconcile has an error status to write.
-            Err(_) => Err(Failure::of_timeout((report.kind == RunKind::Reconcile).then_some(primary), limit)),
+            Err(_) => Err(Failed {
+                failure: Failure::of_timeout(limit),
+                // Only a reconcile has an error status to write.
+                reconciled: (report.kind == RunKind::Reconcile).then_some(primary),
+            }),
         }
     }
 
@@ -141,13 +146,13 @@ impl<R: Reconciler> Dispatcher<R> {
         primary: Arc<Primary<R>>,
         context: &Context<Primary<R>>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure<Primary<R>>> {
+    ) -> Result<Done, Failed<Primary<R>>> {
         let finalizer = self.shared.finalizer.as_deref();
         if primary_is_deleting(&*primary) {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
-                    self.clean_up(primary, context, finalizer).await
+                    Ok(self.clean_up(primary, context, finalizer).await?)
                 }
                 // Others still hold the object; its end is theirs to wait for.
                 _ => Ok(Done::Nothing),
@@ -157,37 +162,36 @@ impl<R: Reconciler> Dispatcher<R> {
         if let Some(finalizer) = finalizer
             && !has_finalizer(&*primary, finalizer)
         {
-            match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::before_user_code)? {
+            match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::of_write)? {
                 FinalizerAdded::Yes(answer) => primary = answer,
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
         }
         report.kind = RunKind::Reconcile;
-        self.reconcile(primary, context).await
+        let result = self.reconcile(&primary, context).await;
+        result.map_err(|failure| Failed { failure, reconciled: Some(primary) })
     }
 
     async fn reconcile(
         &self,
-        primary: Arc<Primary<R>>,
+        primary: &Arc<Primary<R>>,
         context: &Context<Primary<R>>,
-    ) -> Result<Done, Failure<Primary<R>>> {
+    ) -> Result<Done, Failure> {
         if let Some(error) = self.run_workflow(context).await {
-            return Err(Failure::of_workflow(Some(primary), error));
+            return Err(Failure::of_workflow(error));
         }
-        let call = self.reconciler.reconcile(Arc::clone(&primary), context);
+        let call = self.reconciler.reconcile(Arc::clone(primary), context);
         let control = match AssertUnwindSafe(call).catch_unwind().await {
             Ok(Ok(control)) => control,
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
-                return Err(Failure::of_reconcile(primary, error.into(), retryable));
+                return Err(Failure::of_user(error.into(), retryable));
             }
-            Err(payload) => return Err(Failure::of_panic(Some(primary), &payload)),
+            Err(payload) => return Err(Failure::of_panic(&payload)),
         };
         let reschedule = control.reschedule;
-        match self.patch(control, &primary, context).await {
-            Ok(()) => Ok(Done::Reconciled { reschedule }),
-            Err(error) => Err(Failure::of_patch(primary, error)),
-        }
+        self.patch(control, primary, context).await.map_err(Failure::of_write)?;
+        Ok(Done::Reconciled { reschedule })
     }
 
     async fn patch(
@@ -196,17 +200,10 @@ impl<R: Reconciler> Dispatcher<R> {
         original: &Primary<R>,
         context: &Context<Primary<R>>,
     ) -> Result<(), operations::Error> {
-        let writer = self.writer(context);
-        let (resource, status) = match control.patch {
-            PrimaryPatch::None => (None, None),
-            PrimaryPatch::Status(status) => (None, Some(status)),
-            PrimaryPatch::Resource(resource) => (Some(resource), None),
-            PrimaryPatch::ResourceAndStatus(resource, status) => (Some(resource), Some(status)),
-        };
-        if let Some(resource) = resource {
-            writer.patch_resource(original, &resource).await?;
+        if let Some(resource) = control.resource {
+            self.writer(context).patch_resource(original, &resource).await?;
         }
-        if let Some(status) = status {
+        if let Some(status) = control.status {
             self.patch_status(status, original, context).await?;
         }
         Ok(())
@@ -214,12 +211,12 @@ impl<R: Reconciler> Dispatcher<R> {
 
     async fn patch_status(
         &self,
-        status: StatusPatch,
+        status: SerializedStatus,
         original: &Primary<R>,
         context: &Context<Primary<R>>,
     ) -> Result<(), operations::Error> {
         let kind = || self.shared.primary.resource_type().clone();
-        let status = status.0.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
+        let status = status.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
         self.writer(context).patch_status(original, status).await?;
         Ok(())
     }
@@ -257,14 +254,11 @@ impl<R: Reconciler> Dispatcher<R> {
         primary: Arc<Primary<R>>,
         context: &Context<Primary<R>>,
         finalizer: &str,
-    ) -> Result<Done, Failure<Primary<R>>> {
+    ) -> Result<Done, Failure> {
         if self.shared.writer.environment.sabotaged().is(Sabotage::FinalizerFirst) {
-            self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::before_user_code)?;
+            self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
         }
-        let all_deleted = match self.clean_up_workflow(context).await {
-            Ok(all_deleted) => all_deleted,
-            Err(error) => return Err(Failure::of_workflow(None, error)),
-        };
+        let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
         let call = async {
             match self.cleanup {
                 Some(cleanup) => cleanup(&self.reconciler, primary, context).await,
@@ -277,7 +271,7 @@ impl<R: Reconciler> Dispatcher<R> {
                 Ok(Done::Reconciled { reschedule: None })
             }
             Ok(Ok(DeleteControl::RemoveFinalizer)) => {
-                self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::before_user_code)?;
+                self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
                 Ok(Done::FinalizerRemoved)
             }
             Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => {
@@ -285,19 +279,19 @@ impl<R: Reconciler> Dispatcher<R> {
             }
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
-                Err(Failure::of_cleanup(error.into(), retryable))
+                Err(Failure::of_user(error.into(), retryable))
             }
-            Err(payload) => Err(Failure::of_panic(None, &payload)),
+            Err(payload) => Err(Failure::of_panic(&payload)),
         }
     }
 
     async fn conclude(
         &self,
-        result: Result<Done, Failure<Primary<R>>>,
+        result: Result<Done, Failed<Primary<R>>>,
         context: &Context<Primary<R>>,
         report: &mut Report<'_>,
     ) -> Outcome {
-        let failure = match result {
+        let (failure, reconciled) = match result {
             Ok(done) => {
                 report.succeeded();
                 return match done {
@@ -313,49 +307,58 @@ impl<R: Reconciler> Dispatcher<R> {
                 return Outcome::Gone;
             }
             // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
-            Err(failure) => {
+            Err(Failed { failure, reconciled }) => {
                 let retryable = failure.retryable && !context.findings().namespace_ends();
-                Failure { retryable, ..failure }
+                (Failure { retryable, ..failure }, reconciled)
             }
         };
-        let (no_retry, reschedule, handled) = self.write_error_status(&failure, context).await;
-        report.failed(&failure, handled);
-        if no_retry {
-            Outcome::Success { reschedule }
-        } else {
-            let not_before = context.findings().not_before();
-            Outcome::Failed { retryable: failure.retryable, handled, not_before }
+        // Failures elsewhere than in `reconcile` are not the user's to explain.
+        let after = match reconciled {
+            Some(primary) => self.write_error_status(&failure, &primary, context).await,
+            None => After::Retry { handled: false },
+        };
+        match after {
+            After::Done { reschedule } => {
+                report.failed(&failure, true);
+                Outcome::Success { reschedule }
+            }
+            After::Retry { handled } => {
+                report.failed(&failure, handled);
+                let not_before = context.findings().not_before();
+                Outcome::Failed { retryable: failure.retryable, handled, not_before }
+            }
         }
     }
 
-    /// Asks the user what to write about a failure of `reconcile`, and writes it; other failures are not theirs to explain.
-    /// Says whether there is to be no retry, when the next run is wanted in that case, and whether the failure counts as
-    /// handled.
+    /// Asks the user what to write about a failure of `reconcile`, and writes it.
     async fn write_error_status(
         &self,
-        failure: &Failure<Primary<R>>,
+        failure: &Failure,
+        primary: &Arc<Primary<R>>,
         context: &Context<Primary<R>>,
-    ) -> (bool, Option<Duration>, bool) {
-        let Some(primary) = failure.reconciled.clone() else { return (false, None, false) };
+    ) -> After {
         let work = async {
-            let call = self.reconciler.update_error_status(Arc::clone(&primary), context, &*failure.error);
+            let call = self.reconciler.update_error_status(Arc::clone(primary), context, &*failure.error);
             let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
                 tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
                 ErrorStatusUpdateControl::default_processing()
             });
-            let handled = !matches!(control.status, ErrorStatus::DefaultProcessing) || control.no_retry;
+            let after = match control.no_retry {
+                true => After::Done { reschedule: control.reschedule },
+                false => After::Retry { handled: !matches!(control.status, ErrorStatus::DefaultProcessing) },
+            };
             if let ErrorStatus::Patch(status) = control.status
-                && let Err(error) = self.patch_status(status, &primary, context).await
+                && let Err(error) = self.patch_status(status, primary, context).await
                 && !error.is_gone()
             {
                 tracing::warn!(error = %crate::observe::error_chain(&error), "the error status could not be written");
             }
-            (control.no_retry, control.reschedule, handled)
+            after
         };
         let Some(limit) = self.timeout else { return work.await };
         tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
             tracing::warn!(?limit, "update_error_status, or the write it asked for, took too long");
-            (false, None, false)
+            After::Retry { handled: false }
         })
     }
 

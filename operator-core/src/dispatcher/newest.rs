@@ -33,7 +33,7 @@ pub(super) async fn live_if_in_doubt<P: KubeObject>(
     if !source.is_in_doubt(&run.key) {
         return Ok(Some(known));
     }
-    let live = shared.writer.get::<P>(source.resource_type(), &run.key).await?;
+    let live = operations::live::<P>(&shared.writer, source.resource_type(), &run.key).await?;
     source.looked_at(&run.key);
     Ok(live.filter(|live| is_of(live, run)).map(|live| {
         let same = live.meta().resource_version == known.meta().resource_version;

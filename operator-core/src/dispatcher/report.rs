@@ -1,31 +1,31 @@
 //! What the world is told about a run: one span, one start, one end.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tracing::{Span, field};
 
 use super::failure::Failure;
 use crate::{
     environment::Now,
     observe::{Observation, RunEnd, RunKind},
+    operations::Writer,
     processor::Run,
-    reconciler::ControllerContext,
-    resource::KubeObject,
+    resource::ResourceType,
 };
 
 /// What a cluster-scoped object has for a namespace in logs; JOSDK's words.
 const NO_NAMESPACE: &str = "no namespace";
 
 /// The span of a run, with the fields of JOSDK's MDC.
-pub(super) fn span<P: KubeObject>(
-    shared: &ControllerContext<P>,
+pub(super) fn span(
+    writer: &Writer,
+    kind: &ResourceType,
     run: &Run,
-    primary: Option<&P>,
+    meta: Option<&ObjectMeta>,
     because: &str,
 ) -> Span {
-    let kind = shared.primary.resource_type();
-    let meta = primary.map(kube::Resource::meta);
     tracing::info_span!(
         "reconcile",
-        controller = %shared.controller,
+        controller = %writer.controller,
         resource.apiVersion = %kind.api_version(),
         resource.kind = %kind.kind(),
         resource.name = run.key.name(),
@@ -43,9 +43,8 @@ pub(super) fn span<P: KubeObject>(
 pub(super) struct Report<'r> {
     /// What the run turned out to be.
     pub(super) kind: RunKind,
-    observe: Box<dyn Fn(&Observation<'_>) + Send + Sync + 'r>,
-    now: Box<dyn Fn() -> Now + Send + Sync + 'r>,
-    controller: &'r str,
+    /// Knows the controller, its clock and its observers.
+    writer: &'r Writer,
     run: &'r Run,
     started: Now,
     end: End,
@@ -58,25 +57,12 @@ enum End {
 }
 
 impl<'r> Report<'r> {
-    pub(super) fn start<P: KubeObject>(
-        shared: &'r ControllerContext<P>,
-        run: &'r Run,
-        because: &str,
-    ) -> Self {
-        let writer = &shared.writer;
+    pub(super) fn start(writer: &'r Writer, run: &'r Run, because: &str) -> Self {
         let attempt = run.retry.as_ref().map_or(0, |retry| retry.attempt);
-        let (controller, key) = (&*shared.controller, &run.key);
+        let (controller, key) = (&*writer.controller, &run.key);
         writer.observers.observe(&Observation::RunStarted { controller, key, because, attempt });
         tracing::debug!("run starts");
-        Self {
-            kind: RunKind::Nothing,
-            observe: Box::new(|observation| writer.observers.observe(observation)),
-            now: Box::new(|| writer.environment.now()),
-            controller,
-            run,
-            started: writer.environment.now(),
-            end: End::Abandoned,
-        }
+        Self { kind: RunKind::Nothing, writer, run, started: writer.environment.now(), end: End::Abandoned }
     }
 
     /// The run ended without an error.
@@ -85,7 +71,7 @@ impl<'r> Report<'r> {
     }
 
     /// The run ended with an error; how loud that is said depends on whether more attempts follow.
-    pub(super) fn failed<P>(&mut self, failure: &Failure<P>, handled: bool) {
+    pub(super) fn failed(&mut self, failure: &Failure, handled: bool) {
         let error = crate::observe::error_chain(&*failure.error);
         Span::current().record("error", &error);
         let last = self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);
@@ -112,12 +98,12 @@ impl Drop for Report<'_> {
             End::Succeeded => RunEnd::Succeeded,
             End::Failed { error, panicked } => RunEnd::Failed { error, panicked: *panicked },
         };
-        (self.observe)(&Observation::RunFinished {
-            controller: self.controller,
+        self.writer.observers.observe(&Observation::RunFinished {
+            controller: &self.writer.controller,
             key: &self.run.key,
             kind: self.kind,
             end,
-            took: (self.now)() - self.started,
+            took: self.writer.environment.now() - self.started,
         });
     }
 }

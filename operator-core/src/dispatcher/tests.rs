@@ -32,7 +32,7 @@ use crate::{
         PrimaryFilters, PrimarySource, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::{ClientHandle, Writer},
+    operations::Writer,
     processor::RunId,
     reconciler::{ControllerContext, NextIsImminent, workflow::WorkflowSurroundings},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
@@ -46,6 +46,8 @@ const LATEST: u64 = 1_000_000;
 struct Server {
     /// Namespaces that end.
     ending: Arc<Mutex<Vec<&'static str>>>,
+    /// What a look at the live primary is refused with.
+    refusal: Arc<Mutex<Option<Value>>>,
     version: Arc<AtomicU64>,
     watches: Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>,
 }
@@ -59,6 +61,12 @@ impl Server {
             self.watches.lock().push(sender);
             let frames = receiver.map(|bytes| Ok::<_, BoxError>(Frame::data(bytes)));
             return Ok(Response::new(StreamBody::new(frames).boxed_unsync()));
+        }
+        if path.ends_with("/configmaps/one")
+            && request.method() == http::Method::GET
+            && let Some(refusal) = &*self.refusal.lock()
+        {
+            return refused(404, refusal);
         }
         let answer = if request.method() == http::Method::GET {
             let items = if path.ends_with("/configmaps") { vec![primary(1, &json!({}))] } else { vec![] };
@@ -74,8 +82,7 @@ impl Server {
                     "kind": "Status", "code": 403, "reason": "Forbidden",
                     "details": { "causes": [{ "reason": "NamespaceTerminating" }] },
                 });
-                let body = BodyExt::map_err(Full::new(refusal.to_string().into()), never).boxed_unsync();
-                return Ok(Response::builder().status(403).body(body)?);
+                return refused(403, &refusal);
             }
             if path.contains("/secrets/") {
                 let mut secret = sent;
@@ -88,6 +95,11 @@ impl Server {
         };
         Ok(Response::new(BodyExt::map_err(Full::new(answer.to_string().into()), never).boxed_unsync()))
     }
+}
+
+fn refused(code: u16, status: &Value) -> Result<Response<ResponseBody>, BoxError> {
+    let body = BodyExt::map_err(Full::new(status.to_string().into()), never).boxed_unsync();
+    Ok(Response::builder().status(code).body(body)?)
 }
 
 fn never(never: Infallible) -> BoxError {
@@ -207,8 +219,7 @@ impl World {
         primary.informer().synced().await;
         sources.all().next().expect("the source of secrets").synced().await;
         let writer = Writer {
-            client: ClientHandle(clients.direct.clone()),
-            reads: ClientHandle(clients.reads.clone()),
+            clients: clients.clone(),
             controller: "writes".into(),
             field_manager: "writes".into(),
             environment,
@@ -316,5 +327,19 @@ async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
         let outcome = world.dispatcher.dispatch(world.run()).await;
         // The user's `is_retryable` is the default, which says yes to everything.
         assert_eq!(outcome, Outcome::Failed { retryable, handled: false, not_before: None }, "{child_in}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_an_answer_that_names_the_primary_says_that_it_is_gone() {
+    let failed = Outcome::Failed { retryable: true, handled: false, not_before: None };
+    // A server that doesn't serve the kind just now answers 404 as well.
+    for (details, outcome) in [(json!({ "name": "one" }), Outcome::Gone), (json!({}), failed)] {
+        let world = World::new(None).await;
+        let refusal = json!({ "kind": "Status", "code": 404, "reason": "NotFound", "details": details });
+        *world.server.refusal.lock() = Some(refusal);
+        let run = world.run();
+        world.dispatcher.shared.primary.doubt(&run.key);
+        assert_eq!(world.dispatcher.dispatch(run).await, outcome, "{details}");
     }
 }

@@ -4,7 +4,7 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
 
 mod clock;
-mod pace;
+mod quota;
 mod random;
 mod sabotage;
 mod tasks;
@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
-pub(crate) use pace::{Pace, Paced};
+pub(crate) use quota::{Quota, QuotaState};
 pub use random::Jitter;
 #[doc(hidden)]
 pub use sabotage::Sabotage;

@@ -1,11 +1,9 @@
 //! What can go wrong when another system is asked for its resources.
 
-use std::{error::Error as StdError, time::Duration};
+use std::time::Duration;
 
+pub(super) use crate::error::BoxError;
 use crate::resource::ObjectKey;
-
-/// Any error of the user's own.
-pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// An error of an event source that reads another system. Polls that fail report it as the source's health and go on.
 #[derive(Debug, thiserror::Error)]

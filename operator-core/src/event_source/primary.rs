@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{AroundInformer, EventSink, Filters, PrimaryChange, Wiring, doubts::Doubts, updates};
+use super::{
+    AroundInformer, EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
+};
 use crate::{
     cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
@@ -80,7 +82,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
 pub struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
-    doubts: Arc<Doubts>,
+    doubts: Arc<UnconfirmedWrites>,
 }
 
 impl<P: KubeObject> Clone for PrimarySource<P> {
@@ -109,7 +111,7 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
-        let doubts = Arc::new(Doubts::default());
+        let doubts = Arc::new(UnconfirmedWrites::default());
         let events = Arc::new(PrimaryEvents {
             doubts: Arc::clone(&doubts),
             controller: Arc::clone(&wiring.controller),
@@ -171,7 +173,7 @@ impl<P: KubeObject> AroundInformer for PrimarySource<P> {
 
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
-    doubts: Arc<Doubts>,
+    doubts: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
     filters: PrimaryFilters<P>,
     observers: Observers,

@@ -145,7 +145,7 @@ fn metadata(body: &mut Value) -> Option<&mut Map<String, Value>> {
 }
 
 /// The key of an object that is about to be written.
-pub(super) fn target<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<ObjectKey, Error> {
+pub(super) fn key_of<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<ObjectKey, Error> {
     let meta = object.meta();
     let Some(name) = meta.name.as_deref().filter(|name| !name.is_empty()) else {
         return Err(Error::Unnamed { kind: kind.clone() });

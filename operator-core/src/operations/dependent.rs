@@ -7,16 +7,17 @@ use serde_json::Value;
 use super::{
     Error, ResourceOperations, WriteMode, body,
     intent::{Intent, Lock, Part},
+    live::live,
     mask,
-    route::Route,
-    writer::Verb,
+    request::Verb,
+    target::Target,
 };
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
 /// Writes one dependent. Whatever is written is filtered.
 #[derive(Debug)]
 pub(crate) struct DependentWriter<'c, K: KubeObject> {
-    route: Route<'c, K>,
+    target: Target<'c, K>,
     key: ObjectKey,
     body: Value,
 }
@@ -24,9 +25,9 @@ pub(crate) struct DependentWriter<'c, K: KubeObject> {
 impl<'c> ResourceOperations<'c> {
     /// The way to write `desired`, a dependent.
     pub(crate) fn dependent<K: KubeObject>(&self, desired: &K) -> Result<DependentWriter<'c, K>, Error> {
-        let (route, key) = self.route(desired)?;
-        let body = body::applied(desired, route.kind())?;
-        Ok(DependentWriter { route, key, body })
+        let (target, key) = self.target(desired)?;
+        let body = body::applied(desired, target.kind())?;
+        Ok(DependentWriter { target, key, body })
     }
 }
 
@@ -37,22 +38,22 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     }
 
     fn kind(&self) -> &ResourceType {
-        self.route.kind()
+        self.target.kind()
     }
 
     pub(crate) fn field_manager(&self) -> &'c str {
-        &self.route.run.writer.field_manager
+        &self.target.run.writer.field_manager
     }
 
     /// Creates it by server-side apply, or is refused with 409 where it exists.
     pub(crate) async fn apply_new(&self) -> Result<Arc<K>, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
-        self.route.write_locked(&self.intent(Verb::Apply, self.body.clone()), &lock).await
+        self.target.write_locked(&self.intent(Verb::Apply, self.body.clone()), &lock).await
     }
 
     /// Creates it by POST, or is refused with 409 where it exists.
     pub(crate) async fn create(&self) -> Result<Arc<K>, Error> {
-        self.route.write(&self.intent(Verb::Create, self.body.clone()), WriteMode::ForceFilter).await
+        self.target.write(&self.intent(Verb::Create, self.body.clone()), WriteMode::ForceFilter).await
     }
 
     /// Applies it, whatever is there. With a uid, it is refused (409, or 422) where there is no such object any more.
@@ -61,7 +62,7 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
         if let Some(uid) = uid {
             body["metadata"]["uid"] = uid.into();
         }
-        self.route.write(&self.intent(Verb::Apply, body), WriteMode::ForceFilter).await
+        self.target.write(&self.intent(Verb::Apply, body), WriteMode::ForceFilter).await
     }
 
     /// Replaces it; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
@@ -70,22 +71,22 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
         let Some(version) = version else {
             return Err(Error::Unversioned { kind: self.kind().clone(), key: self.key.clone() });
         };
-        self.route.write_locked(&self.intent(Verb::Update, body), &Lock::Version(version)).await
+        self.target.write_locked(&self.intent(Verb::Update, body), &Lock::Version(version)).await
     }
 
     /// Reads the live object, past the cache.
     pub(crate) async fn live(&self) -> Result<Option<K>, Error> {
-        self.route.run.writer.get(self.kind(), &self.key).await
+        live(self.target.run.writer, self.kind(), &self.key).await
     }
 
     /// Takes a live object into the cache, so that it is what is read from now on.
     pub(crate) fn remember(&self, live: K) -> Arc<K> {
-        self.route.remember(live)
+        self.target.remember(live)
     }
 
     /// Tells the observers that nothing differed.
     pub(crate) fn matched(&self) {
-        self.route.run.writer.matched(self.route.run.key, self.kind(), &self.key, None);
+        self.target.run.writer.matched(self.target.run.key, self.kind(), &self.key, None);
     }
 
     /// An object can't be turned into JSON.

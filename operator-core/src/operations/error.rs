@@ -4,7 +4,7 @@ use std::{error::Error as StdError, time::Duration};
 
 use kube::core::Status;
 
-use super::{mask, writer::Verb};
+use super::{mask, request::Verb};
 use crate::{
     cache::LONGEST_RETRY_AFTER,
     client::Closed,
@@ -191,16 +191,16 @@ impl Error {
         verb: &'static str,
         kind: ResourceType,
         key: ObjectKey,
-        source: kube::Error,
+        source: Box<kube::Error>,
     ) -> Self {
-        let mut cause: Option<&(dyn StdError + 'static)> = Some(&source);
+        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*source);
         while let Some(error) = cause {
             if error.is::<Closed>() {
                 return Self::Fenced { kind, key };
             }
             cause = error.source();
         }
-        Self::Unanswered { verb, kind, key, source: Box::new(source) }
+        Self::Unanswered { verb, kind, key, source }
     }
 
     pub(super) fn undecodable(kind: ResourceType, key: ObjectKey, source: serde_json::Error) -> Self {
@@ -310,8 +310,9 @@ mod tests {
 
     #[test]
     fn what_the_fence_holds_back_is_told_from_what_was_not_answered() {
-        let unanswered =
-            |source| Error::unanswered("patch", kind(), ObjectKey::namespaced("shop", "one"), source);
+        let unanswered = |source| {
+            Error::unanswered("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(source))
+        };
         assert!(matches!(unanswered(kube::Error::Service(Box::new(Closed::Stopped))), Error::Fenced { .. }));
         let reset = std::io::Error::other("connection reset");
         assert!(matches!(unanswered(kube::Error::Service(Box::new(reset))), Error::Unanswered { .. }));

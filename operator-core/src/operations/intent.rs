@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Error, WriteMode, body,
     matcher::{Match, matches_applied, matches_merged, matches_replaced_status, matches_replacement},
-    writer::Verb,
+    request::Verb,
 };
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 

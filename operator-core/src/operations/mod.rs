@@ -1,16 +1,23 @@
 //! Every write to the API server.
 //!
 //! ```text
-//! ResourceOperations, PrimaryWriter ──▶ Intent: what is to be written   Route: where it goes   WriteMode: how
+//! ResourceOperations  user code's writes        ┐     ┌ Intent     what is to be written
+//! DependentWriter     a dependent's             ├────▶│ Target     where: the object, and the source that learns
+//! PrimaryWriter       finalizer, object, status ┘     │            the answer
+//!                                                     └ WriteMode  how: matched, locked, filtered
 //!                                                        │
-//! known state as desired? ──yes──▶ no request            ▼
-//!    │no                                          Route::write, one for all
+//!                                                        ▼
+//! known state as desired? ──yes──▶ no request      Target::write, one for all
+//!    │no
 //!    ▼
-//! filter window opens ─▶ write, locked to a version ──conflict──▶ secondary: again, without lock and window
-//!    │                                   │                        primary: again, locked to the live version
-//!    ▼                                   └ no conflict
+//! filter window opens ─▶ WriteRequest, locked to a version ─▶ Writer
+//!    │                      │ conflict: a secondary is written again, without lock and window; a primary again,
+//!    │                      └ locked to the live version
+//!    ▼
 //! answer into the cache: the next read sees it; its echo wakes nobody
 //! ```
+//!
+//! `live` is the only read: it looks past the caches where an answer, or none, leaves open what there is now.
 //!
 //! # Guarantees
 //! - A write whose echo is filtered carries the version it builds upon. So the version in its answer can't be one that
@@ -31,19 +38,21 @@ mod dependent;
 mod error;
 mod findings;
 mod intent;
+mod live;
 mod mask;
 mod mode;
 mod primary;
+mod request;
 mod resource;
-mod route;
+mod target;
 mod write;
-mod writer;
 
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
 pub(crate) use findings::Findings;
+pub(crate) use live::live;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
+pub(crate) use request::Writer;
 pub use resource::ResourceOperations;
-pub(crate) use route::WritingRun;
-pub(crate) use writer::{ClientHandle, Writer};
+pub(crate) use target::WritingRun;

@@ -1,6 +1,6 @@
 //! How a write is checked before it is sent, and what becomes of its echo.
 
-/// How a write is checked before it is sent, and what becomes of its echo. Answers to JOSDK's `ResourceOperations.Options`.
+/// How a write is checked before it is sent, and what becomes of its echo. JOSDK: `ResourceOperations.Options`.
 ///
 /// Without a choice, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
 /// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode but
@@ -11,16 +11,16 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteMode {
     /// Sends nothing where the cached object is as desired. Otherwise the write is locked to the cached version, and its
-    /// echo wakes nobody. After a conflict it is repeated, so that only a replacement fails with it. JOSDK's
-    /// `matchAndFilter`.
+    /// echo wakes nobody. After a conflict it is repeated, so that only a replacement fails with it.
+    /// JOSDK: `matchAndFilter`.
     MatchAndFilter,
     /// The same, but locked to the version that the caller built upon, which the desired object must carry. A conflict is
-    /// an error: the caller is to look again. JOSDK's `filterWithOptimisticLocking`.
+    /// an error: the caller is to look again. JOSDK: `filterWithOptimisticLocking`.
     FilterWithOptimisticLocking,
     /// Always sends, without a lock of ours. The answer is what is read from then on; the echo counts as anybody's change
-    /// and wakes the primary. JOSDK's `cacheOnly`.
+    /// and wakes the primary. JOSDK: `cacheOnly`.
     CacheOnly,
-    /// Always sends, and filters the echo: for those who have compared by themselves. JOSDK's `forceFilterEvents`.
+    /// Always sends, and filters the echo: for those who have compared by themselves. JOSDK: `forceFilterEvents`.
     ForceFilter,
 }
 

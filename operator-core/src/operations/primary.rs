@@ -8,9 +8,9 @@ use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock, Part},
     matcher::strip_nulls,
-    route::{Route, WritingRun},
+    request::Verb,
+    target::{Target, WritingRun},
     write::ATTEMPTS,
-    writer::Verb,
 };
 use crate::{
     event_source::PrimarySource,
@@ -29,19 +29,19 @@ pub(crate) enum FinalizerAdded<P> {
 /// Writes one primary during one run.
 #[derive(Debug)]
 pub(crate) struct PrimaryWriter<'r, P: KubeObject> {
-    route: Route<'r, P>,
+    target: Target<'r, P>,
     /// Whether the primary is written by server-side apply, otherwise by JSON patch.
     ssa: bool,
 }
 
 impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     pub(crate) fn new(run: WritingRun<'r>, source: &'r PrimarySource<P>, ssa: bool) -> Self {
-        Self { route: Route::of_primary(run, source), ssa }
+        Self { target: Target::of_primary(run, source), ssa }
     }
 
     /// Puts `finalizer` on the primary.
     pub(crate) async fn add_finalizer(&self, finalizer: &str) -> Result<FinalizerAdded<P>, Error> {
-        let mut known = self.route.own_primary()?;
+        let mut known = self.target.own_primary()?;
         for _ in 0..ATTEMPTS {
             if known.meta().deletion_timestamp.is_some() {
                 return Ok(FinalizerAdded::Deleting);
@@ -51,10 +51,10 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             }
             let intent = self.finalizer_added(&*known, finalizer);
             let lock = Lock::Version(body::version_of(Some(&*known)).to_owned());
-            match self.route.write_locked(&intent, &lock).await {
+            match self.target.write_locked(&intent, &lock).await {
                 Ok(answer) => return Ok(FinalizerAdded::Yes(answer)),
                 Err(error) if matches!(error.code(), Some(404 | 409 | 422)) => {
-                    known = self.route.live().await?;
+                    known = self.target.live().await?;
                     if !error.is_outdated(intent.verb) {
                         return Err(error);
                     }
@@ -62,13 +62,13 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
                 Err(error) => return Err(error),
             }
         }
-        Err(self.route.contended())
+        Err(self.target.contended())
     }
 
     /// Takes `finalizer` off the primary, by JSON patch, so that nobody else's finalizers are touched. One that is not
     /// there any more, or a primary that is gone, counts as done.
     pub(crate) async fn remove_finalizer(&self, finalizer: &str) -> Result<(), Error> {
-        let mut known = self.route.own_primary()?;
+        let mut known = self.target.own_primary()?;
         for _ in 0..ATTEMPTS {
             let finalizers = known.meta().finalizers.as_deref().unwrap_or_default();
             let left: Vec<&String> = finalizers.iter().filter(|name| *name != finalizer).collect();
@@ -77,26 +77,26 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             }
             // The finalizers are all that is tested, so that nothing else that happens to the object comes in between.
             let intent = self.finalizers_changed(&*known, &json!(left));
-            match self.route.send(&intent, None).await {
+            match self.target.send(&intent, None).await {
                 Ok(answer) => {
                     // With the last finalizer the object is gone, and must not be remembered as if it were there.
                     if answer.meta().finalizers.as_ref().is_some_and(|left| !left.is_empty()) {
-                        self.route.remember(answer);
+                        self.target.remember(answer);
                     }
                     return Ok(());
                 }
                 Err(error) if error.is_not_found() => return Ok(()),
                 // 422 is a failed test: somebody else's finalizer went first, or the object is another one.
-                Err(error) if matches!(error.code(), Some(409 | 422)) => known = self.route.live().await?,
+                Err(error) if matches!(error.code(), Some(409 | 422)) => known = self.target.live().await?,
                 Err(error) => return Err(error),
             }
         }
-        Err(self.route.contended())
+        Err(self.target.contended())
     }
 
     /// Writes the primary without its status. `original` is what the reconciler was given.
     pub(crate) async fn patch_resource(&self, original: &P, desired: &P) -> Result<Arc<P>, Error> {
-        let (kind, key, run) = (self.kind(), self.key(), self.route.run);
+        let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         let intent = if self.ssa {
             let body = body::applied_primary(desired, kind, key, run.finalizer)?;
             Intent::of(Verb::Apply, Part::Object, key.clone(), body)
@@ -107,7 +107,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             let to = body::patched_part(desired, kind, Part::Object, finalizer)?;
             Intent::difference(Part::Object, key.clone(), &from, &to)
         };
-        self.route.write(&intent, WriteMode::MatchAndFilter).await
+        self.target.write(&intent, WriteMode::MatchAndFilter).await
     }
 
     /// Writes the status. `original` is what the reconciler was given.
@@ -124,12 +124,12 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
             Intent::difference(Part::Status, key.clone(), &from, &to)
         };
-        self.route.write(&intent, WriteMode::MatchAndFilter).await
+        self.target.write(&intent, WriteMode::MatchAndFilter).await
     }
 
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
     fn was_applied(&self, known: &P) -> bool {
-        let manager = &*self.route.run.writer.field_manager;
+        let manager = &*self.target.run.writer.field_manager;
         known.meta().managed_fields.iter().flatten().any(|entry| {
             entry.manager.as_deref() == Some(manager)
                 && entry.operation.as_deref() == Some("Apply")
@@ -159,11 +159,11 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     }
 
     fn kind(&self) -> &ResourceType {
-        self.route.kind()
+        self.target.kind()
     }
 
     fn key(&self) -> &'r ObjectKey {
-        self.route.run.key
+        self.target.run.key
     }
 }
 

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Part},
-    route::{Route, WritingRun},
-    writer::{Verb, Write},
+    live::live,
+    request::{Verb, WriteRequest},
+    target::{Target, WritingRun},
 };
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
-/// Writes objects: what nothing differs in is not sent, what is sent can be read at once, and its echo wakes nobody. Got
-/// from the context of a run; [`WriteMode`] says otherwise where needed. Answers to JOSDK's `ResourceOperations`.
+/// Writes objects: an object in which nothing differs is not sent, what is sent can be read at once, and its echo wakes
+/// nobody. Got from the context of a run; [`WriteMode`] says otherwise where needed. JOSDK: `ResourceOperations`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -64,8 +65,8 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Brings an object into the desired state by server-side apply: creates it, changes the fields that `desired`
-    /// names, and removes those that an earlier desired state named and this one doesn't. Fields of others stay. JOSDK's
-    /// `serverSideApply`.
+    /// names, and removes those that an earlier desired state named and this one doesn't. Fields of others stay.
+    /// JOSDK: `serverSideApply`.
     ///
     /// The `resourceVersion` in `desired` counts only with [`WriteMode::FilterWithOptimisticLocking`]. An apply of the
     /// primary leaves out its status, and keeps the controller's finalizer.
@@ -73,46 +74,46 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(desired)?;
-        let body = if route.is_own_primary {
-            body::applied_primary(desired, route.kind(), &key, self.run.finalizer)?
+        let (target, key) = self.target(desired)?;
+        let body = if target.is_own_primary {
+            body::applied_primary(desired, target.kind(), &key, self.run.finalizer)?
         } else {
-            body::applied(desired, route.kind())?
+            body::applied(desired, target.kind())?
         };
         let intent = Intent::of(Verb::Apply, Part::Object, key, body);
-        self.write(&route, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
     }
 
-    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK's `serverSideApplyStatus`.
+    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(desired)?;
-        let body = body::applied_status(desired, route.kind(), &key)?;
+        let (target, key) = self.target(desired)?;
+        let body = body::applied_status(desired, target.kind(), &key)?;
         let intent = Intent::of(Verb::Apply, Part::Status, key, body);
-        self.write(&route, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
     }
 
-    /// Creates an object. JOSDK's `create`.
+    /// Creates an object. JOSDK: `create`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 when the object exists. A run can't create its own primary:
     /// that would bring back what has been deleted.
     pub async fn create<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(desired)?;
-        if route.is_own_primary {
-            return Err(Error::OwnPrimary { kind: route.kind().clone(), key });
+        let (target, key) = self.target(desired)?;
+        if target.is_own_primary {
+            return Err(Error::OwnPrimary { kind: target.kind().clone(), key });
         }
-        let body = body::plain(desired, route.kind())?;
+        let body = body::plain(desired, target.kind())?;
         let intent = Intent::of(Verb::Create, Part::Object, key, body);
         // A version makes no sense here; without one, no mode asks for it.
         let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
-        route.write(&intent, mode).await
+        target.write(&intent, mode).await
     }
 
     /// Replaces an object by PUT. `desired` must carry the `resourceVersion` of the state it was made from, except with
-    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK's `update`.
+    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK: `update`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 when somebody else has changed the object in the meantime.
@@ -120,7 +121,7 @@ impl<'c> ResourceOperations<'c> {
         self.replace(desired, Part::Object).await
     }
 
-    /// The same for the status; the rest of `desired` is ignored. JOSDK's `updateStatus`.
+    /// The same for the status; the rest of `desired` is ignored. JOSDK: `updateStatus`.
     ///
     /// # Errors
     /// As [`update`](Self::update).
@@ -129,7 +130,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Changes an object by a JSON patch (RFC 6902): what `edit` changes in a copy of `actual` is sent, and nothing else.
-    /// Without a change nothing is sent. The status is left out. JOSDK's `jsonPatch`.
+    /// Without a change nothing is sent. The status is left out. JOSDK: `jsonPatch`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 422 when a list that is changed has changed in the meantime.
@@ -141,7 +142,7 @@ impl<'c> ResourceOperations<'c> {
         self.patch(actual, edit, Part::Object).await
     }
 
-    /// The same for the status; what `edit` changes elsewhere is left out. JOSDK's `jsonPatchStatus`.
+    /// The same for the status; what `edit` changes elsewhere is left out. JOSDK: `jsonPatchStatus`.
     ///
     /// # Errors
     /// As [`json_patch`](Self::json_patch).
@@ -154,7 +155,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// Changes an object by a JSON merge patch (RFC 7386): the fields that `patch` names are set, those with `null` are
-    /// removed, lists are replaced as a whole. Of `object`, only name and namespace count. JOSDK's `jsonMergePatch`.
+    /// removed, lists are replaced as a whole. Of `object`, only name and namespace count. JOSDK: `jsonMergePatch`.
     ///
     /// A `metadata.resourceVersion` in the patch makes a conflict an error.
     ///
@@ -164,8 +165,8 @@ impl<'c> ResourceOperations<'c> {
         self.merge(object, patch, Part::Object).await
     }
 
-    /// The same for the status: `patch` has a field `status`, and the rest of it is ignored. JOSDK's
-    /// `jsonMergePatchStatus`.
+    /// The same for the status: `patch` has a field `status`, and the rest of it is ignored.
+    /// JOSDK: `jsonMergePatchStatus`.
     ///
     /// # Errors
     /// As [`merge_patch`](Self::merge_patch).
@@ -179,17 +180,17 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
-        let (route, key) = self.route(object)?;
+        let (target, key) = self.target(object)?;
         let mut options =
             json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background" });
-        let uid = route.uid().or(object.meta().uid.as_deref());
+        let uid = target.uid().or(object.meta().uid.as_deref());
         if let Some(uid) = uid {
             options["preconditions"] = json!({ "uid": uid });
         }
-        let write = Write {
+        let write = WriteRequest {
             verb: Verb::Delete,
-            target_type: route.kind(),
-            target: &key,
+            kind: target.kind(),
+            key: &key,
             subresource: None,
             body: body::bytes(&options),
             base: None,
@@ -200,8 +201,8 @@ impl<'c> ResourceOperations<'c> {
             // Either another object has this name now, which is not ours to delete, or the server had some other reason,
             // and this very object is still there: then it is not deleted. Only the live object tells.
             Err(error) if error.is_conflict() => {
-                let live = self.run.writer.get::<K>(route.kind(), &key).await?;
-                match live.filter(|live| uid.is_none_or(|uid| live.meta().uid.as_deref() == Some(uid))) {
+                let found = live::<K>(self.run.writer, target.kind(), &key).await?;
+                match found.filter(|found| uid.is_none_or(|uid| found.meta().uid.as_deref() == Some(uid))) {
                     Some(_) => Err(error),
                     None => Ok(()),
                 }
@@ -211,10 +212,10 @@ impl<'c> ResourceOperations<'c> {
     }
 
     async fn replace<K: KubeObject>(&self, desired: &K, part: Part) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(desired)?;
-        let intent = Intent::of(Verb::Update, part, key, body::plain(desired, route.kind())?);
+        let (target, key) = self.target(desired)?;
+        let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
         let intent = intent.made_from(version(desired));
-        self.write(&route, &intent, WriteMode::FilterWithOptimisticLocking).await
+        self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
     }
 
     async fn patch<K: KubeObject>(
@@ -223,38 +224,38 @@ impl<'c> ResourceOperations<'c> {
         edit: impl FnOnce(&mut K),
         part: Part,
     ) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(actual)?;
+        let (target, key) = self.target(actual)?;
         let mut edited = actual.clone();
         edit(&mut edited);
-        let from = body::patched_part(actual, route.kind(), part, None)?;
-        let to = body::patched_part(&edited, route.kind(), part, None)?;
+        let from = body::patched_part(actual, target.kind(), part, None)?;
+        let to = body::patched_part(&edited, target.kind(), part, None)?;
         let intent = Intent::difference(part, key, &from, &to).made_from(version(actual));
-        self.write(&route, &intent, WriteMode::MatchAndFilter).await
+        self.write(&target, &intent, WriteMode::MatchAndFilter).await
     }
 
     async fn merge<K: KubeObject>(&self, object: &K, patch: Value, part: Part) -> Result<Arc<K>, Error> {
-        let (route, key) = self.route(object)?;
+        let (target, key) = self.target(object)?;
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
-            return Err(Error::InvalidPatch { kind: route.kind().clone(), key });
+            return Err(Error::InvalidPatch { kind: target.kind().clone(), key });
         }
         let version = patch.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let intent = Intent::of(Verb::MergePatch, part, key, patch).made_from(version.as_deref());
-        self.write(&route, &intent, WriteMode::MatchAndFilter).await
+        self.write(&target, &intent, WriteMode::MatchAndFilter).await
     }
 
     async fn write<K: KubeObject>(
         &self,
-        route: &Route<'c, K>,
+        target: &Target<'c, K>,
         intent: &Intent,
         default: WriteMode,
     ) -> Result<Arc<K>, Error> {
-        route.write(intent, self.mode.unwrap_or(default)).await
+        target.write(intent, self.mode.unwrap_or(default)).await
     }
 
-    pub(super) fn route<K: KubeObject>(&self, object: &K) -> Result<(Route<'c, K>, ObjectKey), Error> {
-        let key_of = |kind: &ResourceType| body::target(object, kind);
-        Route::find(self.run, self.event_source, object, key_of)
+    pub(super) fn target<K: KubeObject>(&self, object: &K) -> Result<(Target<'c, K>, ObjectKey), Error> {
+        let key_of = |kind: &ResourceType| body::key_of(object, kind);
+        Target::find(self.run, self.event_source, object, key_of)
     }
 }
 

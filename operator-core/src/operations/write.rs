@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock},
-    route::Route,
-    writer::Write,
+    request::WriteRequest,
+    target::Target,
 };
 use crate::resource::{KubeObject, ResourceVersion};
 
 /// How many states of an object are tried before a conflict becomes an error.
 pub(super) const ATTEMPTS: u32 = 10;
 
-impl<K: KubeObject> Route<'_, K> {
+impl<K: KubeObject> Target<'_, K> {
     /// Makes a write as `mode` says.
     pub(super) async fn write(&self, intent: &Intent, mode: WriteMode) -> Result<Arc<K>, Error> {
         let (kind, manager) = (self.kind(), &*self.run.writer.field_manager);
@@ -81,10 +81,10 @@ impl<K: KubeObject> Route<'_, K> {
 
     /// Sends a write once.
     pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<K, Error> {
-        let write = Write {
+        let write = WriteRequest {
             verb: intent.verb,
-            target_type: self.kind(),
-            target: &intent.key,
+            kind: self.kind(),
+            key: &intent.key,
             subresource: intent.part.subresource(),
             body: body::bytes(&intent.body(self.uid(), version)),
             base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),

@@ -29,37 +29,51 @@ pub const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 #[derive(Debug)]
 #[must_use = "an operator does nothing until it is started"]
 pub struct OperatorBuilder {
-    config: Option<Config>,
-    hooks: Vec<TransportHook>,
-    controllers: Vec<Controller>,
+    settings: Settings,
     crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
-    wall_clock: Option<Arc<dyn WallClock>>,
-    environment: MakeEnvironment,
-    termination_timeout: Duration,
     http_address: Option<SocketAddr>,
-    request_budget: Option<RequestBudget>,
-    cache_sync_timeout: Option<Duration>,
-    max_concurrent_dependents: usize,
-    leader_election: Option<LeaderElection>,
-    #[cfg(feature = "testing")]
-    sabotage: Option<Sabotage>,
 }
 
 impl Default for OperatorBuilder {
     fn default() -> Self {
         Self {
-            config: None,
-            hooks: Vec::new(),
-            controllers: Vec::new(),
+            settings: Settings::default(),
             crds: Vec::new(),
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
+            http_address: None,
+        }
+    }
+}
+
+/// What the builder takes and the finished operator keeps, as it is.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) config: Option<Config>,
+    pub(super) hooks: Vec<TransportHook>,
+    pub(super) controllers: Vec<Controller>,
+    pub(super) wall_clock: Option<Arc<dyn WallClock>>,
+    pub(super) environment: MakeEnvironment,
+    pub(super) termination_timeout: Duration,
+    pub(super) request_budget: Option<RequestBudget>,
+    pub(super) cache_sync_timeout: Option<Duration>,
+    pub(super) max_concurrent_dependents: usize,
+    pub(super) leader_election: Option<LeaderElection>,
+    #[cfg(feature = "testing")]
+    pub(super) sabotage: Option<Sabotage>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            config: None,
+            hooks: Vec::new(),
+            controllers: Vec::new(),
             wall_clock: None,
             environment: MakeEnvironment::default(),
             termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
-            http_address: None,
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
@@ -70,7 +84,7 @@ impl Default for OperatorBuilder {
     }
 }
 
-/// Where the surroundings of each start come from.
+/// Where the environment of each start comes from.
 pub(super) struct MakeEnvironment(pub(super) Arc<dyn Fn() -> Environment + Send + Sync>);
 
 impl Default for MakeEnvironment {
@@ -88,7 +102,7 @@ impl fmt::Debug for MakeEnvironment {
 impl OperatorBuilder {
     /// Talks to this cluster; by default to that of the current kubeconfig, or the one that the pod runs in.
     pub fn config(mut self, config: Config) -> Self {
-        self.config = Some(config);
+        self.settings.config = Some(config);
         self
     }
 
@@ -98,10 +112,10 @@ impl OperatorBuilder {
     /// When its declaration contradicts itself, or its name is taken.
     pub fn register(mut self, controller: impl IntoController) -> Result<Self, Error> {
         let controller = controller.into_controller()?;
-        if self.controllers.iter().any(|other| other.name() == controller.name()) {
+        if self.settings.controllers.iter().any(|other| other.name() == controller.name()) {
             return Err(Error::DuplicateController(controller.name().to_owned()));
         }
-        self.controllers.push(controller);
+        self.settings.controllers.push(controller);
         Ok(self)
     }
 
@@ -114,7 +128,7 @@ impl OperatorBuilder {
 
     /// Wraps the transport of all clients; a later hook is outside of an earlier one.
     pub fn transport(mut self, hook: TransportHook) -> Self {
-        self.hooks.push(hook);
+        self.settings.hooks.push(hook);
         self
     }
 
@@ -143,43 +157,44 @@ impl OperatorBuilder {
 
     /// Makes no more requests than this, watches not counted; by default there is no limit.
     pub fn request_budget(mut self, budget: RequestBudget) -> Self {
-        self.request_budget = Some(budget);
+        self.settings.request_budget = Some(budget);
         self
     }
 
     /// Takes the time of day from here instead of the machine's clock.
     pub fn wall_clock(mut self, wall_clock: Arc<dyn WallClock>) -> Self {
-        self.wall_clock = Some(wall_clock);
+        self.settings.wall_clock = Some(wall_clock);
         self
     }
 
     /// Takes its surroundings from here at each start, instead of real time and real chance: for simulations. A wall clock
     /// that was given takes the place of theirs.
     pub fn environment(mut self, make: impl Fn() -> Environment + Send + Sync + 'static) -> Self {
-        self.environment = MakeEnvironment(Arc::new(make));
+        self.settings.environment = MakeEnvironment(Arc::new(make));
         self
     }
 
     /// How long a stop waits for runs under way before it drops them.
     pub fn termination_timeout(mut self, timeout: Duration) -> Self {
-        self.termination_timeout = timeout;
+        self.settings.termination_timeout = timeout;
         self
     }
 
     /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
-    /// repeated each time that so much time has passed again. By default two minutes, `None` for no such warning.
+    /// repeated each time that this time has passed again. By default two minutes, `None` for no such warning.
     ///
     /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing: the sources go on trying, and the controllers whose sources
     /// are synced work.
     pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.cache_sync_timeout = timeout.into();
+        self.settings.cache_sync_timeout = timeout.into();
         self
     }
 
     /// How many dependents may be reconciled or deleted at the same time, all workflows of all controllers together; by
-    /// default 50. Within that, what can be done at the same time in one run is. JOSDK's `concurrentWorkflowExecutorThreads`.
+    /// default 50. Within that, what can be done at the same time in one run is.
+    /// JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
-        self.max_concurrent_dependents = dependents;
+        self.settings.max_concurrent_dependents = dependents;
         self
     }
 
@@ -187,7 +202,7 @@ impl OperatorBuilder {
     /// others stand by with their caches filled. A replica that has led and has lost the lease writes nothing any more, and
     /// has to be started anew: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
-        self.leader_election = Some(election);
+        self.settings.leader_election = Some(election);
         self
     }
 
@@ -195,14 +210,14 @@ impl OperatorBuilder {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn sabotage(mut self, sabotage: Sabotage) -> Self {
-        self.sabotage = Some(sabotage);
+        self.settings.sabotage = Some(sabotage);
         self
     }
 
     /// The controllers registered so far.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
-        &self.controllers
+        &self.settings.controllers
     }
 
     /// The definitions named so far.
@@ -214,7 +229,7 @@ impl OperatorBuilder {
     /// The cluster that was given, if one was.
     #[must_use]
     pub fn configured(&self) -> Option<&Config> {
-        self.config.as_ref()
+        self.settings.config.as_ref()
     }
 
     /// Without what only a process of its own can have: a listener.
@@ -227,7 +242,7 @@ impl OperatorBuilder {
     /// Alone: there is nobody to elect a leader with.
     #[cfg(feature = "testing")]
     pub(crate) fn without_leader_election(mut self) -> Self {
-        self.leader_election = None;
+        self.settings.leader_election = None;
         self
     }
 
@@ -236,10 +251,10 @@ impl OperatorBuilder {
     /// # Errors
     /// When no controller is registered, or the leader election can't work as it is declared.
     pub fn build(self) -> Result<Operator, Error> {
-        if self.controllers.is_empty() {
+        if self.settings.controllers.is_empty() {
             return Err(Error::NoController);
         }
-        if let Some(election) = &self.leader_election {
+        if let Some(election) = &self.settings.leader_election {
             election.validate()?;
         }
         let http = self
@@ -256,20 +271,9 @@ impl OperatorBuilder {
             vec![Arc::new(MetricsObserver::new(metrics)), Arc::new(HealthLog::default())];
         observers.extend(self.observers);
         Ok(Operator {
-            config: self.config,
-            hooks: self.hooks,
-            controllers: self.controllers,
+            settings: self.settings,
             observers: Observers::new(observers),
-            wall_clock: self.wall_clock,
-            environment: self.environment,
-            termination_timeout: self.termination_timeout,
             http,
-            request_budget: self.request_budget,
-            cache_sync_timeout: self.cache_sync_timeout,
-            max_concurrent_dependents: self.max_concurrent_dependents,
-            leader_election: self.leader_election,
-            #[cfg(feature = "testing")]
-            sabotage: self.sabotage,
             running: Mutex::new(None),
         })
     }

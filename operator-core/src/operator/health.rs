@@ -27,7 +27,8 @@ impl Observer for HealthLog {
                 match health {
                     SourceHealth::Unhealthy { reason, advice } => {
                         if self.failing.lock().insert(id) {
-                            let advice = advice.as_deref().unwrap_or("it is tried again, ever more slowly");
+                            let advice =
+                                advice.as_deref().unwrap_or("it is tried again, with growing pauses");
                             tracing::warn!(controller, source, reason, advice, "event source does not work");
                         }
                     }

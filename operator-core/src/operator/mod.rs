@@ -33,13 +33,12 @@ use std::{
 };
 
 use futures::future::join_all;
-use kube::Config;
 use tokio::sync::Mutex;
 
 use crate::{
-    client::{self, Clients, RequestBudget, TransportHook},
-    controller::{Controller, RunningController, Surroundings},
-    environment::{Environment, WallClock},
+    client::{self, Clients},
+    controller::{Controller, OperatorParts, RunningController},
+    environment::Environment,
     event_source::Discovery,
     observe::{Observers, SourceHealth},
     reconciler::workflow::WorkflowSurroundings,
@@ -54,26 +53,15 @@ pub use leader::{
 pub use run::Exit;
 pub use settle::{Footprint, SettleError, Settling};
 
-use builder::MakeEnvironment;
+use builder::Settings;
 use http::{HttpConfig, HttpListener, HttpServer};
 use leader::{Candidate, Leader};
 
-/// A set of controllers that start and stop together. Answers to JOSDK's `Operator`.
+/// A set of controllers that start and stop together. JOSDK: `Operator`.
 pub struct Operator {
-    config: Option<Config>,
-    hooks: Vec<TransportHook>,
-    controllers: Vec<Controller>,
+    settings: Settings,
     observers: Observers,
-    wall_clock: Option<Arc<dyn WallClock>>,
-    environment: MakeEnvironment,
-    termination_timeout: Duration,
     http: Option<HttpConfig>,
-    request_budget: Option<RequestBudget>,
-    cache_sync_timeout: Option<Duration>,
-    max_concurrent_dependents: usize,
-    leader_election: Option<LeaderElection>,
-    #[cfg(feature = "testing")]
-    sabotage: Option<crate::environment::Sabotage>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -129,7 +117,7 @@ impl Operator {
     /// The controllers, in the order of their registration.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
-        &self.controllers
+        &self.settings.controllers
     }
 
     /// Connects to the cluster and starts all controllers. Returns without waiting for their caches: see
@@ -143,39 +131,48 @@ impl Operator {
         if running.is_some() {
             return Ok(());
         }
-        let config = match &self.config {
+        let config = match &self.settings.config {
             Some(config) => config.clone(),
             None => client::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
         };
-        let mut environment = (self.environment.0)();
-        if let Some(wall_clock) = &self.wall_clock {
+        let mut environment = (self.settings.environment.0)();
+        if let Some(wall_clock) = &self.settings.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }
         #[cfg(feature = "testing")]
-        if let Some(sabotage) = self.sabotage {
+        if let Some(sabotage) = self.settings.sabotage {
             environment = environment.with_sabotage(sabotage);
         }
-        let candidate = match &self.leader_election {
-            Some(election) => Some(Candidate::new(election, &config, &self.hooks, &environment).await?),
+        let candidate = match &self.settings.leader_election {
+            Some(election) => {
+                Some(Candidate::new(election, &config, &self.settings.hooks, &environment).await?)
+            }
             None => None,
         };
         let term = candidate.as_ref().map(|candidate| candidate.term().clone());
-        let clients = Clients::in_term(&config, &self.hooks, self.request_budget, &environment, term)?;
+        let clients = Clients::in_term(
+            &config,
+            &self.settings.hooks,
+            self.settings.request_budget,
+            &environment,
+            term,
+        )?;
         // Before the controllers: a port that is taken is found out while nothing runs yet.
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),
             None => None,
         };
         let observers = self.observers.clone();
-        let surroundings = Surroundings {
+        let parts = OperatorParts {
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
-            cache_sync_timeout: self.cache_sync_timeout,
-            workflows: WorkflowSurroundings::new(self.max_concurrent_dependents)
+            cache_sync_timeout: self.settings.cache_sync_timeout,
+            workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(Discovery::new(clients.clone(), environment.clone())),
         };
-        let controllers = self.controllers.iter().map(|controller| controller.start(&surroundings)).collect();
+        let controllers =
+            self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
             clients,
@@ -202,7 +199,8 @@ impl Operator {
     /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
-        let stops = running.controllers.iter().map(|controller| controller.stop(self.termination_timeout));
+        let stops =
+            running.controllers.iter().map(|controller| controller.stop(self.settings.termination_timeout));
         running.stopping.store(true, Ordering::Relaxed);
         let drained = join_all(stops).await.into_iter().all(|drained| drained);
         running.clients.close();
@@ -279,6 +277,6 @@ impl Running {
 
 impl fmt::Debug for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operator").field("controllers", &self.controllers).finish_non_exhaustive()
+        f.debug_struct("Operator").field("controllers", &self.settings.controllers).finish_non_exhaustive()
     }
 }

@@ -23,12 +23,12 @@ use crate::{environment::Now, processor::Snapshot};
 pub struct Settling {
     /// A timer that is due within this time (a retry, a reschedule) is waited for; a later one is not.
     pub no_timer_within: Duration,
-    /// How long to wait for all this at the most.
+    /// How long to wait for all this at most.
     pub timeout: Duration,
 }
 
 impl Default for Settling {
-    /// Timers within 3 s are waited for, and all of it for 60 s at the most.
+    /// Timers within 3 s are waited for, and all of it for 60 s at most.
     fn default() -> Self {
         Self { no_timer_within: Duration::from_secs(3), timeout: Duration::from_secs(60) }
     }
@@ -44,7 +44,7 @@ pub enum SettleError {
     /// It was still busy when the time was over.
     #[error("not settled after {} s: {reason}", timeout.as_secs_f32())]
     TimedOut {
-        /// How long it was waited for.
+        /// How long the wait was.
         timeout: Duration,
         /// What was still going on.
         reason: String,

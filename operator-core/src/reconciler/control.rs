@@ -8,51 +8,32 @@ use serde_json::Value;
 
 use crate::resource::KubeObject;
 
-/// A status on its way to the API server.
-///
-/// Serialized when it is given; what went wrong then becomes the run's error.
-#[derive(Debug)]
-pub struct StatusPatch(pub(crate) Result<Value, serde_json::Error>);
+/// A status on its way to the API server: serialized when it is given; what went wrong then becomes the run's error.
+pub(crate) type SerializedStatus = Result<Value, serde_json::Error>;
 
-impl StatusPatch {
-    fn new(status: &impl Serialize) -> Self {
-        Self(serde_json::to_value(status))
-    }
-
-    /// The `status` part of a whole object.
-    fn of_object(object: &impl Serialize) -> Self {
-        Self(serde_json::to_value(object).map(|mut object| object["status"].take()))
-    }
+/// The `status` part of a whole object.
+fn status_of(object: &impl Serialize) -> SerializedStatus {
+    serde_json::to_value(object).map(|mut object| object["status"].take())
 }
 
-/// What to write to the primary.
-#[derive(Debug)]
-pub enum PrimaryPatch<P> {
-    /// Nothing.
-    None,
-    /// The status subresource.
-    Status(StatusPatch),
-    /// The object without its status. The finalizer is added by itself.
-    Resource(Box<P>),
-    /// First the object, then its status.
-    ResourceAndStatus(Box<P>, StatusPatch),
-}
-
-/// The answer of a reconcile. Answers to JOSDK's `UpdateControl`.
+/// The answer of a reconcile. JOSDK: `UpdateControl`.
 ///
 /// Patches are server-side applies by the controller's field manager: give the fields that the controller is
 /// responsible for. Nothing is sent where nothing differs.
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `reconcile`"]
 pub struct UpdateControl<P> {
-    pub(crate) patch: PrimaryPatch<P>,
+    /// The object to write, without its status.
+    pub(crate) resource: Option<Box<P>>,
+    /// The status to write, after the object.
+    pub(crate) status: Option<SerializedStatus>,
     pub(crate) reschedule: Option<Duration>,
 }
 
 impl<P: KubeObject> UpdateControl<P> {
     /// Leaves the primary as it is.
     pub fn no_update() -> Self {
-        Self::with(PrimaryPatch::None)
+        Self::with(None, None)
     }
 
     /// Writes the status.
@@ -60,27 +41,27 @@ impl<P: KubeObject> UpdateControl<P> {
     where
         P: HasStatus<Status: Serialize>,
     {
-        Self::with(PrimaryPatch::Status(StatusPatch::new(&status)))
+        Self::with(None, Some(serde_json::to_value(&status)))
     }
 
     /// Writes the status of `primary`: for kinds without kube's `HasStatus`, such as those of `k8s-openapi`.
     pub fn patch_status_of(primary: &P) -> Self {
-        Self::with(PrimaryPatch::Status(StatusPatch::of_object(primary)))
+        Self::with(None, Some(status_of(primary)))
     }
 
     /// Writes the object, but not its status.
     pub fn patch_resource(primary: P) -> Self {
-        Self::with(PrimaryPatch::Resource(Box::new(primary)))
+        Self::with(Some(primary), None)
     }
 
     /// Writes the object, then its status.
     pub fn patch_resource_and_status(primary: P) -> Self {
-        let status = StatusPatch::of_object(&primary);
-        Self::with(PrimaryPatch::ResourceAndStatus(Box::new(primary), status))
+        let status = status_of(&primary);
+        Self::with(Some(primary), Some(status))
     }
 
-    fn with(patch: PrimaryPatch<P>) -> Self {
-        Self { patch, reschedule: None }
+    fn with(resource: Option<P>, status: Option<SerializedStatus>) -> Self {
+        Self { resource: resource.map(Box::new), status, reschedule: None }
     }
 
     /// Asks for a further run after `delay`, unless an event causes one before. Replaces the maximum interval for this
@@ -96,7 +77,7 @@ impl<P: KubeObject> UpdateControl<P> {
     }
 }
 
-/// The answer of a cleanup. Answers to JOSDK's `DeleteControl`.
+/// The answer of a cleanup. JOSDK: `DeleteControl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the finalizer stays unless the control is returned from `cleanup`"]
 pub enum DeleteControl {
@@ -111,12 +92,12 @@ pub enum DeleteControl {
 }
 
 impl DeleteControl {
-    /// All is undone: the finalizer may go. JOSDK's `defaultDelete`.
+    /// All is undone: the finalizer may go. JOSDK: `defaultDelete`.
     pub const fn default_delete() -> Self {
         Self::RemoveFinalizer
     }
 
-    /// The finalizer stays until an event causes another clean-up. JOSDK's `noFinalizerRemoval`.
+    /// The finalizer stays until an event causes another clean-up. JOSDK: `noFinalizerRemoval`.
     pub const fn no_finalizer_removal() -> Self {
         Self::KeepFinalizer { reschedule_after: None }
     }
@@ -127,8 +108,8 @@ impl DeleteControl {
     }
 }
 
-/// What to write into the status after a failure, and whether to try again. Answers to JOSDK's
-/// `ErrorStatusUpdateControl`.
+/// What to write into the status after a failure, and whether to try again.
+/// JOSDK: `ErrorStatusUpdateControl`.
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `update_error_status`"]
 pub struct ErrorStatusUpdateControl<P> {
@@ -145,7 +126,7 @@ pub(crate) enum ErrorStatus {
     /// The error is handled; the status stays.
     NoUpdate,
     /// The error is handled; the status says so.
-    Patch(StatusPatch),
+    Patch(SerializedStatus),
 }
 
 impl<P: KubeObject> ErrorStatusUpdateControl<P> {
@@ -164,12 +145,12 @@ impl<P: KubeObject> ErrorStatusUpdateControl<P> {
     where
         P: HasStatus<Status: Serialize>,
     {
-        Self::with(ErrorStatus::Patch(StatusPatch::new(&status)))
+        Self::with(ErrorStatus::Patch(serde_json::to_value(&status)))
     }
 
     /// Writes the status of `primary`: for kinds without kube's `HasStatus`.
     pub fn patch_status_of(primary: &P) -> Self {
-        Self::with(ErrorStatus::Patch(StatusPatch::of_object(primary)))
+        Self::with(ErrorStatus::Patch(status_of(primary)))
     }
 
     fn with(status: ErrorStatus) -> Self {

@@ -15,19 +15,17 @@ use std::{error::Error as StdError, future::Future, sync::Arc};
 
 use crate::resource::KubeObject;
 
+pub(crate) use crate::error::BoxError;
 pub use crate::processor::RetryInfo;
 pub use context::{Context, RunContext};
 pub(crate) use context::{ControllerContext, NextIsImminent};
-pub(crate) use control::ErrorStatus;
-pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
+pub use control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl};
+pub(crate) use control::{ErrorStatus, SerializedStatus};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
 
-/// Any error, as the dispatcher keeps the user's.
-pub type BoxError = Box<dyn StdError + Send + Sync>;
-
-/// Brings the world into the state that a primary asks for. Answers to JOSDK's `Reconciler`.
+/// Brings the world into the state that a primary asks for. JOSDK: `Reconciler`.
 ///
 /// A run looks at the whole state, not at what has changed: it may be the first one after the operator's start, and any
 /// number of changes may have fallen together into it.
@@ -78,7 +76,7 @@ pub trait Reconciler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<UpdateControl<Self::Primary>, Self::Error>> + Send;
 
     /// Called when [`Reconciler::reconcile`], or the patch it asked for, has failed; says what to write about it into
-    /// the status. It is not called for failures of `cleanup`. Answers to JOSDK's `updateErrorStatus`.
+    /// the status. It is not called for failures of `cleanup`. JOSDK: `updateErrorStatus`.
     ///
     /// `error` is the user's own error; where the framework's patch failed it is that error.
     fn update_error_status(
@@ -99,7 +97,7 @@ pub trait Reconciler: Send + Sync + 'static {
     }
 }
 
-/// Undoes what a reconciler has done, before its primary goes. Answers to JOSDK's `Cleaner`.
+/// Undoes what a reconciler has done, before its primary goes. JOSDK: `Cleaner`.
 ///
 /// A controller with a cleaner puts a finalizer on each primary, which keeps it in the cluster until `cleanup` agrees
 /// to its removal. Say so with `.with_cleaner()` when the controller is built. Children with an owner reference need no

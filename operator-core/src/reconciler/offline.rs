@@ -11,7 +11,7 @@ use crate::{
         SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
-    operations::{ClientHandle, Writer},
+    operations::Writer,
     resource::{KubeObject, ObjectKey, ResourceType, Uid},
 };
 
@@ -89,8 +89,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             primary,
             sources,
             writer: Writer {
-                client: ClientHandle(clients.direct.clone()),
-                reads: ClientHandle(clients.reads.clone()),
+                clients: clients.clone(),
                 controller: Arc::from("offline"),
                 field_manager: Arc::from("offline"),
                 environment,

@@ -68,8 +68,7 @@ impl<P: KubeObject> NodeView<'_, P> {
 ///
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 /// use operator_core::{
-///     Context,
-///     reconciler::BoxError,
+///     BoxError, Context,
 ///     workflow::{Condition, ConditionResult, NodeView},
 /// };
 ///

@@ -8,8 +8,7 @@ use k8s_openapi::api::{
     networking::v1::Ingress,
 };
 use operator_core::{
-    Context, Desired, KubernetesDependent,
-    reconciler::BoxError,
+    BoxError, Context, Desired, KubernetesDependent,
     workflow::{Condition, ConditionResult, NodeView},
 };
 

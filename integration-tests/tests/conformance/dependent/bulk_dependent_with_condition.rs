@@ -6,9 +6,8 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Counted, Scene, Script, TestStatus, said, test_resource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Context, UpdateControl,
+    BoxError, Context, UpdateControl,
     dependent::BulkKubernetesDependent,
-    reconciler::BoxError,
     testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };

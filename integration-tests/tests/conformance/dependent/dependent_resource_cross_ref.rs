@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Script, map_of, meta_of, test_resource, wanted, wish};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use operator_core::{
+    BoxError,
     dependent::KubernetesDependent,
-    reconciler::BoxError,
     testing::operator_test,
     workflow::{Node, Workflow},
 };

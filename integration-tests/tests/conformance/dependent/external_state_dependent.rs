@@ -9,9 +9,8 @@ use integration_tests::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt};
 use operator_core::{
-    Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
+    BoxError, Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
     dependent::{CustomDependent, ExplicitState},
-    reconciler::BoxError,
     testing::operator_test,
 };
 use serde_json::json;

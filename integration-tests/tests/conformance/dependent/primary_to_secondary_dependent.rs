@@ -7,9 +7,8 @@ use integration_tests::{Scene, Script, meta_of, test_resource, wanted};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
-    Context, InformerEventSource, ObjectKey,
+    BoxError, Context, InformerEventSource, ObjectKey,
     dependent::KubernetesDependent,
-    reconciler::BoxError,
     testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };

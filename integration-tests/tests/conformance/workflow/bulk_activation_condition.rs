@@ -6,9 +6,8 @@ use integration_tests::{Child, Scene, looking_on, test_resource};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, Workflow,
+    BoxError, Context, Controller, Workflow,
     dependent::{BulkDesired, BulkKubernetesDependent},
-    reconciler::BoxError,
     testing::operator_test,
     workflow::Node,
 };

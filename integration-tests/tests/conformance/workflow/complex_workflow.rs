@@ -5,8 +5,7 @@ use integration_tests::{Scene, looking_on, test_resource};
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, Desired, KubernetesDependent, Workflow,
-    reconciler::BoxError,
+    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
     workflow::{Node, StatefulSetReady},
 };

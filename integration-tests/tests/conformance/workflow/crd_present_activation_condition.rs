@@ -4,8 +4,7 @@ use anyhow::Result;
 use integration_tests::{Scene, eventually, looking_on, test_resource};
 use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
-    Context, Controller, Desired, KubernetesDependent, Workflow,
-    reconciler::BoxError,
+    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
     workflow::{CrdPresent, KindServed, Node},
 };

@@ -8,8 +8,7 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
-    reconciler::BoxError,
+    BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
     testing::operator_test,
     workflow::{ConditionExt, CrdPresent, KindServed, Node},
 };

@@ -14,8 +14,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    Context, Controller, Desired, KubernetesDependent, Workflow,
-    reconciler::BoxError,
+    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     status::kstatus::Kstatus,
     testing::{TestOperator, operator_test},
     workflow::{Condition, ConditionKind, ConditionResult, DeploymentReady, Node, NodeView},

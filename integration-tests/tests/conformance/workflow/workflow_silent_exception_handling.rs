@@ -9,9 +9,8 @@ use std::sync::{
 use anyhow::Result;
 use integration_tests::{Scene, Script, test_resource};
 use operator_core::{
-    Context, Controller, DeleteControl, UpdateControl, Workflow,
+    BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
     dependent::{Creator, CustomDependent, Deleter, DependentResource},
-    reconciler::BoxError,
     testing::operator_test,
 };
 

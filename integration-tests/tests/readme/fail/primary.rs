@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
-    Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler, UpdateControl,
-    reconciler::BoxError,
+    BoxError, Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler,
+    UpdateControl,
 };
 
 #[derive(ControllerConfiguration)]

@@ -199,7 +199,7 @@ fn ends_initial_events(bookmark: &RawValue) -> bool {
 
 /// A failure by the server's own description. Words about a request hold no values, but those about what went wrong inside
 /// of the server may.
-pub(super) fn refusal(code: u16, status: &Status, resource_type: &ResourceType) -> Failure {
+pub(in crate::cache) fn refusal(code: u16, status: &Status, resource_type: &ResourceType) -> Failure {
     let retry_after = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());
     // A watch reports an expired version by its reason; old servers leave the code out.

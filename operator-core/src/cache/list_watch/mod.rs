@@ -1,4 +1,4 @@
-//! Follows one collection: a list, page by page, then a watch from the list's version on, for ever.
+//! Follows one collection: a list, page by page, then a watch from the list's version on, forever.
 //!
 //! ```text
 //!            page                     last page            opened
@@ -40,4 +40,4 @@ pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(crate) use decode::typed;
 pub(super) use managed_fields::keep_own;
 pub(super) use request::Collection;
-pub(super) use shell::{fetch, follow};
+pub(super) use shell::{fetch, follow, words};

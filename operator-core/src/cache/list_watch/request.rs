@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderValue, Request, header};
 use kube::{
     Client,
-    api::{GetParams, ListParams, WatchParams},
+    api::{ListParams, WatchParams},
 };
 
 use crate::{
@@ -100,11 +100,9 @@ impl Collection {
         Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
     }
 
-    /// One object in its newest state.
-    pub(in crate::cache) fn get(&self, name: &str) -> Result<Request<Vec<u8>>, Failure> {
-        let request = kube::core::Request::new(self.path()).get(name, &GetParams::default());
-        let accept = if self.metadata_only { METADATA } else { JSON };
-        Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
+    /// The form in which one object is asked for.
+    pub(in crate::cache) fn accept(&self) -> &'static str {
+        if self.metadata_only { METADATA } else { JSON }
     }
 
     /// A watch that starts after `version`, or without one begins by showing all objects in their newest state; the
@@ -122,10 +120,7 @@ impl Collection {
             send_initial_events: version.is_none(),
         };
         let request = kube::core::Request::new(self.path()).watch(&params, version.unwrap_or_default());
-        let mut request = accepting(
-            request.map_err(|error| Failure::new(error.to_string()))?,
-            if self.metadata_only { METADATA } else { JSON },
-        );
+        let mut request = accepting(request.map_err(|error| Failure::new(error.to_string()))?, self.accept());
         // A compressing proxy would hold lines back until its buffer is full.
         request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(request)

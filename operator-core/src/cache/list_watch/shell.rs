@@ -258,7 +258,7 @@ fn no_answer(deadline: Duration) -> Failure {
 }
 
 /// An error with its causes, each said once.
-fn words(error: &dyn std::error::Error) -> String {
+pub(in crate::cache) fn words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -14,6 +14,7 @@
 //! - Nothing is written to a cluster that the command has not started itself.
 
 mod actor;
+mod error;
 mod feed;
 mod lines;
 mod nodes;
@@ -30,6 +31,7 @@ mod workbench;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+pub use error::DevError;
 pub use ready::Readiness;
 pub use scenario::Scenario;
 pub use step::{Step, StepError, Target};
@@ -45,7 +47,7 @@ use stage::Stage;
 
 /// For `map_err`: what was tried in the development cluster.
 fn failed<E: std::error::Error + Send + Sync + 'static>(doing: &'static str) -> impl FnOnce(E) -> Error {
-    move |source| Error::Cluster { doing, source: Box::new(source) }
+    move |source| DevError::Cluster { doing, source: Box::new(source) }.into()
 }
 
 pub(super) async fn dev(
@@ -55,7 +57,7 @@ pub(super) async fn dev(
     output: Output,
 ) -> Result<ExitStatus, Error> {
     if std::env::var_os("USE_EXISTING_CLUSTER").is_some_and(|value| value == "true") {
-        return Err(Error::NotOurs);
+        return Err(DevError::NotOurs.into());
     }
     // The lines say what the framework does; the user's own events are logged beside them.
     let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);

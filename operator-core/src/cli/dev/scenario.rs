@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::{
-    Error, Step,
+    DevError, Error, Step,
     actor::Actor,
     feed::{Feed, human},
 };
@@ -44,7 +44,7 @@ impl Scenario {
                 Ok(()) => feed.text(format!("{} step {name}  ({took})", output.mark(Mark::Ready))),
                 Err(source) => {
                     feed.text(format!("{} step {name}  ({took}): {source}", output.mark(Mark::Error)));
-                    return Err(Error::Step { step: name.to_owned(), source: Box::new(source) });
+                    return Err(DevError::Step { step: name.to_owned(), source: Box::new(source) }.into());
                 }
             }
         }

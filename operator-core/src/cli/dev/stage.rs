@@ -128,7 +128,7 @@ impl Stage {
         })
     }
 
-    /// Lets things happen, until they have settled or for ever.
+    /// Lets things happen, until they have settled or forever.
     pub(super) async fn play(&self, workbench: &Workbench) -> Result<ExitStatus, Error> {
         let deadline = Instant::now() + self.args.timeout;
         if !self.args.once {

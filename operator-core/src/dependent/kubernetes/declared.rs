@@ -19,10 +19,9 @@ use crate::{
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 /// use operator_core::{
-///     Context, InformerEventSource, ObjectKey,
+///     BoxError, Context, InformerEventSource, ObjectKey,
 ///     dependent::{Capabilities, Desired, KubernetesDependent},
 ///     event_source::WatchScope,
-///     reconciler::BoxError,
 /// };
 ///
 /// struct Report;

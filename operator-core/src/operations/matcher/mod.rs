@@ -141,7 +141,7 @@ pub fn matches_applied(
     if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
 }
 
-/// The set of owned fields that an entry records, be it a tree or text.
+/// The set of owned fields that an entry records, as a tree or as text.
 pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Object>> {
     match (entry.fields_type.as_deref(), &entry.fields_v1.as_ref()?.0) {
         (None | Some("FieldsV1"), Value::Object(fields)) => Some(Cow::Borrowed(fields)),

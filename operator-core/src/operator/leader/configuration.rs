@@ -14,8 +14,8 @@ pub const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
 /// The length of the longest name of an object.
 const LONGEST_NAME: usize = 253;
 
-/// Of several replicas of an operator one works: the one that holds a `Lease`. Answers to JOSDK's
-/// `LeaderElectionConfiguration`.
+/// Of several replicas of an operator one works: the one that holds a `Lease`.
+/// JOSDK: `LeaderElectionConfiguration`.
 ///
 /// ```
 /// use operator_core::{LeaderElection, Operator};

@@ -18,7 +18,7 @@
 //! - What was not written by this machine is somebody else's, whatever name is in it: so two replicas of one name don't both
 //!   lead, nor does the next process of a container while writes of the last one may be on their way.
 //! - A lease that is gone counts as held for as long as one that has changed, for all who have seen it. Its holder stops.
-//! - A machine that has not lost goes on for ever: no failure, of whatever length, ends its candidacy.
+//! - A machine that has not lost goes on forever: no failure, of whatever length, ends its candidacy.
 //!
 //! # Assumptions
 //! - Clocks that count time run at nearly the same speed: a lease duration of one must be longer than a renew deadline of

@@ -17,7 +17,7 @@
 //! - A stop gives the lease back after the last run has ended by itself; if one had to be dropped, the lease runs out, as a
 //!   write of that run may still be on its way.
 //! - Whoever has lost doesn't come back: the operator has to be started anew, which [`Operator::run`](super::Operator::run)
-//!   leaves to whatever has started the process. Whoever has never led tries for ever.
+//!   leaves to whatever has started the process. Whoever has never led tries forever.
 
 mod configuration;
 mod elector;

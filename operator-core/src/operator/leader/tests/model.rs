@@ -32,7 +32,7 @@ enum Event {
     Deliver(usize),
     /// A request or an answer is lost.
     Lose(usize),
-    /// So many milliseconds pass, in which no process runs that isn't polled then.
+    /// This number of milliseconds passes; a process that isn't polled then doesn't run meanwhile.
     Pass(u64),
     /// A process dies, and another one takes its place.
     Crash(usize),

@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use super::{Error, Findings, Writer, writer::Write};
+use bytes::Bytes;
+
+use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
     cache::{Informer, OwnWrite},
     event_source::{PrimarySource, SecondarySource, SecondaryWrite, Sources},
@@ -31,7 +33,7 @@ pub(crate) struct WritingRun<'c> {
 
 impl WritingRun<'_> {
     /// Sends a write, once, and takes what its error says about the primary.
-    pub(super) async fn send(&self, write: &Write<'_>) -> Result<Vec<u8>, Error> {
+    pub(super) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let sent = self.writer.send(self.key, write).await;
         sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
     }
@@ -44,9 +46,9 @@ enum Known<'c, K: KubeObject> {
     Secondary(Arc<SecondarySource<K>>),
 }
 
-/// The way of one object's writes.
+/// Where the writes of one object go.
 #[derive(Debug)]
-pub(super) struct Route<'c, K: KubeObject> {
+pub(super) struct Target<'c, K: KubeObject> {
     known: Known<'c, K>,
     pub(super) run: WritingRun<'c>,
     /// Whether the object is the run's own primary, so that its writes carry the uid.
@@ -87,13 +89,13 @@ impl<K: KubeObject> Drop for Doubt<'_, K> {
     }
 }
 
-impl<'c, K: KubeObject> Route<'c, K> {
-    /// The way of the run's own primary.
+impl<'c, K: KubeObject> Target<'c, K> {
+    /// The run's own primary.
     pub(super) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource<K>) -> Self {
         Self { known: Known::Primary(source), run, is_own_primary: true }
     }
 
-    /// The way of `object`, whose key `key_of` tells once its type is known: the event source called `name`, or else that
+    /// That of `object`, whose key `key_of` tells once its type is known: the event source called `name`, or else that
     /// of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
     pub(super) fn find(
         run: WritingRun<'c>,
@@ -180,8 +182,8 @@ impl<'c, K: KubeObject> Route<'c, K> {
 
     /// The live state of the run's own primary.
     pub(super) async fn live(&self) -> Result<Arc<K>, Error> {
-        let live = self.run.writer.get::<K>(self.kind(), self.run.key).await?;
-        live.filter(|live| self.is_same(live)).map(Arc::new).ok_or_else(|| self.gone())
+        let found = live::<K>(self.run.writer, self.kind(), self.run.key).await?;
+        found.filter(|found| self.is_same(found)).map(Arc::new).ok_or_else(|| self.gone())
     }
 
     /// The uid that a write must carry.

@@ -16,9 +16,9 @@ use crate::resource::ObjectKey;
 /// - A doubt ends with a look, or with the object.
 /// - What isn't known is not kept: the source takes a doubt back when it doesn't know the object.
 #[derive(Debug, Default)]
-pub(super) struct Doubts(Mutex<HashSet<ObjectKey>>);
+pub(super) struct UnconfirmedWrites(Mutex<HashSet<ObjectKey>>);
 
-impl Doubts {
+impl UnconfirmedWrites {
     pub(super) fn raise(&self, primary: &ObjectKey) {
         self.0.lock().insert(primary.clone());
     }

@@ -1,0 +1,49 @@
+//! Reading one live object, past everything that is known of it: the one way to do so, for reads and for writes.
+
+use http::{HeaderValue, Request, header};
+use kube::{Client, client::Body, core::Status};
+use serde_json::value::RawValue;
+
+use crate::{
+    client::exchange,
+    resource::{ObjectKey, ResourceType},
+};
+
+/// Why there is no object to show.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The name can't stand in a URL.
+    InvalidName,
+    /// There was no answer, or half of one.
+    Unanswered(Box<kube::Error>),
+    /// The server refused.
+    Refused(Box<Status>),
+    /// The answer is no JSON.
+    NoObject(serde_json::Error),
+}
+
+/// The newest state of an object in the form that `accept` asks for, not decoded yet; `None` when the server doesn't
+/// have it.
+///
+/// Only a 404 that names the object says so. A server that has just started, or doesn't serve the type any more,
+/// answers 404 as well; then it names none, and is asked again later.
+pub(crate) async fn read_live(
+    client: &Client,
+    resource_type: &ResourceType,
+    key: &ObjectKey,
+    accept: &'static str,
+) -> Result<Option<Box<RawValue>>, Unread> {
+    let path = format!("{}/{}", resource_type.collection_path(key.namespace()), key.name());
+    let request = Request::get(path).header(header::ACCEPT, HeaderValue::from_static(accept));
+    let request = request.body(Body::empty()).map_err(|_| Unread::InvalidName)?;
+    let answer = exchange(client, request).await;
+    match answer.map_err(|error| Unread::Unanswered(Box::new(error)))? {
+        Ok((_, body)) => serde_json::from_slice(&body).map(Some).map_err(Unread::NoObject),
+        Err(status) if status.code == 404 && names(&status, key) => Ok(None),
+        Err(status) => Err(Unread::Refused(status)),
+    }
+}
+
+fn names(status: &Status, key: &ObjectKey) -> bool {
+    status.details.as_ref().is_some_and(|details| details.name == key.name())
+}

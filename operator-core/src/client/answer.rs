@@ -1,0 +1,51 @@
+//! Reading the answer to a single request as it came. kube's own reading logs what it doesn't understand as a whole,
+//! even a Secret, and loses the header `Retry-After`.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use kube::{
+    Client,
+    client::Body,
+    core::{Status, response::StatusDetails},
+};
+
+use super::retry_after;
+
+/// The longest part of an answer that is no `Status` which is quoted.
+const LONGEST_QUOTE: usize = 300;
+
+/// Sends a request, and gives the answer's code and body, or the refusal. The error says that there was no answer, or
+/// half of one.
+pub(crate) async fn exchange(
+    client: &Client,
+    request: Request<Body>,
+) -> Result<Result<(StatusCode, Bytes), Box<Status>>, kube::Error> {
+    let response = client.send(request).await?;
+    let code = response.status();
+    let asked = retry_after(response.headers());
+    let body = response.into_body().collect().await?.to_bytes();
+    if code.is_success() {
+        return Ok(Ok((code, body)));
+    }
+    // A proxy between us and the server answers in its own words, perhaps in JSON as well.
+    let status = serde_json::from_slice::<Status>(&body).ok().filter(|status| status.code != 0);
+    let mut status = status.unwrap_or_else(|| {
+        let words: String = String::from_utf8_lossy(&body).trim().chars().take(LONGEST_QUOTE).collect();
+        let words = if words.is_empty() { code.to_string() } else { words };
+        Status::failure(&words, "Unknown").with_code(code.as_u16())
+    });
+    if let Some(asked) = asked {
+        let seconds = u32::try_from(asked.as_secs()).unwrap_or(u32::MAX);
+        let none = || StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: String::new(),
+            uid: String::new(),
+            causes: Vec::new(),
+            retry_after_seconds: 0,
+        };
+        status.details.get_or_insert_with(none).retry_after_seconds = seconds;
+    }
+    Ok(Err(Box::new(status)))
+}

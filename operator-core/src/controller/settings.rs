@@ -1,0 +1,74 @@
+//! What is said about a controller while it is declared, and what it goes by when it is started.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
+use crate::{
+    cache::Indexer,
+    event_source::{Access, Filters, PrimaryEventSource, PrimaryFilters, WatchScope},
+    processor::{GenericRetry, MachineConfig},
+    resource::{KubeObject, ResourceType},
+    workflow::{Outline, Workflow},
+};
+
+/// The settings of a controller that the builder takes and the finished declaration keeps, as they are.
+pub(super) struct Settings<P: KubeObject> {
+    pub(super) primary_type: ResourceType,
+    pub(super) scope: WatchScope,
+    pub(super) label_selector: Option<String>,
+    pub(super) field_selector: Option<String>,
+    pub(super) indexers: BTreeMap<String, Indexer<P>>,
+    pub(super) user_filters: Filters<P>,
+    pub(super) default_filters: bool,
+    pub(super) generation_aware: bool,
+    pub(super) machine: MachineConfig,
+    pub(super) use_ssa_to_patch_primary: bool,
+    pub(super) reconcile_timeout: Option<Duration>,
+    pub(super) workflow: Option<Workflow<P>>,
+    /// The controller's own workflow, and those that the reconciler calls by itself.
+    pub(super) outlines: Vec<Outline>,
+    /// What standalone workflows need to write.
+    pub(super) further_access: Vec<Access>,
+}
+
+impl<P: KubeObject> Settings<P> {
+    /// The defaults.
+    pub(super) fn new(primary_type: ResourceType) -> Self {
+        Self {
+            primary_type,
+            scope: WatchScope::All,
+            label_selector: None,
+            field_selector: None,
+            indexers: BTreeMap::new(),
+            user_filters: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            machine: MachineConfig {
+                max_concurrent: DEFAULT_MAX_CONCURRENT_RECONCILES,
+                retry: Arc::new(GenericRetry::default()),
+                rate_limiter: None,
+                max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
+            },
+            use_ssa_to_patch_primary: true,
+            reconcile_timeout: None,
+            workflow: None,
+            outlines: Vec::new(),
+            further_access: Vec::new(),
+        }
+    }
+
+    /// The source of the primaries, for a controller that uses `finalizer` on them.
+    pub(super) fn primary_source(&self, finalizer: Option<&str>) -> PrimaryEventSource<P> {
+        PrimaryEventSource {
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            indexers: self.indexers.clone(),
+            filters: PrimaryFilters {
+                user: self.user_filters.clone(),
+                default_filters: self.default_filters,
+                generation_aware: self.generation_aware,
+                finalizer: finalizer.map(str::to_owned),
+            },
+        }
+    }
+}

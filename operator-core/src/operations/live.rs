@@ -1,0 +1,29 @@
+//! Looking at the live object, past all caches: where the answer to a write, or to none, leaves open what there is now.
+
+use super::{Error, Writer};
+use crate::{
+    cache::{Unread, decode, read_live},
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
+
+/// The live object, as caches hold it; `None` when it doesn't exist.
+pub(crate) async fn live<K: KubeObject>(
+    writer: &Writer,
+    kind: &ResourceType,
+    key: &ObjectKey,
+) -> Result<Option<K>, Error> {
+    const VERB: &str = "get";
+    let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
+    let (kind, key) = (kind.clone(), key.clone());
+    match read {
+        Ok(Some(object)) => match decode(object.get(), &[&writer.field_manager]) {
+            Ok(object) => Ok(Some(object)),
+            Err(source) => Err(Error::undecodable(kind, key, source)),
+        },
+        Ok(None) => Ok(None),
+        Err(Unread::InvalidName) => Err(Error::InvalidName { kind, key }),
+        Err(Unread::Unanswered(source)) => Err(Error::unanswered(VERB, kind, key, source)),
+        Err(Unread::Refused(status)) => Err(Error::refused(VERB, kind, key, status)),
+        Err(Unread::NoObject(source)) => Err(Error::undecodable(kind, key, source)),
+    }
+}
