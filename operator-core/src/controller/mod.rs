@@ -9,11 +9,15 @@ mod configuration;
 pub mod derived;
 mod error;
 mod names;
+#[cfg(feature = "testing")]
+mod planted;
 mod running;
 mod sink;
 mod sources;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use futures::FutureExt;
 
 use crate::{
     cache::Indexer,
@@ -22,13 +26,13 @@ use crate::{
     environment::Environment,
     event_source::{
         Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
-        PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
+        PrimaryFollower, PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::{ClientHandle, Writer},
-    processor::{MachineConfig, Processor, RateLimiter, Retry},
+    processor::{MachineConfig, Processor, RateLimiter, Retry, RunExecutor},
     reconciler::{
-        ControllerContext, NextIsImminent, Reconciler,
+        ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::ResourceType,
@@ -42,7 +46,6 @@ pub use configuration::ControllerConfiguration;
 pub use error::Error;
 pub(crate) use running::RunningController;
 use running::Start;
-use sink::ProcessorSink;
 
 /// A declared controller, ready to be registered with an operator. Answers to JOSDK's `Controller`.
 pub struct Controller(Box<dyn Declared>);
@@ -229,7 +232,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
             rate_limiter: self.rate_limiter.clone(),
             max_reconciliation_interval: self.max_reconciliation_interval,
         };
-        let sink = Arc::new(ProcessorSink::default());
+        let name = Arc::clone(&self.name);
+        let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
+        let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
+        #[cfg(feature = "testing")]
+        let (sink, planted) = planted::around_sink(sink, &processor, environment);
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.primary_type.clone(),
@@ -239,7 +246,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             environment: environment.clone(),
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
-            sink: Arc::clone(&sink) as Arc<dyn EventSink>,
+            sink,
         };
         let primary = PrimarySource::new(self.primary_source(), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
@@ -260,12 +267,16 @@ impl<R: Reconciler> Declared for Declaration<R> {
             sink: Arc::clone(&wiring.sink),
             cause: Cause::Source(SourceIndex(discovery)),
         };
-        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
         let workflows = workflows.asked_by(asker);
-        let latest = Arc::clone(&workflows.latest);
-        let sink_of_runs = Arc::clone(&sink);
+        // What these keep about a primary goes with it.
+        let followers: [Arc<dyn PrimaryFollower>; 2] =
+            [Arc::clone(&conditional) as _, Arc::clone(&workflows.latest) as _];
+        for follower in &followers {
+            wiring.primaries.follow(Arc::downgrade(follower));
+        }
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -282,9 +293,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             finalizer: self.finalizer.clone(),
             workflow: self.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
             workflows,
-            next_is_imminent: NextIsImminent(Box::new(move |key| {
-                sink_of_runs.next_reconciliation_imminent(key)
-            })),
+            processor: processor.clone(),
         });
         let dispatcher = Dispatcher {
             reconciler: Arc::clone(&self.reconciler),
@@ -294,19 +303,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
             source_names: self.source_names(),
             shared,
         };
-        let (processor, processing) = Processor::new(
-            config,
-            environment.clone(),
-            observers.clone(),
-            Arc::clone(&self.name),
-            Arc::new(Runs(Arc::new(dispatcher))),
-        );
-        sink.connect(processor.clone(), &conditional, latest);
+        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
+        #[cfg(feature = "testing")]
+        let runs = planted.around_runs(runs);
         RunningController::start(
             Arc::clone(&self.name),
             (all, conditional),
             processor,
-            processing,
+            processing.run(runs).boxed(),
             environment,
             observers.clone(),
             Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },

@@ -36,7 +36,6 @@ use futures::{FutureExt, future::BoxFuture};
 use tracing::Instrument;
 
 use crate::{
-    environment::Sabotage,
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
@@ -258,9 +257,6 @@ impl<R: Reconciler> Dispatcher<R> {
         context: &Context<Primary<R>>,
         finalizer: &str,
     ) -> Result<Done, Failure<Primary<R>>> {
-        if self.shared.writer.environment.sabotaged().is(Sabotage::FinalizerFirst) {
-            self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::before_user_code)?;
-        }
         let all_deleted = match self.clean_up_workflow(context).await {
             Ok(all_deleted) => all_deleted,
             Err(error) => return Err(Failure::of_workflow(None, error)),

@@ -5,8 +5,9 @@
 
 mod clock;
 mod pace;
+#[cfg(feature = "testing")]
+mod planted;
 mod random;
-mod sabotage;
 mod tasks;
 
 use std::{future::Future, sync::Arc};
@@ -16,10 +17,10 @@ use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
 pub(crate) use pace::{Pace, Paced};
-pub use random::Jitter;
+#[cfg(feature = "testing")]
 #[doc(hidden)]
-pub use sabotage::Sabotage;
-pub(crate) use sabotage::Sabotaged;
+pub use planted::PlantedBug;
+pub use random::Jitter;
 use tasks::Ordered;
 pub use tasks::TaskHook;
 
@@ -31,7 +32,8 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
-    sabotaged: Sabotaged,
+    #[cfg(feature = "testing")]
+    planted_bug: Option<PlantedBug>,
 }
 
 impl Environment {
@@ -44,7 +46,8 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
-            sabotaged: Sabotaged::default(),
+            #[cfg(feature = "testing")]
+            planted_bug: None,
         }
     }
 
@@ -67,18 +70,6 @@ impl Environment {
     pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self
-    }
-
-    /// The same surroundings, in which the library has a bug.
-    #[cfg(feature = "testing")]
-    pub(crate) fn with_sabotage(mut self, sabotage: Sabotage) -> Self {
-        self.sabotaged = Sabotaged::by(sabotage);
-        self
-    }
-
-    /// Which bug the library has on purpose.
-    pub(crate) const fn sabotaged(&self) -> Sabotaged {
-        self.sabotaged
     }
 
     /// Time since the operator's start.

@@ -35,13 +35,13 @@ impl Pace {
     /// The pace with its whole burst to spend, from `now` on.
     pub(crate) fn start(self, now: Now) -> Paced {
         let quota = Quota::with_period(self.interval).expect("an interval is a nanosecond at least");
-        Paced(RateLimiter::direct_with_clock(quota.allow_burst(self.burst), Moment(Cell::new(now))))
+        Paced(RateLimiter::direct_with_clock(quota.allow_burst(self.burst), ManualClock(Cell::new(now))))
     }
 }
 
 /// A pace under way.
 #[derive(Debug)]
-pub(crate) struct Paced(RateLimiter<NotKeyed, InMemoryState, Moment, NoOpMiddleware<Duration>>);
+pub(crate) struct Paced(RateLimiter<NotKeyed, InMemoryState, ManualClock, NoOpMiddleware<Duration>>);
 
 impl Paced {
     /// Takes one. The error says after which time there will be one.
@@ -55,9 +55,9 @@ impl Paced {
 
 /// A clock that shows what it was last told.
 #[derive(Debug)]
-struct Moment(Cell<Now>);
+struct ManualClock(Cell<Now>);
 
-impl Clock for Moment {
+impl Clock for ManualClock {
     type Instant = Duration;
 
     fn now(&self) -> Duration {

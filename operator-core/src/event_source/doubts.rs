@@ -31,7 +31,8 @@ impl Doubts {
         self.0.lock().contains(primary)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.lock().len()
+    /// How many are about primaries that are not there.
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.0.lock().iter().filter(|primary| !exists(primary)).count()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{AroundInformer, EventSink, Filters, PrimaryChange, Wiring, doubts::Doubts, updates};
+use super::{EventSink, Filters, PrimaryChange, Wiring, doubts::Doubts, updates};
 use crate::{
-    cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -62,11 +62,11 @@ impl<P> fmt::Debug for PrimaryFilters<P> {
 }
 
 impl<P: KubeObject> PrimaryFilters<P> {
-    fn accepts(&self, change: &Change<P>) -> bool {
+    fn accepts(&self, change: &ChangeKind<P>) -> bool {
         if !self.user.accepts(change) {
             return false;
         }
-        let Change::Updated { old, new } = change else { return true };
+        let ChangeKind::Updated { old, new } = change else { return true };
         let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
         !self.default_filters
             || !self.generation_aware
@@ -76,7 +76,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
     }
 }
 
-/// The running source of primaries. Answers to JOSDK's `ControllerEventSource`.
+/// The running source of primaries. JOSDK: `ControllerEventSource`.
 pub struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
@@ -156,19 +156,6 @@ impl<P: KubeObject> PrimarySource<P> {
     }
 }
 
-/// Its informer, and the doubts that are kept beside it.
-impl<P: KubeObject> AroundInformer for PrimarySource<P> {
-    type Object = P;
-
-    fn followed(&self) -> &Informer<P> {
-        &self.informer
-    }
-
-    fn strays_beside(&self) -> usize {
-        if self.informer.sizes().store == 0 { self.doubts.len() } else { 0 }
-    }
-}
-
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
     doubts: Arc<Doubts>,
@@ -180,25 +167,25 @@ struct PrimaryEvents<P> {
 
 impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     fn on_change(&self, change: Change<P>) {
-        let key = change.key();
+        let Change { key, kind } = change;
         // A deletion is never filtered: what is kept about the object must go with it.
-        let deleted = matches!(change, Change::Deleted { .. });
-        if !deleted && !self.filters.accepts(&change) {
+        let deleted = matches!(kind, ChangeKind::Deleted { .. });
+        if !deleted && !self.filters.accepts(&kind) {
             return;
         }
-        let (controller, action) = (&*self.controller, change.action());
+        let (controller, action) = (&*self.controller, kind.action());
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
-        match &change {
-            Change::Deleted { last, .. } => {
+        match &kind {
+            ChangeKind::Deleted { last, .. } => {
                 self.doubts.dispel(&key);
                 self.sink.primary_deleted(&key, uid(&**last));
             }
-            Change::Added { new, initial } => {
+            ChangeKind::Added { new, initial } => {
                 let deleting = new.meta().deletion_timestamp.is_some();
                 let cause = if *initial { Cause::InitialList } else { Cause::Created };
                 self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
             }
-            Change::Updated { old, new } => {
+            ChangeKind::Updated { old, new } => {
                 let deleting = new.meta().deletion_timestamp.is_some();
                 let newly = deleting && old.meta().deletion_timestamp.is_none();
                 let cause = if newly { Cause::MarkedForDeletion } else { Cause::Changed };
@@ -210,6 +197,10 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     fn on_health(&self, health: &SourceHealth) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.doubts.leftovers(exists)
     }
 
     fn on_silent_watch(&self) {
@@ -236,7 +227,7 @@ mod tests {
     }
 
     fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
-        filters.accepts(&Change::Updated { old: with_label("red"), new: with_label("blue") })
+        filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") })
     }
 
     #[test]

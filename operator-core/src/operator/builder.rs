@@ -7,8 +7,6 @@ use kube::Config;
 use tokio::sync::Mutex;
 
 use super::{Error, Exit, LeaderElection, Operator, health::HealthLog, http::HttpConfig};
-#[cfg(feature = "testing")]
-use crate::environment::Sabotage;
 use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, IntoController},
@@ -43,8 +41,6 @@ pub struct OperatorBuilder {
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
     leader_election: Option<LeaderElection>,
-    #[cfg(feature = "testing")]
-    sabotage: Option<Sabotage>,
 }
 
 impl Default for OperatorBuilder {
@@ -64,8 +60,6 @@ impl Default for OperatorBuilder {
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
-            #[cfg(feature = "testing")]
-            sabotage: None,
         }
     }
 }
@@ -191,14 +185,6 @@ impl OperatorBuilder {
         self
     }
 
-    /// Puts a bug into the library, for tests that have to find it.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn sabotage(mut self, sabotage: Sabotage) -> Self {
-        self.sabotage = Some(sabotage);
-        self
-    }
-
     /// The controllers registered so far.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
@@ -268,8 +254,6 @@ impl OperatorBuilder {
             cache_sync_timeout: self.cache_sync_timeout,
             max_concurrent_dependents: self.max_concurrent_dependents,
             leader_election: self.leader_election,
-            #[cfg(feature = "testing")]
-            sabotage: self.sabotage,
             running: Mutex::new(None),
         })
     }

@@ -72,8 +72,6 @@ pub struct Operator {
     cache_sync_timeout: Option<Duration>,
     max_concurrent_dependents: usize,
     leader_election: Option<LeaderElection>,
-    #[cfg(feature = "testing")]
-    sabotage: Option<crate::environment::Sabotage>,
     running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -150,10 +148,6 @@ impl Operator {
         let mut environment = (self.environment.0)();
         if let Some(wall_clock) = &self.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
-        }
-        #[cfg(feature = "testing")]
-        if let Some(sabotage) = self.sabotage {
-            environment = environment.with_sabotage(sabotage);
         }
         let candidate = match &self.leader_election {
             Some(election) => Some(Candidate::new(election, &config, &self.hooks, &environment).await?),

@@ -16,8 +16,8 @@ use std::{error::Error as StdError, future::Future, sync::Arc};
 use crate::resource::KubeObject;
 
 pub use crate::processor::RetryInfo;
+pub(crate) use context::ControllerContext;
 pub use context::{Context, RunContext};
-pub(crate) use context::{ControllerContext, NextIsImminent};
 pub(crate) use control::ErrorStatus;
 pub use control::{DeleteControl, ErrorStatusUpdateControl, PrimaryPatch, StatusPatch, UpdateControl};
 pub(crate) use memo::MemoKey;

@@ -1,4 +1,4 @@
-//! Follows one collection: a list, page by page, then a watch from the list's version on, for ever.
+//! Follows one collection: a list, page by page, then a watch from the list's version on, forever.
 //!
 //! ```text
 //!            page                     last page            opened

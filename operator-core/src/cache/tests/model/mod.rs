@@ -7,7 +7,7 @@ mod world;
 
 use proptest::prelude::*;
 
-use crate::cache::Change;
+use crate::cache::{Change, ChangeKind};
 
 use world::{NAMES, Shape, Told, World};
 
@@ -107,7 +107,7 @@ proptest! {
             world.check_reads()?;
         }
         world.check_end()?;
-        let told = world.told.iter().filter(|told| matches!(told, Told::Change(Change::Added { .. } | Change::Updated { .. }, _)));
+        let told = world.told.iter().filter(|told| matches!(told, Told::Change(Change { kind: ChangeKind::Added { .. } | ChangeKind::Updated { .. }, .. }, _)));
         prop_assert_eq!(told.count(), 0);
     }
 }
