@@ -322,8 +322,8 @@ impl<K: KubeObject> Informer<K> {
         self.0.engine.undecodable()
     }
 
-    /// How much is kept about objects that are not there, by the informer and by its handler; writes whose echo is awaited
-    /// count. 0 once everything has settled; a leak otherwise.
+    /// How much is kept about objects that are not there, by the informer and by its handler. Writes whose echo is
+    /// awaited count. 0 once everything has settled; a leak otherwise.
     pub(crate) fn leftovers(&self) -> usize {
         let engine = &self.0.engine;
         let indexed = if engine.stored() == 0 { engine.index_values() } else { 0 };

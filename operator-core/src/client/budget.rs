@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use tower::{BoxError, Layer, Service, ServiceExt};
 
 use super::{Error, deadline::is_endless};
-use crate::environment::{Clock, Pace, Paced};
+use crate::environment::{Clock, Quota, QuotaState};
 
 /// How many requests an operator may make: a number per second, and a burst of them after a quiet time. Watches and
 /// other requests without an end don't count. Answers to client-go's `QPS` and `Burst`.
@@ -22,7 +22,7 @@ use crate::environment::{Clock, Pace, Paced};
 /// Requests beyond the budget wait, first come, first served. Since API servers have priority and fairness, an operator
 /// rarely needs a budget; it is for clusters that have to be spared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestBudget(Pace);
+pub struct RequestBudget(Quota);
 
 impl RequestBudget {
     /// `per_second` requests in each second in the long run, and `burst` at once after a quiet time.
@@ -32,7 +32,7 @@ impl RequestBudget {
     pub fn new(per_second: u32, burst: u32) -> Result<Self, Error> {
         let per_second = NonZeroU32::new(per_second).ok_or(Error::EmptyBudget)?;
         let burst = NonZeroU32::new(burst).ok_or(Error::EmptyBudget)?;
-        Ok(Self(Pace::every(Duration::from_secs(1) / per_second.get(), burst)))
+        Ok(Self(Quota::every(Duration::from_secs(1) / per_second.get(), burst)))
     }
 }
 
@@ -43,12 +43,12 @@ pub(super) struct BudgetLayer(Arc<Turns>);
 #[derive(Debug)]
 struct Turns {
     clock: Clock,
-    paced: Mutex<Paced>,
+    state: Mutex<QuotaState>,
 }
 
 impl BudgetLayer {
     pub(super) fn new(budget: RequestBudget, clock: Clock) -> Self {
-        Self(Arc::new(Turns { clock, paced: Mutex::new(budget.0.start(clock.now())) }))
+        Self(Arc::new(Turns { clock, state: Mutex::new(budget.0.start(clock.now())) }))
     }
 }
 
@@ -56,8 +56,8 @@ impl Turns {
     /// Waits for a place in the budget. Whoever gives up waiting takes none.
     async fn next(&self) {
         // The lock is fair, and it is kept while its holder waits: that makes the queue.
-        let mut paced = self.paced.lock().await;
-        while let Err(wait) = paced.take(self.clock.now()) {
+        let mut state = self.state.lock().await;
+        while let Err(wait) = state.take(self.clock.now()) {
             self.clock.sleep_until(Some(self.clock.now() + wait)).await;
         }
     }

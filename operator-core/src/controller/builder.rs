@@ -145,9 +145,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     filter_methods!(
         user_filters: R::Primary, "primaries",
-        "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes them away. \
-         Filters are closures and compose with `&&`, `||` and `!`; [`updates`](crate::event_source::updates) has some to \
-         begin with."
+        "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
+         them away. Filters are closures and compose with `&&`, `||` and `!`; \
+         [`updates`](crate::event_source::updates) has some to begin with."
     );
 
     /// Whether updates that leave the generation as it is (labels, annotations, status) are ignored; by default they

@@ -25,8 +25,8 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
-        PrimaryFollower, PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
+        Access, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
+        PrimaryFollower, PrimarySource, SourceDeclaration, Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::{ClientHandle, Writer},
@@ -261,7 +261,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let conditional = Arc::clone(sources.conditional());
         // Behind all event sources: it is none of the controller's, but wakes its primaries.
         let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
-        let asker = Asker {
+        let subscriber = Subscriber {
             controller: Arc::clone(&self.name),
             primaries: Arc::clone(&wiring.primaries),
             sink: Arc::clone(&wiring.sink),
@@ -270,7 +270,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
-        let workflows = workflows.asked_by(asker);
+        let workflows = workflows.asked_by(subscriber);
         // What these keep about a primary goes with it.
         let followers: [Arc<dyn PrimaryFollower>; 2] =
             [Arc::clone(&conditional) as _, Arc::clone(&workflows.latest) as _];

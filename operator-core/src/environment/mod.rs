@@ -4,9 +4,9 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
 
 mod clock;
-mod pace;
 #[cfg(feature = "testing")]
 mod planted;
+mod quota;
 mod random;
 mod tasks;
 
@@ -16,10 +16,10 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
-pub(crate) use pace::{Pace, Paced};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
+pub(crate) use quota::{Quota, QuotaState};
 pub use random::Jitter;
 use tasks::Ordered;
 pub use tasks::TaskHook;

@@ -34,8 +34,8 @@ impl SourceEvents {
         }
     }
 
-    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist is
-    /// ignored. Never blocks.
+    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
+    /// is ignored. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
         let (controller, source, action) = (&*self.controller, &*self.name, Action::Updated);
         self.observers.observe(&Observation::EventReceived { controller, source, key: primary, action });

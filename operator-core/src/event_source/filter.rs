@@ -38,38 +38,39 @@ impl<K> Filters<K> {
     }
 }
 
-/// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in its
-/// `impl`. Changes that don't pass wake no primary; what is known of the objects is kept up to date all the same.
+/// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in
+/// its `impl`. Changes that don't pass wake no primary; what is known of the objects is kept up to date all the same.
 macro_rules! filter_methods {
-    ($filters:ident: $object:ty, $what:literal, on_delete) => {
-        $crate::event_source::filter_methods!($filters: $object, $what);
+    ($($filters:ident).+: $object:ty, $what:literal, on_delete) => {
+        $crate::event_source::filter_methods!($($filters).+: $object, $what);
 
-        #[doc = concat!("Lets only those deletions of ", $what, " wake a primary whose last state passes.")]
+        #[doc = concat!("Ignores deletions of ", $what, " whose last state doesn't pass: they cause no reconcile.")]
         pub fn on_delete(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$filters.on_delete = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_delete = Some(std::sync::Arc::new(accept));
             self
         }
     };
-    ($filters:ident: $object:ty, $what:literal $(, $more:literal)?) => {
-        #[doc = concat!("Lets only those changes of ", $what, " wake a primary whose newest state passes.")]
+    ($($filters:ident).+: $object:ty, $what:literal $(, $more:literal)?) => {
+        #[doc = concat!("Ignores changes of ", $what, " whose newest state doesn't pass: they cause no reconcile.")]
         pub fn generic_filter(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$filters.generic = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.generic = Some(std::sync::Arc::new(accept));
             self
         }
 
-        #[doc = concat!("Lets only those new ", $what, " wake a primary that pass.")]
+        #[doc = concat!("Ignores new ", $what, " that don't pass: they cause no reconcile.")]
         pub fn on_add(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$filters.on_add = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_add = Some(std::sync::Arc::new(accept));
             self
         }
 
-        #[doc = concat!("Lets only those updates of ", $what, " wake a primary that pass; the arguments are the new and the old state.")]
+        #[doc = concat!("Ignores updates of ", $what, " that don't pass: they cause no reconcile.")]
+        /// The arguments are the new and the old state.
         $(#[doc = $more])?
         pub fn on_update(
             mut self,
             accept: impl Fn(&$object, &$object) -> bool + Send + Sync + 'static,
         ) -> Self {
-            self.$filters.on_update = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_update = Some(std::sync::Arc::new(accept));
             self
         }
     };

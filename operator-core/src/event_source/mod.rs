@@ -22,7 +22,6 @@
 
 mod conditional;
 mod discovery;
-mod doubts;
 mod error;
 mod events;
 mod external;
@@ -38,6 +37,7 @@ mod secondary;
 mod sources;
 #[cfg(test)]
 mod test_wiring;
+mod unconfirmed_writes;
 pub mod updates;
 
 use std::{fmt, sync::Arc};
@@ -54,7 +54,7 @@ use crate::{
 
 pub use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
-pub(crate) use discovery::{Asker, Discovery};
+pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
 pub use external::{

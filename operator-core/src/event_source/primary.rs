@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{EventSink, Filters, PrimaryChange, Wiring, doubts::Doubts, updates};
+use super::{EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates};
 use crate::{
     cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
@@ -80,7 +80,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
 pub struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
-    doubts: Arc<Doubts>,
+    unconfirmed: Arc<UnconfirmedWrites>,
 }
 
 impl<P: KubeObject> Clone for PrimarySource<P> {
@@ -88,7 +88,7 @@ impl<P: KubeObject> Clone for PrimarySource<P> {
         Self {
             informer: self.informer.clone(),
             resource_type: self.resource_type.clone(),
-            doubts: Arc::clone(&self.doubts),
+            unconfirmed: Arc::clone(&self.unconfirmed),
         }
     }
 }
@@ -109,9 +109,9 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
-        let doubts = Arc::new(Doubts::default());
+        let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let events = Arc::new(PrimaryEvents {
-            doubts: Arc::clone(&doubts),
+            unconfirmed: Arc::clone(&unconfirmed),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
             observers: wiring.observers.clone(),
@@ -119,7 +119,7 @@ impl<P: KubeObject> PrimarySource<P> {
         });
         let client = wiring.clients.direct.clone();
         let informer = Informer::new(config, client, wiring.environment.clone(), events);
-        Self { informer, resource_type: wiring.primary_type.clone(), doubts }
+        Self { informer, resource_type: wiring.primary_type.clone(), unconfirmed }
     }
 
     /// Everything that is known of the primaries.
@@ -138,27 +138,27 @@ impl<P: KubeObject> PrimarySource<P> {
 impl<P: KubeObject> PrimarySource<P> {
     /// What is known of `primary` may not be what there is: its next run is to look.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
-        self.doubts.raise(primary);
-        // Asked afterwards, as the object may go at any time, and takes only the doubts with it that it finds.
+        self.unconfirmed.note(primary);
+        // Asked afterwards, as the object may go at any time, and takes only what it finds with it.
         if !self.informer.contains(primary) {
-            self.doubts.dispel(primary);
+            self.unconfirmed.clear(primary);
         }
     }
 
     /// Whether the next run of `primary` is to look.
     pub(crate) fn is_in_doubt(&self, primary: &ObjectKey) -> bool {
-        self.doubts.is_open(primary)
+        self.unconfirmed.contains(primary)
     }
 
     /// There was a look at `primary`, after all that is known to have been written.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
-        self.doubts.dispel(primary);
+        self.unconfirmed.clear(primary);
     }
 }
 
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
-    doubts: Arc<Doubts>,
+    unconfirmed: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
     filters: PrimaryFilters<P>,
     observers: Observers,
@@ -177,7 +177,7 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
         match &kind {
             ChangeKind::Deleted { last, .. } => {
-                self.doubts.dispel(&key);
+                self.unconfirmed.clear(&key);
                 self.sink.primary_deleted(&key, uid(&**last));
             }
             ChangeKind::Added { new, initial } => {
@@ -200,7 +200,7 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.doubts.leftovers(exists)
+        self.unconfirmed.leftovers(exists)
     }
 
     fn on_silent_watch(&self) {

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use super::{Admission, Error, KeyLimit, RateLimiter};
-use crate::environment::{Now, Pace, Paced};
+use crate::environment::{Now, Quota, QuotaState};
 
 /// A burst of runs, which come back one by one: after `limit` runs at once, one more in each `period / limit`. The limit
 /// to choose where there is no reason for another.
@@ -11,7 +11,7 @@ use crate::environment::{Now, Pace, Paced};
 /// JOSDK has only the [`LinearRateLimiter`](super::LinearRateLimiter), which gives all runs back at once: with it, a
 /// primary that changes all the time stands still until the period is over, and then runs `limit` times in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GovernorRateLimiter(Pace);
+pub struct GovernorRateLimiter(Quota);
 
 impl GovernorRateLimiter {
     /// At most `limit` runs at once, and `limit` in each `period` in the long run.
@@ -23,7 +23,7 @@ impl GovernorRateLimiter {
         if period.is_zero() {
             return Err(Error::RateLimitPeriod);
         }
-        Ok(Self(Pace::new(limit, period)))
+        Ok(Self(Quota::new(limit, period)))
     }
 }
 
@@ -33,7 +33,7 @@ impl RateLimiter for GovernorRateLimiter {
     }
 }
 
-impl KeyLimit for Paced {
+impl KeyLimit for QuotaState {
     fn admit(&mut self, now: Now) -> Admission {
         match self.take(now) {
             Ok(()) => Admission::Admitted,

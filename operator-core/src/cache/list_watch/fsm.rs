@@ -122,7 +122,8 @@ enum State {
 
 /// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
-/// After this number of failures the version that a watch is to start from is given up, if the server seems not to know it.
+/// After this number of failures the version that a watch is to start from is given up, if the server seems not to
+/// know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
 /// Whether lists are streamed.

@@ -60,16 +60,16 @@ pub(crate) enum DiscoveryError {
 
 /// Who is woken when an answer changes: all primaries of a controller.
 #[derive(Clone)]
-pub(crate) struct Asker {
+pub(crate) struct Subscriber {
     pub(crate) controller: Arc<str>,
     pub(crate) primaries: Arc<dyn Primaries>,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) cause: Cause,
 }
 
-impl fmt::Debug for Asker {
+impl fmt::Debug for Subscriber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asker").field("controller", &self.controller).finish_non_exhaustive()
+        f.debug_struct("Subscriber").field("controller", &self.controller).finish_non_exhaustive()
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Discovery {
     clients: Clients,
     environment: Environment,
     definitions: Informer<Definition>,
-    askers: Arc<Askers>,
+    subscribers: Arc<Subscribers>,
     watch: Mutex<Option<JoinHandle<()>>>,
     kinds: Mutex<BTreeMap<String, Kinds>>,
 }
@@ -91,28 +91,44 @@ struct Kinds {
 
 /// Who has asked about what: names of definitions and of groups.
 #[derive(Default)]
-struct Askers(Mutex<BTreeMap<String, BTreeMap<Arc<str>, Asker>>>);
+struct Subscribers(Mutex<BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>>);
 
 impl Discovery {
     /// Knows nothing yet, and asks for nothing.
     pub(crate) fn new(clients: Clients, environment: Environment) -> Self {
-        let askers = Arc::new(Askers::default());
+        let subscribers = Arc::new(Subscribers::default());
         let config = InformerConfig::new("CustomResourceDefinition", ResourceType::of::<Definition>());
-        let handler = Arc::clone(&askers) as Arc<dyn ChangeHandler<Definition>>;
+        let handler = Arc::clone(&subscribers) as Arc<dyn ChangeHandler<Definition>>;
         let definitions = Informer::new(config, clients.direct.clone(), environment.clone(), handler);
-        Self { clients, environment, definitions, askers, watch: Mutex::default(), kinds: Mutex::default() }
+        Self {
+            clients,
+            environment,
+            definitions,
+            subscribers,
+            watch: Mutex::default(),
+            kinds: Mutex::default(),
+        }
     }
 
-    /// Whether a definition is there and established. `asker` is woken when that changes.
-    pub(crate) async fn is_defined(&self, name: &str, asker: &Asker) -> Result<bool, DiscoveryError> {
-        self.askers.add(name, asker);
+    /// Whether a definition is there and established. `subscriber` is woken when that changes.
+    pub(crate) async fn is_defined(
+        &self,
+        name: &str,
+        subscriber: &Subscriber,
+    ) -> Result<bool, DiscoveryError> {
+        self.subscribers.add(name, subscriber);
         self.definitions_known().await?;
         Ok(self.definitions.get(&ObjectKey::cluster_scoped(name)).is_some_and(|found| found.is_established()))
     }
 
-    /// Whether objects of a kind are served. `asker` is woken when a definition of its group appears, changes or goes.
-    pub(crate) async fn is_served(&self, kind: &ResourceType, asker: &Asker) -> Result<bool, DiscoveryError> {
-        self.askers.add(kind.group(), asker);
+    /// Whether objects of a kind are served. `subscriber` is woken when a definition of its group appears, changes or
+    /// goes.
+    pub(crate) async fn is_served(
+        &self,
+        kind: &ResourceType,
+        subscriber: &Subscriber,
+    ) -> Result<bool, DiscoveryError> {
+        self.subscribers.add(kind.group(), subscriber);
         self.definitions_known().await?;
         let mut of_group =
             self.definitions.list().into_iter().filter(|found| found.group() == kind.group()).peekable();
@@ -182,21 +198,21 @@ impl fmt::Debug for Discovery {
     }
 }
 
-impl Askers {
-    fn add(&self, about: &str, asker: &Asker) {
-        let mut askers = self.0.lock();
-        if !askers.contains_key(about) {
-            askers.insert(about.to_owned(), BTreeMap::new());
+impl Subscribers {
+    fn add(&self, about: &str, subscriber: &Subscriber) {
+        let mut subscribers = self.0.lock();
+        if !subscribers.contains_key(about) {
+            subscribers.insert(about.to_owned(), BTreeMap::new());
         }
-        if let Some(askers) = askers.get_mut(about)
-            && !askers.contains_key(&asker.controller)
+        if let Some(subscribers) = subscribers.get_mut(about)
+            && !subscribers.contains_key(&subscriber.controller)
         {
-            askers.insert(Arc::clone(&asker.controller), asker.clone());
+            subscribers.insert(Arc::clone(&subscriber.controller), subscriber.clone());
         }
     }
 }
 
-impl ChangeHandler<Definition> for Askers {
+impl ChangeHandler<Definition> for Subscribers {
     fn on_change(&self, change: Change<Definition>) {
         let definition = match &change.kind {
             // What was there when the first question was asked is part of its answer.
@@ -206,15 +222,15 @@ impl ChangeHandler<Definition> for Askers {
         };
         let mut woken = BTreeMap::new();
         {
-            let askers = self.0.lock();
+            let subscribers = self.0.lock();
             for about in [definition.name(), definition.group()] {
-                let of = askers.get(about).into_iter().flatten();
-                woken.extend(of.map(|(controller, asker)| (Arc::clone(controller), asker.clone())));
+                let of = subscribers.get(about).into_iter().flatten();
+                woken.extend(of.map(|(controller, subscriber)| (Arc::clone(controller), subscriber.clone())));
             }
         }
-        for asker in woken.values() {
-            for primary in asker.primaries.keys() {
-                asker.sink.related_changed(&primary, asker.cause);
+        for subscriber in woken.values() {
+            for primary in subscriber.primaries.keys() {
+                subscriber.sink.related_changed(&primary, subscriber.cause);
             }
         }
     }

@@ -56,8 +56,8 @@ impl SimpleInboundEventSource {
 }
 
 impl SimpleInboundHandle {
-    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist is
-    /// ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
+    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
+    /// is ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
         let events = self.0.lock().events.clone();
         if let Some(events) = events {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::LatestResults;
-use crate::event_source::{Asker, Discovery};
+use crate::event_source::{Discovery, Subscriber};
 
 /// Calls of dependents that may be under way at the same time, all runs of an operator together, unless it says otherwise.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
@@ -16,7 +16,7 @@ pub(crate) struct WorkflowSurroundings {
     /// Each call of a dependent needs a permit.
     pub(crate) dependents: Arc<Semaphore>,
     discovery: Option<Arc<Discovery>>,
-    asker: Option<Asker>,
+    subscriber: Option<Subscriber>,
     /// What the workflow of one controller did last.
     pub(crate) latest: Arc<LatestResults>,
 }
@@ -28,7 +28,7 @@ impl WorkflowSurroundings {
         Self {
             dependents: Arc::new(Semaphore::new(permits)),
             discovery: None,
-            asker: None,
+            subscriber: None,
             latest: Arc::default(),
         }
     }
@@ -40,13 +40,13 @@ impl WorkflowSurroundings {
     }
 
     /// For the workflows of one controller.
-    pub(crate) fn asked_by(&self, asker: Asker) -> Self {
-        Self { asker: Some(asker), latest: Arc::default(), ..self.clone() }
+    pub(crate) fn asked_by(&self, subscriber: Subscriber) -> Self {
+        Self { subscriber: Some(subscriber), latest: Arc::default(), ..self.clone() }
     }
 
-    /// Whom to ask which kinds the cluster serves, and who asks.
-    pub(crate) fn discovery(&self) -> Result<(&Discovery, &Asker), NoCluster> {
-        self.discovery.as_deref().zip(self.asker.as_ref()).ok_or(NoCluster)
+    /// The discovery, and the controller on whose behalf it is asked.
+    pub(crate) fn discovery(&self) -> Result<(&Discovery, &Subscriber), NoCluster> {
+        self.discovery.as_deref().zip(self.subscriber.as_ref()).ok_or(NoCluster)
     }
 }
 

@@ -174,8 +174,8 @@ where
         let _ = self.ready.set(());
     }
 
-    /// Resolves when the first run may start. Where others push, what came before the start is in place by then, and what of
-    /// it concerns nobody has been dropped; for polls nobody waits.
+    /// Resolves when the first run may start. Where others push, what came before the start is in place by then, and
+    /// what of it concerns nobody has been dropped; for polls nobody waits.
     pub(super) async fn ready(&self) {
         if self.polls.is_none() {
             self.ready.wait().await;

@@ -3,7 +3,7 @@
 use std::{cell::Cell, num::NonZeroU32, time::Duration};
 
 use governor::{
-    Quota, RateLimiter,
+    RateLimiter,
     clock::Clock,
     middleware::NoOpMiddleware,
     state::{InMemoryState, NotKeyed},
@@ -13,7 +13,7 @@ use super::Now;
 
 /// As many as `burst` at once, then one in each `interval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pace {
+pub(crate) struct Quota {
     burst: NonZeroU32,
     interval: Duration,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Pace {
 /// governor counts nanoseconds in 64 bits, and panics beyond. A moment or an interval this far away is "never".
 const CENTURY: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
 
-impl Pace {
+impl Quota {
     /// The whole `burst` comes back in `period`, one by one. A period beyond a century counts as one.
     pub(crate) fn new(burst: NonZeroU32, period: Duration) -> Self {
         Self::every(period.min(CENTURY) / burst.get(), burst)
@@ -32,23 +32,24 @@ impl Pace {
         Self { burst, interval: interval.min(4 * CENTURY / burst.get()).max(Duration::from_nanos(1)) }
     }
 
-    /// The pace with its whole burst to spend, from `now` on.
-    pub(crate) fn start(self, now: Now) -> Paced {
-        let quota = Quota::with_period(self.interval).expect("an interval is a nanosecond at least");
-        Paced(RateLimiter::direct_with_clock(quota.allow_burst(self.burst), ManualClock(Cell::new(now))))
+    /// The quota with its whole burst to spend, from `now` on.
+    pub(crate) fn start(self, now: Now) -> QuotaState {
+        let quota =
+            governor::Quota::with_period(self.interval).expect("an interval is a nanosecond at least");
+        QuotaState(RateLimiter::direct_with_clock(quota.allow_burst(self.burst), ManualClock(Cell::new(now))))
     }
 }
 
-/// A pace under way.
+/// A quota under way.
 #[derive(Debug)]
-pub(crate) struct Paced(RateLimiter<NotKeyed, InMemoryState, ManualClock, NoOpMiddleware<Duration>>);
+pub(crate) struct QuotaState(RateLimiter<NotKeyed, InMemoryState, ManualClock, NoOpMiddleware<Duration>>);
 
-impl Paced {
+impl QuotaState {
     /// Takes one. The error says after which time there will be one.
     pub(crate) fn take(&mut self, now: Now) -> Result<(), Duration> {
-        let moment = self.0.clock();
-        moment.0.set(now);
-        let now = moment.now();
+        let clock = self.0.clock();
+        clock.0.set(now);
+        let now = clock.now();
         self.0.check().map_err(|too_early| too_early.wait_time_from(now))
     }
 }
@@ -73,12 +74,12 @@ mod tests {
 
     #[test]
     fn times_and_numbers_beyond_all_measure_do_not_panic() {
-        let mut slow = Pace::new(NonZeroU32::MIN, Duration::MAX).start(Now::at(Duration::MAX));
+        let mut slow = Quota::new(NonZeroU32::MIN, Duration::MAX).start(Now::at(Duration::MAX));
         assert_eq!(slow.take(Now::START), Ok(()));
         assert!(slow.take(Now::at(Duration::MAX)).is_err());
-        let mut quick = Pace::new(NonZeroU32::MAX, Duration::from_nanos(1)).start(Now::START);
+        let mut quick = Quota::new(NonZeroU32::MAX, Duration::from_nanos(1)).start(Now::START);
         assert_eq!(quick.take(Now::at(Duration::MAX)), Ok(()));
-        let mut patient = Pace::every(Duration::from_secs(1), NonZeroU32::MAX).start(Now::START);
+        let mut patient = Quota::every(Duration::from_secs(1), NonZeroU32::MAX).start(Now::START);
         assert_eq!(patient.take(Now::at(Duration::MAX)), Ok(()));
         assert_eq!(patient.take(Now::START), Ok(()));
     }
@@ -91,11 +92,11 @@ mod tests {
             times in prop::collection::vec(any::<Duration>(), 0..20),
         ) {
             let burst = NonZeroU32::new(burst).unwrap();
-            for pace in [Pace::new(burst, interval), Pace::every(interval, burst)] {
-                let mut paced = pace.start(Now::START);
-                prop_assert!(paced.take(Now::START).is_ok());
+            for quota in [Quota::new(burst, interval), Quota::every(interval, burst)] {
+                let mut state = quota.start(Now::START);
+                prop_assert!(state.take(Now::START).is_ok());
                 for time in &times {
-                    prop_assert_ne!(paced.take(Now::at(*time)), Err(Duration::ZERO));
+                    prop_assert_ne!(state.take(Now::at(*time)), Err(Duration::ZERO));
                 }
             }
         }
