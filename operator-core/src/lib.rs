@@ -24,22 +24,24 @@ mod error;
 pub mod resource;
 
 pub mod environment;
+pub mod metrics;
 pub mod observe;
 
 pub mod client;
-pub mod metrics;
 
 pub mod cache;
 pub mod status;
 
 pub mod event_source;
-pub mod operations;
 pub mod processor;
+
+pub mod operations;
 
 pub mod reconciler;
 
-pub mod dependent;
 mod dispatcher;
+
+pub mod dependent;
 
 pub mod workflow;
 

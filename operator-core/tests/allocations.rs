@@ -58,6 +58,25 @@ fn events_of_running_and_queued_primaries_allocate_nothing() {
 }
 
 #[test]
+fn the_strings_of_a_key_are_those_that_came_with_the_first_event() {
+    let key = ObjectKey::namespaced("shop", "one");
+    let mut effects = Vec::new();
+    let mut machine = Machine::new(MachineConfig::default());
+    machine.on(Input::Start, Now::START, &mut effects);
+    let (uid, cause) = (Uid::new("1"), Cause::Created);
+    machine.on(
+        Input::PrimaryChanged { key: key.clone(), uid, cause, deleting: false },
+        Now::START,
+        &mut effects,
+    );
+    let run = effects.into_iter().find_map(|effect| match effect {
+        Effect::Run(run) => Some(run),
+        _ => None,
+    });
+    assert_eq!(run.expect("it runs at once").key.name().as_ptr(), key.name().as_ptr());
+}
+
+#[test]
 fn a_burst_on_one_primary_allocates_nothing() {
     let keys = [ObjectKey::namespaced("shop", "one")];
     let mut effects = Vec::new();

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use kube::Resource;
-
 use crate::{
     observe::{Action, SourceHealth},
     resource::ObjectKey,
@@ -11,7 +9,17 @@ use crate::{
 
 /// A change of a watched object.
 #[derive(Clone, Debug)]
-pub enum Change<K> {
+pub struct Change<K> {
+    /// Which object has changed. For an object that appeared this is the key that the informer keeps, so a clone of it
+    /// costs no further strings.
+    pub key: ObjectKey,
+    /// What happened to it.
+    pub kind: ChangeKind<K>,
+}
+
+/// What happened to an object.
+#[derive(Clone, Debug)]
+pub enum ChangeKind<K> {
     /// The object appeared, or the handler hears of it for the first time.
     Added {
         /// Its state.
@@ -35,16 +43,8 @@ pub enum Change<K> {
     },
 }
 
-impl<K: Resource> Change<K> {
-    /// The object that changed.
-    #[must_use]
-    pub fn key(&self) -> ObjectKey {
-        ObjectKey::of(&**self.object())
-    }
-}
-
-impl<K> Change<K> {
-    /// What happened to it.
+impl<K> ChangeKind<K> {
+    /// The same without the states.
     #[must_use]
     pub const fn action(&self) -> Action {
         match self {
@@ -64,7 +64,7 @@ impl<K> Change<K> {
     }
 }
 
-/// Is told what an informer sees. Answers to JOSDK's `ResourceEventHandler`.
+/// Is told what an informer sees. JOSDK: `ResourceEventHandler`.
 ///
 /// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
 /// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.
@@ -79,6 +79,13 @@ pub trait ChangeHandler<K>: Send + Sync {
 
     /// A watch fell silent: the server should have ended it long ago, and didn't. Another one takes its place now.
     fn on_silent_watch(&self) {}
+
+    /// How much it keeps about objects of which `exists` says that they are not there: 0 once everything has settled; a
+    /// leak otherwise. By default nothing.
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        let _ = exists;
+        0
+    }
 
     /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read.
     fn on_undecodable(&self, key: Option<&ObjectKey>, error: &str) {

@@ -25,7 +25,7 @@ pub enum InitialList {
     Streaming,
 }
 
-/// The configuration of one [`Informer`](super::Informer). Answers to JOSDK's `InformerConfiguration`.
+/// The configuration of one [`Informer`](super::Informer). JOSDK: `InformerConfiguration`.
 #[derive(Clone)]
 pub struct InformerConfig<K: KubeObject> {
     /// The name in logs and metrics.

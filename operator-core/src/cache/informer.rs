@@ -28,8 +28,8 @@ use super::{
     store::BoundedStore,
 };
 
-/// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything. Answers to
-/// JOSDK's `InformerManager` and `ManagedInformerEventSource`.
+/// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.
+/// JOSDK: `InformerManager` and `ManagedInformerEventSource`.
 ///
 /// Nothing runs before [`Informer::run`] is polled.
 pub struct Informer<K: KubeObject>(Arc<Inner<K>>);
@@ -73,7 +73,11 @@ impl<K: KubeObject> Informer<K> {
         environment: Environment,
         handler: Arc<dyn ChangeHandler<K>>,
     ) -> Self {
-        let engine = Engine::new(&config, handler);
+        #[cfg(feature = "testing")]
+        if let Some(engine) = super::planted::engine(&config, &environment, &handler) {
+            return Self::of(config, client, environment, engine);
+        }
+        let engine = Arc::new(Engine::new(&config, handler));
         Self::of(config, client, environment, engine)
     }
 
@@ -115,12 +119,16 @@ impl<K: KubeObject> Informer<K> {
             ))
         })?;
         let store = Box::new(BoundedStore::new(bounds, template));
-        let engine = Engine::with_store(&config, handler, store);
+        let engine = Arc::new(Engine::with_store(&config, handler, store));
         Ok(Self::of(config, client, environment, engine))
     }
 
-    fn of(config: InformerConfig<K>, client: Client, environment: Environment, engine: Engine<K>) -> Self {
-        let engine = Arc::new(engine.sabotaged(environment.sabotaged()));
+    fn of(
+        config: InformerConfig<K>,
+        client: Client,
+        environment: Environment,
+        engine: Arc<Engine<K>>,
+    ) -> Self {
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 
@@ -312,6 +320,14 @@ impl<K: KubeObject> Informer<K> {
     #[must_use]
     pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         self.0.engine.undecodable()
+    }
+
+    /// How much is kept about objects that are not there, by the informer and by its handler. Writes whose echo is
+    /// awaited count. 0 once everything has settled; a leak otherwise.
+    pub(crate) fn leftovers(&self) -> usize {
+        let engine = &self.0.engine;
+        let indexed = if engine.stored() == 0 { engine.index_values() } else { 0 };
+        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
     }
 
     /// How much is held.

@@ -1,4 +1,4 @@
-//! What the operator knows of the cluster: a list-watch loop, a store, indexes, and the own writes on top.
+//! What the operator knows of the cluster: a list-watch loop, a store, indexes, and the operator's own writes on top.
 //!
 //! ```text
 //! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ store, indexers
@@ -12,8 +12,8 @@
 //! fetch:                overlay, store, and for what a bounded store doesn't hold, the API server
 //! ```
 //!
-//! An [`Informer`] follows one type of object. Answers to JOSDK's `InformerManager` with its `TemporaryResourceCache` and
-//! `EventFilterSupport`; [`SecondaryIndex`] to its `DefaultPrimaryToSecondaryIndex`.
+//! An [`Informer`] follows one type of object. JOSDK: `InformerManager` with its `TemporaryResourceCache` and
+//! `EventFilterSupport`. [`SecondaryIndex`] relates secondaries and primaries. JOSDK: `DefaultPrimaryToSecondaryIndex`.
 //!
 //! # Guarantees
 //! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,
@@ -59,13 +59,15 @@ mod fetch;
 mod informer;
 mod live;
 mod own_write;
+#[cfg(feature = "testing")]
+mod planted;
 mod shape;
 
 #[cfg(test)]
 mod tests;
 
 pub use bounds::Bounds;
-pub use change::{Change, ChangeHandler};
+pub use change::{Change, ChangeHandler, ChangeKind};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};

@@ -7,7 +7,7 @@ use crate::resource::{KubeObject, ObjectKey};
 use super::engine::Engine;
 
 /// An own write to one object, from before its request until after its answer. While it lives, events of the object
-/// wait; dropping it, in whatever way, lets them go. Answers to JOSDK's `eventFilteringUpdateAndCacheResource`.
+/// wait; dropping it, in whatever way, lets them go. JOSDK: `eventFilteringUpdateAndCacheResource`.
 ///
 /// # Guarantees
 /// - The echo of an answer given to [`OwnWrite::wrote`] is not handed to the informer's handler.

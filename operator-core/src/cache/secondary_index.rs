@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::resource::ObjectKey;
 
-/// Relates secondaries with the primaries they belong to, both ways. Answers to JOSDK's
+/// Relates secondaries with the primaries they belong to, both ways. JOSDK:
 /// `DefaultPrimaryToSecondaryIndex`; unlike it, it remembers the primaries of a secondary itself, so that it needs no
 /// older version of the secondary to let go of former ones.
 ///

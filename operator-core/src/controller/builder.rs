@@ -13,7 +13,7 @@ use super::{
 use crate::{
     dependent::Dependent,
     dispatcher::CleanupFn,
-    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope},
+    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
     processor::{RateLimiter, Retry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
@@ -107,28 +107,12 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Ignores new primaries that don't pass.
-    pub fn on_add(mut self, accept: impl Fn(&R::Primary) -> bool + Send + Sync + 'static) -> Self {
-        self.settings.user_filters.on_add = Some(Arc::new(accept));
-        self
-    }
-
-    /// Ignores updates of primaries that don't pass; the arguments are the new and the old state. What passes must pass
-    /// the default filters as well, unless [`ControllerBuilder::default_filters`] takes them away. Filters are closures and
-    /// compose with `&&`, `||` and `!`; [`updates`](crate::event_source::updates) has some to begin with.
-    pub fn on_update(
-        mut self,
-        accept: impl Fn(&R::Primary, &R::Primary) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.settings.user_filters.on_update = Some(Arc::new(accept));
-        self
-    }
-
-    /// Ignores new primaries and updates whose newest state doesn't pass.
-    pub fn generic_filter(mut self, accept: impl Fn(&R::Primary) -> bool + Send + Sync + 'static) -> Self {
-        self.settings.user_filters.generic = Some(Arc::new(accept));
-        self
-    }
+    filter_methods!(
+        settings.user_filters: R::Primary, "primaries",
+        "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
+         them away. Filters are closures and compose with `&&`, `||` and `!`; \
+         [`updates`](crate::event_source::updates) has some to begin with."
+    );
 
     /// Whether updates that leave the generation as it is (labels, annotations, status) are ignored; by default they
     /// are.

@@ -9,6 +9,8 @@ mod configuration;
 pub mod derived;
 mod error;
 mod names;
+#[cfg(feature = "testing")]
+mod planted;
 mod running;
 mod settings;
 mod sink;
@@ -16,19 +18,21 @@ mod sources;
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use futures::FutureExt;
+
 use crate::{
     client::Clients,
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, EventSink, EventSource, NoPrimaries, PrimarySource, SourceDeclaration, Sources, Subscriber,
-        Wiring,
+        Access, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration,
+        Sources, Subscriber, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
-    processor::Processor,
+    processor::{Processor, RunExecutor},
     reconciler::{
-        ControllerContext, NextIsImminent, Reconciler,
+        ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::ResourceType,
@@ -43,7 +47,6 @@ pub use error::Error;
 pub(crate) use running::RunningController;
 use running::Start;
 use settings::Settings;
-use sink::ProcessorSink;
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(Box<dyn Declared>);
@@ -194,7 +197,12 @@ impl<R: Reconciler> Declared for Declaration<R> {
 
     fn start(&self, parts: &OperatorParts) -> RunningController {
         let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
-        let sink = Arc::new(ProcessorSink::default());
+        let config = self.settings.machine.clone();
+        let name = Arc::clone(&self.name);
+        let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
+        let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
+        #[cfg(feature = "testing")]
+        let (sink, planted) = planted::around_sink(sink, &processor, environment);
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
@@ -204,7 +212,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             environment: environment.clone(),
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
-            sink: Arc::clone(&sink) as Arc<dyn EventSink>,
+            sink,
         };
         let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
@@ -225,12 +233,16 @@ impl<R: Reconciler> Declared for Declaration<R> {
             sink: Arc::clone(&wiring.sink),
             cause: Cause::Source(SourceIndex(discovery)),
         };
-        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.clone())];
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
         let workflows = workflows.subscribed_by(subscriber);
-        let latest = Arc::clone(&workflows.latest);
-        let sink_of_runs = Arc::clone(&sink);
+        // What these keep about a primary goes with it.
+        let followers: [Arc<dyn PrimaryFollower>; 2] =
+            [Arc::clone(&conditional) as _, Arc::clone(&workflows.latest) as _];
+        for follower in &followers {
+            wiring.primaries.follow(Arc::downgrade(follower));
+        }
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -250,9 +262,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
                 .clone()
                 .map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
             workflows,
-            next_is_imminent: NextIsImminent(Box::new(move |key| {
-                sink_of_runs.next_reconciliation_imminent(key)
-            })),
+            processor: processor.clone(),
         });
         let dispatcher = Dispatcher {
             reconciler: Arc::clone(&self.reconciler),
@@ -262,19 +272,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
             source_names: self.source_names(),
             shared,
         };
-        let (processor, processing) = Processor::new(
-            self.settings.machine.clone(),
-            environment.clone(),
-            observers.clone(),
-            Arc::clone(&self.name),
-            Arc::new(Runs(Arc::new(dispatcher))),
-        );
-        sink.connect(processor.clone(), &conditional, latest);
+        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
+        #[cfg(feature = "testing")]
+        let runs = planted.around_runs(runs);
         RunningController::start(
             Arc::clone(&self.name),
             (all, conditional),
             processor,
-            processing,
+            processing.run(runs).boxed(),
             environment,
             observers.clone(),
             Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },

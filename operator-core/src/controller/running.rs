@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{FutureExt, future::join_all};
+use futures::{
+    FutureExt,
+    future::{BoxFuture, join_all},
+};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
@@ -12,7 +15,7 @@ use crate::{
     environment::{Environment, Now},
     event_source::{ConditionalSources, EventSource},
     observe::{Observation, Observers, SourceHealth},
-    processor::{Processor, ProcessorTask, Snapshot},
+    processor::{Processor, Snapshot},
 };
 
 /// Tasks that end when this is dropped, and conditional sources that start and stop theirs themselves.
@@ -65,7 +68,7 @@ impl RunningController {
         name: Arc<str>,
         (sources, conditional): (Vec<Arc<dyn EventSource>>, Arc<ConditionalSources>),
         processor: Processor,
-        processing: ProcessorTask,
+        processing: BoxFuture<'static, ()>,
         environment: &Environment,
         observers: Observers,
         Start { term, cache_sync_timeout }: Start,
@@ -77,7 +80,7 @@ impl RunningController {
             tasks.0.push(Task { serves, handle: environment.spawn(source.run()) });
         }
         let serves = Some("the processor".to_owned());
-        tasks.0.push(Task { serves, handle: environment.spawn(processing.run()) });
+        tasks.0.push(Task { serves, handle: environment.spawn(processing) });
         let starting = environment.spawn({
             let (name, processor, environment) = (Arc::clone(&name), processor.clone(), environment.clone());
             let sources = sources.clone();
@@ -123,11 +126,11 @@ impl RunningController {
     }
 
     /// How much is kept about secondaries and primaries that are not there, by source; empty when nothing leaks.
-    pub(crate) fn strays(&self) -> Vec<(String, usize)> {
+    pub(crate) fn leftovers(&self) -> Vec<(String, usize)> {
         let conditional = self.conditional.running();
         let all = self.sources.iter().chain(&conditional);
-        let all = all.map(|source| (source.name().to_owned(), source.strays()));
-        all.filter(|(_, strays)| *strays > 0).collect()
+        let all = all.map(|source| (source.name().to_owned(), source.leftovers()));
+        all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
     /// Where the processor stands, after everything that its sources have delivered so far.
@@ -176,7 +179,7 @@ async fn all_synced(controller: &str, sources: &[Arc<dyn EventSource>], timeout:
             controller,
             waited_ms = waited.as_millis(),
             lagging = lagging.join("; "),
-            "no run starts before all event sources are synced"
+            "no run starts until all event sources are synced"
         );
     }
 }
@@ -193,8 +196,6 @@ fn lag(source: &Arc<dyn EventSource>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use futures::{FutureExt, future::BoxFuture};
-
     use super::*;
     use crate::{
         observe::Observer,
@@ -256,13 +257,12 @@ mod tests {
             environment.clone(),
             observers.clone(),
             Arc::from("web"),
-            Arc::new(NoRuns),
         );
         RunningController::start(
             Arc::from("web"),
             (sources, Arc::default()),
             processor,
-            processing,
+            processing.run(Arc::new(NoRuns)).boxed(),
             &environment,
             observers,
             Start::default(),

@@ -36,7 +36,6 @@ use futures::{FutureExt, future::BoxFuture};
 use tracing::Instrument;
 
 use crate::{
-    environment::Sabotage,
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
@@ -255,9 +254,6 @@ impl<R: Reconciler> Dispatcher<R> {
         context: &Context<Primary<R>>,
         finalizer: &str,
     ) -> Result<Done, Failure> {
-        if self.shared.writer.environment.sabotaged().is(Sabotage::FinalizerFirst) {
-            self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
-        }
         let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
         let call = async {
             match self.cleanup {

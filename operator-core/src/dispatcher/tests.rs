@@ -33,8 +33,8 @@ use crate::{
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::Writer,
-    processor::RunId,
-    reconciler::{ControllerContext, NextIsImminent, workflow::WorkflowSurroundings},
+    processor::{MachineConfig, Processor, RunId},
+    reconciler::{ControllerContext, workflow::WorkflowSurroundings},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
@@ -225,6 +225,8 @@ impl World {
             environment,
             observers,
         };
+        let (config, observers) = (MachineConfig::default(), Observers::default());
+        let (processor, _) = Processor::new(config, writer.environment.clone(), observers, "writes".into());
         let shared = Arc::new(ControllerContext {
             controller: "writes".into(),
             primary,
@@ -234,7 +236,7 @@ impl World {
             finalizer: Some("example.com/finalizer".into()),
             workflow: None,
             workflows: WorkflowSurroundings::default(),
-            next_is_imminent: NextIsImminent(Box::new(|_| false)),
+            processor,
         });
         let reconciler = Arc::new(Writes { child_in });
         let source_names = Arc::from(["Secret".to_owned()]);

@@ -75,7 +75,7 @@ impl Clock {
         Now(self.start.elapsed())
     }
 
-    /// Sleeps until `deadline`; for ever without one. A deadline in the past is due at once. One that is months away
+    /// Sleeps until `deadline`; forever without one. A deadline in the past is due at once. One that is months away
     /// may wake early, once in half a year, so callers look at the clock again.
     pub async fn sleep_until(&self, deadline: Option<Now>) {
         match deadline {

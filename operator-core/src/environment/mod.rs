@@ -4,9 +4,10 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
 
 mod clock;
+#[cfg(feature = "testing")]
+mod planted;
 mod quota;
 mod random;
-mod sabotage;
 mod tasks;
 
 use std::{future::Future, sync::Arc};
@@ -15,11 +16,11 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use planted::PlantedBug;
 pub(crate) use quota::{Quota, QuotaState};
 pub use random::Jitter;
-#[doc(hidden)]
-pub use sabotage::Sabotage;
-pub(crate) use sabotage::Sabotaged;
 use tasks::Ordered;
 pub use tasks::TaskHook;
 
@@ -31,7 +32,8 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
-    sabotaged: Sabotaged,
+    #[cfg(feature = "testing")]
+    planted_bug: Option<PlantedBug>,
 }
 
 impl Environment {
@@ -44,7 +46,8 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
-            sabotaged: Sabotaged::default(),
+            #[cfg(feature = "testing")]
+            planted_bug: None,
         }
     }
 
@@ -67,18 +70,6 @@ impl Environment {
     pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self
-    }
-
-    /// The same surroundings, in which the library has a bug.
-    #[cfg(feature = "testing")]
-    pub(crate) fn with_sabotage(mut self, sabotage: Sabotage) -> Self {
-        self.sabotaged = Sabotaged::by(sabotage);
-        self
-    }
-
-    /// Which bug the library has on purpose.
-    pub(crate) const fn sabotaged(&self) -> Sabotaged {
-        self.sabotaged
     }
 
     /// Time since the operator's start.

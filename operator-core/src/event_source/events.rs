@@ -9,7 +9,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// What an event source of the user's own wakes primaries with. Cheap to clone. Answers to JOSDK's `EventHandler`.
+/// What an event source of the user's own wakes primaries with. Cheap to clone. JOSDK: `EventHandler`.
 #[derive(Clone)]
 pub struct SourceEvents {
     name: Arc<str>,
@@ -34,15 +34,15 @@ impl SourceEvents {
         }
     }
 
-    /// Has a primary reconciled. Several calls before its next run cause one run; a primary that doesn't exist is
-    /// ignored. Never blocks.
+    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
+    /// is ignored. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
         let (controller, source, action) = (&*self.controller, &*self.name, Action::Updated);
         self.observers.observe(&Observation::EventReceived { controller, source, key: primary, action });
         self.sink.related_changed(primary, Cause::Source(self.index));
     }
 
-    /// Has all primaries reconciled that are known at this moment.
+    /// Triggers a reconcile of all primaries that are known at this moment.
     pub fn wake_all(&self) {
         for primary in self.primaries.keys() {
             self.wake(&primary);

@@ -2,12 +2,12 @@
 
 use std::{fmt, panic, sync::Arc};
 
-use crate::cache::Change;
+use crate::cache::ChangeKind;
 
 type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
 type OnUpdate<K> = Arc<dyn Fn(&K, &K) -> bool + Send + Sync>;
 
-/// The filters of an event source; what is not set accepts everything. Answers to JOSDK's `OnAddFilter`,
+/// The filters of an event source; what is not set accepts everything. JOSDK: `OnAddFilter`,
 /// `OnUpdateFilter`, `OnDeleteFilter` and `GenericFilter`.
 pub struct Filters<K> {
     /// Asked first, for every kind of change, with the newest state.
@@ -26,17 +26,57 @@ impl<K> Filters<K> {
     }
 
     /// Whether `change` passes.
-    pub(super) fn accepts(&self, change: &Change<K>) -> bool {
+    pub(super) fn accepts(&self, change: &ChangeKind<K>) -> bool {
         match change {
-            Change::Added { new, .. } => ask(&self.generic, new) && ask(&self.on_add, new),
-            Change::Updated { old, new } => {
+            ChangeKind::Added { new, .. } => ask(&self.generic, new) && ask(&self.on_add, new),
+            ChangeKind::Updated { old, new } => {
                 ask(&self.generic, new)
                     && self.on_update.as_ref().is_none_or(|filter| fenced(|| filter(new, old), true))
             }
-            Change::Deleted { last, .. } => ask(&self.generic, last) && ask(&self.on_delete, last),
+            ChangeKind::Deleted { last, .. } => ask(&self.generic, last) && ask(&self.on_delete, last),
         }
     }
 }
+
+/// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in
+/// its `impl`. Changes that don't pass wake no primary; what is known of the objects is kept up to date all the same.
+macro_rules! filter_methods {
+    ($($filters:ident).+: $object:ty, $what:literal, on_delete) => {
+        $crate::event_source::filter_methods!($($filters).+: $object, $what);
+
+        #[doc = concat!("Ignores deletions of ", $what, " whose last state doesn't pass: they cause no reconcile.")]
+        pub fn on_delete(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
+            self.$($filters).+.on_delete = Some(std::sync::Arc::new(accept));
+            self
+        }
+    };
+    ($($filters:ident).+: $object:ty, $what:literal $(, $more:literal)?) => {
+        #[doc = concat!("Ignores changes of ", $what, " whose newest state doesn't pass: they cause no reconcile.")]
+        pub fn generic_filter(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
+            self.$($filters).+.generic = Some(std::sync::Arc::new(accept));
+            self
+        }
+
+        #[doc = concat!("Ignores new ", $what, " that don't pass: they cause no reconcile.")]
+        pub fn on_add(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
+            self.$($filters).+.on_add = Some(std::sync::Arc::new(accept));
+            self
+        }
+
+        #[doc = concat!("Ignores updates of ", $what, " that don't pass: they cause no reconcile.")]
+        /// The arguments are the new and the old state.
+        $(#[doc = $more])?
+        pub fn on_update(
+            mut self,
+            accept: impl Fn(&$object, &$object) -> bool + Send + Sync + 'static,
+        ) -> Self {
+            self.$($filters).+.on_update = Some(std::sync::Arc::new(accept));
+            self
+        }
+    };
+}
+
+pub(crate) use filter_methods;
 
 fn ask<K>(filter: &Option<OnObject<K>>, object: &K) -> bool {
     filter.as_ref().is_none_or(|filter| fenced(|| filter(object), true))

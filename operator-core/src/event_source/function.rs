@@ -14,8 +14,8 @@ type Follow = Arc<dyn Fn(SourceEvents) -> BoxFuture<'static, ()> + Send + Sync>;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// An origin of events outside of the cluster, or a timer, as one asynchronous function that wakes primaries. Answers to
-/// JOSDK's `TimerEventSource`. For what another system has or pushes, there are sources with a cache: see
+/// An origin of events outside of the cluster, or a timer, as one asynchronous function that wakes primaries.
+/// JOSDK: `TimerEventSource`. For what another system has or pushes, there are sources with a cache: see
 /// [`PollingEventSource`](super::PollingEventSource) and its like.
 ///
 /// The function is called when the controller starts and dropped when it stops; it may end by itself. Each start calls

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
     Access, Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
-    Wiring, references::References, relation::Relation, secondary::SecondaryEvents,
+    Wiring, filter_methods, references::References, relation::Relation, secondary::SecondaryEvents,
 };
 use crate::{
     cache::{ChangeHandler, Indexer, Informer, InformerConfig},
@@ -12,7 +12,7 @@ use crate::{
     resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
-/// Declares that a controller watches objects of type `K` beside its primaries. Answers to JOSDK's
+/// Declares that a controller watches objects of type `K` beside its primaries. JOSDK:
 /// `InformerEventSourceConfiguration`.
 ///
 /// ```
@@ -157,7 +157,7 @@ impl<K: KubeObject> InformerEventSource<K> {
     }
 
     /// Adds an index, which [`Informer::by_index`] and `Context::by_index` then know under `name`: `values` says under
-    /// which values an object is found. Answers to JOSDK's `addIndexers`.
+    /// which values an object is found. JOSDK: `addIndexers`.
     pub fn index(
         mut self,
         name: impl Into<String>,
@@ -167,29 +167,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Lets only those changes wake a primary whose newest state passes.
-    pub fn generic_filter(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
-        self.filters.generic = Some(Arc::new(accept));
-        self
-    }
-
-    /// Lets only those new secondaries wake a primary that pass.
-    pub fn on_add(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
-        self.filters.on_add = Some(Arc::new(accept));
-        self
-    }
-
-    /// Lets only those updates wake a primary that pass; the arguments are the new and the old state.
-    pub fn on_update(mut self, accept: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> Self {
-        self.filters.on_update = Some(Arc::new(accept));
-        self
-    }
-
-    /// Lets only those deletions wake a primary whose last state passes.
-    pub fn on_delete(mut self, accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
-        self.filters.on_delete = Some(Arc::new(accept));
-        self
-    }
+    filter_methods!(filters: K, "secondaries", on_delete);
 }
 
 impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {

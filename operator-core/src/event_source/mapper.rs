@@ -8,7 +8,7 @@ use crate::resource::{Cluster, KubeObject, MappingAnnotations, ObjectKey, Resour
 type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
 type MapWithFn<K> = Arc<dyn Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
 
-/// Maps a secondary to the primaries it belongs to. Answers to JOSDK's `SecondaryToPrimaryMapper`.
+/// Maps a secondary to the primaries it belongs to. JOSDK: `SecondaryToPrimaryMapper`.
 pub enum SecondaryToPrimary<K> {
     /// By what the framework puts on the objects that it makes: owner references that point at the controller's primary type,
     /// or the default mapping annotations. The version of the primary's type is ignored.

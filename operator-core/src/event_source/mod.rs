@@ -63,6 +63,7 @@ pub use external::{
     SimpleInboundHandle,
 };
 pub use filter::Filters;
+pub(crate) use filter::filter_methods;
 pub use function::FunctionEventSource;
 pub use informer::InformerEventSource;
 pub use mapper::SecondaryToPrimary;
@@ -74,7 +75,7 @@ pub use secondary::SecondarySource;
 pub(crate) use secondary::SecondaryWrite;
 pub use sources::Sources;
 
-/// A running origin of changes. Answers to JOSDK's `EventSource`.
+/// A running origin of changes. JOSDK: `EventSource`.
 ///
 /// Most sources of the user's own are a [`FunctionEventSource`]. One that the first run has to wait for, or that knows
 /// how it is, implements this trait, and [`SourceDeclaration`] to be given to a controller:
@@ -151,14 +152,14 @@ pub trait EventSource: Send + Sync {
     }
 
     /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself. By default
-    /// yes: what the source doesn't deliver by itself is not waited for by `settled`.
+    /// yes: `settled` doesn't wait for what the source doesn't deliver by itself.
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
         Box::pin(std::future::ready(Ok(true)))
     }
 
     /// How much it keeps about objects that are not there, writes whose echo is awaited included. 0 once everything has
     /// settled; a leak otherwise. By default nothing.
-    fn strays(&self) -> usize {
+    fn leftovers(&self) -> usize {
         0
     }
 }
@@ -188,46 +189,8 @@ impl<K: KubeObject> EventSource for Informer<K> {
         Box::pin(async move { Self::caught_up(&informer).await })
     }
 
-    fn strays(&self) -> usize {
-        let sizes = self.sizes();
-        let indexed = if sizes.store == 0 { sizes.index_values } else { 0 };
-        sizes.overlay + sizes.windows + indexed
-    }
-}
-
-/// An informer with something kept beside it: as a source it is the informer.
-trait AroundInformer: Send + Sync {
-    type Object: KubeObject;
-
-    fn followed(&self) -> &Informer<Self::Object>;
-
-    /// How much is kept beside it about objects that are not there.
-    fn strays_beside(&self) -> usize;
-}
-
-impl<S: AroundInformer> EventSource for S {
-    fn name(&self) -> &str {
-        EventSource::name(self.followed())
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        EventSource::run(self.followed())
-    }
-
-    fn synced(&self) -> BoxFuture<'static, ()> {
-        EventSource::synced(self.followed())
-    }
-
-    fn health(&self) -> SourceHealth {
-        EventSource::health(self.followed())
-    }
-
-    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
-        EventSource::caught_up(self.followed())
-    }
-
-    fn strays(&self) -> usize {
-        EventSource::strays(self.followed()) + self.strays_beside()
+    fn leftovers(&self) -> usize {
+        Self::leftovers(self)
     }
 }
 

@@ -8,11 +8,11 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{Change, ChangeHandler, Informer},
+    cache::{Change, ChangeHandler, ChangeKind, Informer},
     resource::{KubeObject, ObjectKey},
 };
 
-/// The primaries of a controller as its event sources see them: their keys, whatever their type. Answers to JOSDK's
+/// The primaries of a controller as its event sources see them: their keys, whatever their type. JOSDK:
 /// `IndexerResourceCache` of the primary, got from its `EventSourceContext`.
 ///
 /// Reads take no lock that is held while events are handed on, so mappers may read.
@@ -43,13 +43,15 @@ pub trait Primaries: Any + Send + Sync {
 }
 
 /// Is told of changes of primaries, whether they pass the controller's filters or not. For sources that keep something
-/// for each primary. Answers to JOSDK's `ResourceEventAware`.
+/// for each primary. JOSDK: `ResourceEventAware`.
 ///
 /// Both methods are called in order, before the change causes a run, and in the middle of the event path: they return
 /// quickly and don't block. They may read the [`Primaries`].
 pub trait PrimaryFollower: Send + Sync {
-    /// A primary appeared or changed.
-    fn primary_seen(&self, key: &ObjectKey);
+    /// A primary appeared or changed. By default nothing comes of it.
+    fn primary_seen(&self, key: &ObjectKey) {
+        let _ = key;
+    }
 
     /// A primary is gone. One that was replaced under its name is first gone, then seen.
     fn primary_gone(&self, key: &ObjectKey);
@@ -62,9 +64,9 @@ impl<P: KubeObject> ChangeHandler<P> for Following {
     fn on_change(&self, change: Change<P>) {
         // A follower holds on to the primaries that it reads, so the way back must not hold on to it.
         let Some(follower) = self.0.upgrade() else { return };
-        match change {
-            Change::Added { .. } | Change::Updated { .. } => follower.primary_seen(&change.key()),
-            Change::Deleted { .. } => follower.primary_gone(&change.key()),
+        match change.kind {
+            ChangeKind::Added { .. } | ChangeKind::Updated { .. } => follower.primary_seen(&change.key),
+            ChangeKind::Deleted { .. } => follower.primary_gone(&change.key),
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{
-    AroundInformer, EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
-};
+use super::{EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates};
 use crate::{
-    cache::{Change, ChangeHandler, Indexer, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -64,11 +62,11 @@ impl<P> fmt::Debug for PrimaryFilters<P> {
 }
 
 impl<P: KubeObject> PrimaryFilters<P> {
-    fn accepts(&self, change: &Change<P>) -> bool {
+    fn accepts(&self, change: &ChangeKind<P>) -> bool {
         if !self.user.accepts(change) {
             return false;
         }
-        let Change::Updated { old, new } = change else { return true };
+        let ChangeKind::Updated { old, new } = change else { return true };
         let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
         !self.default_filters
             || !self.generation_aware
@@ -78,11 +76,11 @@ impl<P: KubeObject> PrimaryFilters<P> {
     }
 }
 
-/// The running source of primaries. Answers to JOSDK's `ControllerEventSource`.
+/// The running source of primaries. JOSDK: `ControllerEventSource`.
 pub struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
-    doubts: Arc<UnconfirmedWrites>,
+    unconfirmed: Arc<UnconfirmedWrites>,
 }
 
 impl<P: KubeObject> Clone for PrimarySource<P> {
@@ -90,7 +88,7 @@ impl<P: KubeObject> Clone for PrimarySource<P> {
         Self {
             informer: self.informer.clone(),
             resource_type: self.resource_type.clone(),
-            doubts: Arc::clone(&self.doubts),
+            unconfirmed: Arc::clone(&self.unconfirmed),
         }
     }
 }
@@ -111,9 +109,9 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
-        let doubts = Arc::new(UnconfirmedWrites::default());
+        let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let events = Arc::new(PrimaryEvents {
-            doubts: Arc::clone(&doubts),
+            unconfirmed: Arc::clone(&unconfirmed),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
             observers: wiring.observers.clone(),
@@ -121,7 +119,7 @@ impl<P: KubeObject> PrimarySource<P> {
         });
         let client = wiring.clients.direct.clone();
         let informer = Informer::new(config, client, wiring.environment.clone(), events);
-        Self { informer, resource_type: wiring.primary_type.clone(), doubts }
+        Self { informer, resource_type: wiring.primary_type.clone(), unconfirmed }
     }
 
     /// Everything that is known of the primaries.
@@ -140,40 +138,27 @@ impl<P: KubeObject> PrimarySource<P> {
 impl<P: KubeObject> PrimarySource<P> {
     /// What is known of `primary` may not be what there is: its next run is to look.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
-        self.doubts.raise(primary);
-        // Asked afterwards, as the object may go at any time, and takes only the doubts with it that it finds.
+        self.unconfirmed.note(primary);
+        // Asked afterwards, as the object may go at any time, and takes only what it finds with it.
         if !self.informer.contains(primary) {
-            self.doubts.dispel(primary);
+            self.unconfirmed.clear(primary);
         }
     }
 
     /// Whether the next run of `primary` is to look.
     pub(crate) fn is_in_doubt(&self, primary: &ObjectKey) -> bool {
-        self.doubts.is_open(primary)
+        self.unconfirmed.contains(primary)
     }
 
     /// There was a look at `primary`, after all that is known to have been written.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
-        self.doubts.dispel(primary);
-    }
-}
-
-/// Its informer, and the doubts that are kept beside it.
-impl<P: KubeObject> AroundInformer for PrimarySource<P> {
-    type Object = P;
-
-    fn followed(&self) -> &Informer<P> {
-        &self.informer
-    }
-
-    fn strays_beside(&self) -> usize {
-        if self.informer.sizes().store == 0 { self.doubts.len() } else { 0 }
+        self.unconfirmed.clear(primary);
     }
 }
 
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
-    doubts: Arc<UnconfirmedWrites>,
+    unconfirmed: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
     filters: PrimaryFilters<P>,
     observers: Observers,
@@ -182,25 +167,25 @@ struct PrimaryEvents<P> {
 
 impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     fn on_change(&self, change: Change<P>) {
-        let key = change.key();
+        let Change { key, kind } = change;
         // A deletion is never filtered: what is kept about the object must go with it.
-        let deleted = matches!(change, Change::Deleted { .. });
-        if !deleted && !self.filters.accepts(&change) {
+        let deleted = matches!(kind, ChangeKind::Deleted { .. });
+        if !deleted && !self.filters.accepts(&kind) {
             return;
         }
-        let (controller, action) = (&*self.controller, change.action());
+        let (controller, action) = (&*self.controller, kind.action());
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
-        match &change {
-            Change::Deleted { last, .. } => {
-                self.doubts.dispel(&key);
+        match &kind {
+            ChangeKind::Deleted { last, .. } => {
+                self.unconfirmed.clear(&key);
                 self.sink.primary_deleted(&key, uid(&**last));
             }
-            Change::Added { new, initial } => {
+            ChangeKind::Added { new, initial } => {
                 let deleting = new.meta().deletion_timestamp.is_some();
                 let cause = if *initial { Cause::InitialList } else { Cause::Created };
                 self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
             }
-            Change::Updated { old, new } => {
+            ChangeKind::Updated { old, new } => {
                 let deleting = new.meta().deletion_timestamp.is_some();
                 let newly = deleting && old.meta().deletion_timestamp.is_none();
                 let cause = if newly { Cause::MarkedForDeletion } else { Cause::Changed };
@@ -212,6 +197,10 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
     fn on_health(&self, health: &SourceHealth) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.unconfirmed.leftovers(exists)
     }
 
     fn on_silent_watch(&self) {
@@ -238,7 +227,7 @@ mod tests {
     }
 
     fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
-        filters.accepts(&Change::Updated { old: with_label("red"), new: with_label("blue") })
+        filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") })
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
 
 type Lookup = Arc<dyn Fn(&dyn Primaries, &ObjectKey) -> BTreeSet<ObjectKey> + Send + Sync>;
 
-/// Which secondaries a primary refers to, by a function of the primary. Answers to JOSDK's `PrimaryToSecondaryMapper`.
+/// Which secondaries a primary refers to, by a function of the primary. JOSDK: `PrimaryToSecondaryMapper`.
 ///
 /// The other direction needs no second function: the primaries are indexed by what they refer to.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{Primaries, SecondaryToPrimary, references::References};
 use crate::{
-    cache::{Change, SecondaryIndex},
+    cache::{ChangeKind, SecondaryIndex},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
@@ -44,14 +44,14 @@ impl<K: KubeObject> Relation<K> {
     pub(super) fn changed(
         &self,
         key: &ObjectKey,
-        change: &Change<K>,
+        change: &ChangeKind<K>,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
         match self {
             Self::Indexed { mapper, links } => {
                 let mapped = mapper.primaries(change.object(), primary_type, primaries);
-                if matches!(change, Change::Deleted { .. }) {
+                if matches!(change, ChangeKind::Deleted { .. }) {
                     let mut concerned = links.lock().unlink(key);
                     concerned.extend(mapped);
                     concerned
@@ -64,7 +64,7 @@ impl<K: KubeObject> Relation<K> {
             }
             Self::Referenced { mapper: Some(mapper), .. } => {
                 let mut concerned = mapper.primaries(change.object(), primary_type, primaries);
-                if let Change::Updated { old, .. } = change {
+                if let ChangeKind::Updated { old, .. } = change {
                     concerned.extend(mapper.primaries(old, primary_type, primaries));
                 }
                 concerned
@@ -73,7 +73,7 @@ impl<K: KubeObject> Relation<K> {
     }
 
     /// How many secondaries are related and don't exist.
-    pub(super) fn strays(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
+    pub(super) fn leftovers(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
         match self {
             Self::Indexed { links, .. } => links.lock().secondaries().filter(|key| !exists(key)).count(),
             Self::Referenced { .. } => 0,
@@ -127,7 +127,7 @@ mod tests {
         })
     }
 
-    fn changed(relation: &Relation<ConfigMap>, change: &Change<ConfigMap>) -> Vec<String> {
+    fn changed(relation: &Relation<ConfigMap>, change: &ChangeKind<ConfigMap>) -> Vec<String> {
         let kind = ResourceType::of::<ConfigMap>();
         let woken = relation.changed(&key("s"), change, &kind, &Known::default());
         woken.iter().map(|key| key.name().to_owned()).collect()
@@ -137,12 +137,12 @@ mod tests {
     fn a_dropped_reference_concerns_the_dropped_primary_too() {
         let relation = Relation::new(Some(mapper()), None);
         let (old, new) = (secondary(["a", "b"]), secondary(["b", "c"]));
-        let added = Change::Added { new: Arc::clone(&old), initial: false };
+        let added = ChangeKind::Added { new: Arc::clone(&old), initial: false };
         assert_eq!(changed(&relation, &added), ["a", "b"]);
-        let updated = Change::Updated { old, new: Arc::clone(&new) };
+        let updated = ChangeKind::Updated { old, new: Arc::clone(&new) };
         assert_eq!(changed(&relation, &updated), ["a", "b", "c"]);
         assert!(relation.secondaries_of(&key("a"), &Known::default()).is_empty());
-        let deleted = Change::Deleted { last: new, final_state_unknown: false };
+        let deleted = ChangeKind::Deleted { last: new, final_state_unknown: false };
         assert_eq!(changed(&relation, &deleted), ["b", "c"]);
         assert!(relation.secondaries_of(&key("c"), &Known::default()).is_empty());
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(indexer(&secondary([])), ["shop/s"]);
         let known = Known::default().with_index(&index, "shop/s", "shop/a");
         let relation = Relation::<ConfigMap>::new(None, Some(references));
-        let added = Change::Added { new: secondary([]), initial: false };
+        let added = ChangeKind::Added { new: secondary([]), initial: false };
         let woken = relation.changed(&key("s"), &added, &ResourceType::of::<ConfigMap>(), &known);
         assert_eq!(woken, [key("a")].into());
     }

@@ -2,9 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AroundInformer, EventSink, Filters, Primaries, relation::Relation};
+use super::{EventSink, Filters, Primaries, relation::Relation};
 use crate::{
-    cache::{Change, ChangeHandler, Informer, OwnWrite},
+    cache::{Change, ChangeHandler, ChangeKind, Informer, OwnWrite},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{KubeObject, ObjectKey, ResourceType, references_to},
 };
@@ -85,19 +85,6 @@ impl<K: KubeObject> SecondarySource<K> {
     }
 }
 
-/// Its informer, and the relation that is kept beside it.
-impl<K: KubeObject> AroundInformer for SecondarySource<K> {
-    type Object = K;
-
-    fn followed(&self) -> &Informer<K> {
-        &self.informer
-    }
-
-    fn strays_beside(&self) -> usize {
-        self.events.relation.strays(|key| self.informer.contains(key))
-    }
-}
-
 /// A write of the operator's own that is under way.
 #[must_use = "the write's echo is filtered only while this is held"]
 pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
@@ -135,15 +122,15 @@ impl<K: KubeObject> SecondaryEvents<K> {
 
 impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
     fn on_change(&self, change: Change<K>) {
-        let key = change.key();
-        let woken = self.relation.changed(&key, &change, &self.primary_type, &*self.primaries);
-        if !self.filters.accepts(&change) {
+        let Change { key, kind } = change;
+        let woken = self.relation.changed(&key, &kind, &self.primary_type, &*self.primaries);
+        if !self.filters.accepts(&kind) {
             return;
         }
-        let (controller, source, action) = (&*self.controller, &*self.name, change.action());
+        let (controller, source, action) = (&*self.controller, &*self.name, kind.action());
         self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
         for primary in woken {
-            let owned_gone = matches!(change, Change::Deleted { .. }) && self.owns(&primary, change.object());
+            let owned_gone = matches!(kind, ChangeKind::Deleted { .. }) && self.owns(&primary, kind.object());
             let cause = if owned_gone { Cause::OwnedGone(self.index) } else { Cause::Source(self.index) };
             self.sink.related_changed(&primary, cause);
         }
@@ -152,6 +139,10 @@ impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
     fn on_health(&self, health: &SourceHealth) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::SourceHealth { controller, source, health });
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.relation.leftovers(exists)
     }
 
     fn on_silent_watch(&self) {

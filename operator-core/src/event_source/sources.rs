@@ -30,8 +30,8 @@ pub struct Sources {
 impl Sources {
     /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
-        let source = Arc::new(source);
-        self.entries.push(Entry { source: Arc::clone(&source) as Arc<dyn EventSource>, typed: Some(source) });
+        let informer = Arc::new(source.informer().clone());
+        self.entries.push(Entry { source: informer, typed: Some(Arc::new(source)) });
     }
 
     /// Adds a source that only wakes primaries.

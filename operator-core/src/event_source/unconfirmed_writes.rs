@@ -6,32 +6,33 @@ use parking_lot::Mutex;
 
 use crate::resource::ObjectKey;
 
-/// The primaries whose next run begins with a look at the live object.
+/// The primaries whose next run begins with a look at the live object, because a write to them is unconfirmed.
 ///
 /// A write without an answer may have taken effect. Until its event comes, the cache shows a state in which it hasn't, and a
 /// run that finds there what it wants writes nothing. If the event comes later, it wakes nobody where it changes the status
 /// alone: what nobody wanted would stay.
 ///
 /// # Guarantees
-/// - A doubt ends with a look, or with the object.
-/// - What isn't known is not kept: the source takes a doubt back when it doesn't know the object.
+/// - A primary is kept until somebody has looked at it, or it is gone.
+/// - What isn't known is not kept: the source takes a primary out again when it doesn't know the object.
 #[derive(Debug, Default)]
 pub(super) struct UnconfirmedWrites(Mutex<HashSet<ObjectKey>>);
 
 impl UnconfirmedWrites {
-    pub(super) fn raise(&self, primary: &ObjectKey) {
+    pub(super) fn note(&self, primary: &ObjectKey) {
         self.0.lock().insert(primary.clone());
     }
 
-    pub(super) fn dispel(&self, primary: &ObjectKey) {
+    pub(super) fn clear(&self, primary: &ObjectKey) {
         self.0.lock().remove(primary);
     }
 
-    pub(super) fn is_open(&self, primary: &ObjectKey) -> bool {
+    pub(super) fn contains(&self, primary: &ObjectKey) -> bool {
         self.0.lock().contains(primary)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.lock().len()
+    /// How many are about primaries that are not there.
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.0.lock().iter().filter(|primary| !exists(primary)).count()
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about an update, to build filters from. Answers to JOSDK's `InternalEventFilters`.
+//! Questions about an update, to build filters from. JOSDK: `InternalEventFilters`.
 //!
 //! Filters are closures, so they compose with `&&`, `||` and `!`. All of these take the new state first.
 //!

@@ -7,8 +7,6 @@ use kube::Config;
 use tokio::sync::Mutex;
 
 use super::{Error, Exit, LeaderElection, Operator, health::HealthLog, http::HttpConfig};
-#[cfg(feature = "testing")]
-use crate::environment::Sabotage;
 use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, IntoController},
@@ -61,8 +59,6 @@ pub(super) struct Settings {
     pub(super) cache_sync_timeout: Option<Duration>,
     pub(super) max_concurrent_dependents: usize,
     pub(super) leader_election: Option<LeaderElection>,
-    #[cfg(feature = "testing")]
-    pub(super) sabotage: Option<Sabotage>,
 }
 
 impl Default for Settings {
@@ -78,8 +74,6 @@ impl Default for Settings {
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
-            #[cfg(feature = "testing")]
-            sabotage: None,
         }
     }
 }
@@ -203,14 +197,6 @@ impl OperatorBuilder {
     /// has to be started anew: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.settings.leader_election = Some(election);
-        self
-    }
-
-    /// Puts a bug into the library, for tests that have to find it.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub fn sabotage(mut self, sabotage: Sabotage) -> Self {
-        self.settings.sabotage = Some(sabotage);
         self
     }
 

@@ -139,10 +139,6 @@ impl Operator {
         if let Some(wall_clock) = &self.settings.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }
-        #[cfg(feature = "testing")]
-        if let Some(sabotage) = self.settings.sabotage {
-            environment = environment.with_sabotage(sabotage);
-        }
         let candidate = match &self.settings.leader_election {
             Some(election) => {
                 Some(Candidate::new(election, &config, &self.settings.hooks, &environment).await?)

@@ -93,7 +93,7 @@ pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
     pub primaries: usize,
     /// Event sources that keep something about objects that are not there, and how much.
-    pub strays: Vec<(String, usize)>,
+    pub leftovers: Vec<(String, usize)>,
     /// Tasks that run.
     pub tasks: usize,
 }
@@ -106,10 +106,10 @@ impl Operator {
         let mut footprint = Footprint { tasks: running.environment.tasks(), ..Footprint::default() };
         for controller in &running.controllers {
             footprint.primaries += controller.snapshot().await.keys;
-            let strays = controller.strays().into_iter();
+            let leftovers = controller.leftovers().into_iter();
             footprint
-                .strays
-                .extend(strays.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
+                .leftovers
+                .extend(leftovers.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
         footprint
     }

@@ -4,12 +4,12 @@
 //! event sources ──Input──▶ Processor ══one channel══▶ ProcessorTask ──▶ machine (pure)
 //!                                                        ▲   │ Effect::Run
 //!                                                Outcome │   ▼
-//!                                                     RunExecutor (given by the controller)
+//!                                                     RunExecutor (given when it starts to run)
 //! ```
 //!
 //! Read in this order: [`machine`] takes all decisions and is a function of its inputs; [`Processor`] and
 //! [`ProcessorTask`] are the thin shell around it; [`Retry`] and [`RateLimiter`] are the two policies that users choose.
-//! Answers to JOSDK's `EventProcessor`, `ResourceStateManager` and `TimerEventSource`.
+//! JOSDK: `EventProcessor`, `ResourceStateManager` and `TimerEventSource`.
 //!
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.

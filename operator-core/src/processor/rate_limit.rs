@@ -6,13 +6,13 @@ use super::Error;
 use crate::environment::Now;
 
 /// A limit on the runs of each primary. One value serves a whole controller and makes a [`KeyLimit`] for each primary.
-/// A controller without one has no limit. Answers to JOSDK's `RateLimiter`.
+/// A controller without one has no limit. JOSDK: `RateLimiter`.
 pub trait RateLimiter: fmt::Debug + Send + Sync {
     /// The limit's state for a primary that is about to run for the first time.
     fn for_key(&self, now: Now) -> Box<dyn KeyLimit>;
 }
 
-/// The state of a rate limit for one primary. It vanishes with the primary. Answers to JOSDK's `RateLimitState`.
+/// The state of a rate limit for one primary. It vanishes with the primary. JOSDK: `RateLimitState`.
 pub trait KeyLimit: fmt::Debug + Send {
     /// Asks for one run, and counts it if it is admitted.
     fn admit(&mut self, now: Now) -> Admission;

@@ -7,7 +7,7 @@ use crate::environment::Now;
 
 /// What the reconciler may know about the retry that it is part of; absent on a first run.
 ///
-/// Answers to JOSDK's `RetryInfo`.
+/// JOSDK: `RetryInfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RetryInfo {
     /// How many retries have been scheduled since the last success, this one included. Zero when an event during the
@@ -19,7 +19,7 @@ pub struct RetryInfo {
 
 /// What is kept per primary between its first failure and its next success.
 ///
-/// Answers to JOSDK's `RetryExecution`.
+/// JOSDK: `RetryExecution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryState {
     /// How many delays have been handed out.
@@ -46,7 +46,7 @@ impl RetryState {
 }
 
 /// A policy of retries. One value serves all primaries of a controller; what differs between them is in
-/// [`RetryState`]. Answers to JOSDK's `Retry`.
+/// [`RetryState`]. JOSDK: `Retry`.
 pub trait Retry: fmt::Debug + Send + Sync {
     /// The state of a primary whose run has failed for the first time since its last success.
     fn begin(&self) -> RetryState;
@@ -59,7 +59,7 @@ pub trait Retry: fmt::Debug + Send + Sync {
 }
 
 /// Delays that grow by a factor up to a cap, for a number of attempts. The default is five attempts after 2, 2, 3, 4.5
-/// and 6.75 seconds. Answers to JOSDK's `GenericRetry`.
+/// and 6.75 seconds. JOSDK: `GenericRetry`.
 ///
 /// The first two delays equal the initial interval; each further one is the last times the multiplier. Delays are
 /// counted in whole milliseconds, a fraction is cut off.

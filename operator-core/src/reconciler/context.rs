@@ -17,6 +17,7 @@ use crate::{
     event_source::{ExternalSource, PrimarySource, SecondarySource, Sources},
     observe::Causes,
     operations::{Findings, ResourceOperations, Writer, WritingRun},
+    processor::Processor,
     resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
@@ -34,17 +35,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
     /// What the workflows of the operator share.
     pub(crate) workflows: WorkflowSurroundings,
-    /// Asks the processor.
-    pub(crate) next_is_imminent: NextIsImminent,
-}
-
-/// Asks whether another run of a primary is to come anyway.
-pub(crate) struct NextIsImminent(pub(crate) Box<dyn Fn(&ObjectKey) -> bool + Send + Sync>);
-
-impl fmt::Debug for NextIsImminent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NextIsImminent")
-    }
+    /// Knows whether another run of a primary is to come anyway.
+    pub(crate) processor: Processor,
 }
 
 /// What distinguishes one run from another.
@@ -60,7 +52,7 @@ pub struct RunContext {
     pub retry: Option<RetryInfo>,
 }
 
-/// Given to each call of user code: reads from the caches, writes through the operator. Answers to JOSDK's `Context`.
+/// Given to each call of user code: reads from the caches, writes through the operator. JOSDK: `Context`.
 ///
 /// All reads come from caches that the operator keeps up to date by watching, and that see the operator's own writes at
 /// once. Objects are shared: clone one before changing it.
@@ -225,7 +217,7 @@ impl<P: KubeObject> Context<P> {
     /// seen. JOSDK's `isNextReconciliationImminent`.
     #[must_use]
     pub fn next_reconciliation_imminent(&self) -> bool {
-        (self.shared.next_is_imminent.0)(&self.run.key)
+        self.shared.processor.next_reconciliation_imminent(&self.run.key)
     }
 
     /// Writes secondaries, and the primary beside what the run answers.

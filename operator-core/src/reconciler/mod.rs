@@ -17,8 +17,8 @@ use crate::resource::KubeObject;
 
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::RetryInfo;
+pub(crate) use context::ControllerContext;
 pub use context::{Context, RunContext};
-pub(crate) use context::{ControllerContext, NextIsImminent};
 pub use control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl};
 pub(crate) use control::{ErrorStatus, SerializedStatus};
 pub(crate) use memo::MemoKey;

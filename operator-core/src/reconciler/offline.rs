@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Context, ControllerContext, NextIsImminent, RunContext, workflow::WorkflowSurroundings};
+use super::{Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
 use crate::{
     client::Clients,
     environment::Environment,
@@ -12,6 +12,7 @@ use crate::{
     },
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::Writer,
+    processor::{MachineConfig, Processor},
     resource::{KubeObject, ObjectKey, ResourceType, Uid},
 };
 
@@ -84,6 +85,13 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         for (index, declaration) in (0..).zip(parts.conditional) {
             sources.add_conditional(declaration, SourceIndex(index), &wiring);
         }
+        // It knows of no primary, and nothing drives it.
+        let (processor, _) = Processor::new(
+            MachineConfig::default(),
+            environment.clone(),
+            Observers::default(),
+            Arc::from("offline"),
+        );
         let shared = Arc::new(ControllerContext {
             controller: Arc::from("offline"),
             primary,
@@ -99,7 +107,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             finalizer: None,
             workflow: None,
             workflows: parts.workflows,
-            next_is_imminent: NextIsImminent(Box::new(|_| false)),
+            processor,
         });
         Self { shared }
     }

@@ -11,7 +11,7 @@ use integration_tests::{DEADLINE, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::PostParams};
 use operator_core::{
-    cache::{Bounds, Change, ChangeHandler, Informer, InformerConfig, WatchScope},
+    cache::{Bounds, Change, ChangeHandler, ChangeKind, Informer, InformerConfig, WatchScope},
     environment::Environment,
     resource::{KubeObject, ResourceType},
 };
@@ -30,11 +30,11 @@ impl Told {
 
 impl<K: KubeObject> ChangeHandler<K> for Told {
     fn on_change(&self, change: Change<K>) {
-        let name = change.key().name().to_owned();
-        self.0.lock().push(match change {
-            Change::Added { .. } => format!("+{name}"),
-            Change::Updated { .. } => name,
-            Change::Deleted { .. } => format!("-{name}"),
+        let name = change.key.name().to_owned();
+        self.0.lock().push(match change.kind {
+            ChangeKind::Added { .. } => format!("+{name}"),
+            ChangeKind::Updated { .. } => name,
+            ChangeKind::Deleted { .. } => format!("-{name}"),
         });
     }
 }

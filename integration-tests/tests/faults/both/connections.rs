@@ -15,7 +15,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt, api::PostParams};
 use operator_core::{
     Operator,
-    cache::{Change, ChangeHandler, Informer, InformerConfig, WatchScope},
+    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig, WatchScope},
     environment::Environment,
     resource::ResourceType,
     testing::{Proxy, TestOperator, operator_test},
@@ -62,8 +62,8 @@ struct Added(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>);
 
 impl ChangeHandler<ConfigMap> for Added {
     fn on_change(&self, change: Change<ConfigMap>) {
-        if let Change::Added { .. } = change {
-            self.0.lock().push(change.key().name().to_owned());
+        if let ChangeKind::Added { .. } = change.kind {
+            self.0.lock().push(change.key.name().to_owned());
         }
     }
 

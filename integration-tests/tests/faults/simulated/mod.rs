@@ -31,7 +31,7 @@ use operator_core::{
         Settled, TestCluster, TestOperator,
         faults::{Faults, Rule},
     },
-    workflow::Node,
+    workflow::{Node, WorkflowBuilder},
 };
 use tokio::time::Instant;
 
@@ -45,9 +45,13 @@ async fn scene() -> Result<Scene<TestResource>> {
 }
 
 /// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
-fn maps() -> Result<Workflow<TestResource>> {
+fn two_maps() -> WorkflowBuilder<TestResource> {
     let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
-    Ok(Workflow::builder().node(Node::new(wanted_map("a"))).node(second).build()?)
+    Workflow::builder().node(Node::new(wanted_map("a"))).node(second)
+}
+
+fn maps() -> Result<Workflow<TestResource>> {
+    Ok(two_maps().build()?)
 }
 
 /// Says the primary's value in its status.
@@ -150,7 +154,7 @@ async fn over(operator: &TestOperator, scene: &Scene<TestResource>, names: &[&st
     }
     rest(operator).await?;
     let footprint = operator.operator().footprint().await;
-    assert_eq!((footprint.primaries, &footprint.strays[..]), (0, &[][..]), "something is kept");
+    assert_eq!((footprint.primaries, &footprint.leftovers[..]), (0, &[][..]), "something is kept");
     operator.stop().await;
     Ok(())
 }

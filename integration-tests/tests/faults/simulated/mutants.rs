@@ -13,8 +13,8 @@ use integration_tests::{TestObject, config_map, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt;
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, Operator, OperatorBuilder, UpdateControl, Workflow,
-    environment::Sabotage,
+    Controller, DeleteControl, ErrorStatusUpdateControl, Operator, OperatorBuilder, UpdateControl, Workflow,
+    environment::PlantedBug,
     testing::{
         faults::{Fault, LineFault, Rule, StatusAnswer},
         simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
@@ -23,20 +23,16 @@ use operator_core::{
 };
 use serde_json::json;
 
-use super::{Script, TestResource, maps, patient, said, saying};
+use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 
-fn declare(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+fn declare() -> Result<OperatorBuilder, operator_core::Error> {
     let workflow = maps().expect("the workflow is right");
     let controller = Controller::builder(saying())
         .name("keeper")
         .with_cleaner()
         .workflow(&workflow)
         .namespaces(["default"]);
-    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
-    Ok(match sabotage {
-        Some(sabotage) => builder.sabotage(sabotage),
-        None => builder,
-    })
+    Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
 fn settings(schedules: u64) -> Settings {
@@ -53,21 +49,33 @@ fn tell(bug: &str, failure: &Failure) {
     assert!(!failure.to_string().contains("without any bad luck"), "the calm run shows it: {failure}");
 }
 
-/// Has the bug found within so many schedules, and these pass without it.
+/// Checks that the bug is found within this number of schedules, and that these pass without it.
 fn is_found<A: Future<Output = ()>>(
-    sabotage: Sabotage,
+    bug: PlantedBug,
     schedules: u64,
-    story: impl Fn(Sim, Option<Sabotage>) -> A + Sync,
+    story: impl Fn(Sim) -> A + Sync,
 ) -> Failure {
-    let right = |sim: Sim| story(sim, None);
+    let wrong = |sim: Sim| {
+        sim.plant(bug);
+        story(sim)
+    };
+    wrong_is_found(&format!("{bug:?}"), schedules, &story, wrong)
+}
+
+/// Checks that a wrong story is found within this number of schedules, and that these pass with the right one.
+fn wrong_is_found<A: Future<Output = ()>, B: Future<Output = ()>>(
+    bug: &str,
+    schedules: u64,
+    right: impl Fn(Sim) -> A + Sync,
+    wrong: impl Fn(Sim) -> B + Sync,
+) -> Failure {
     let report: Report =
         explore("right", settings(schedules), right).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(report.schedules >= schedules, "{report}");
-    let wrong = |sim: Sim| story(sim, Some(sabotage));
-    match explore(&format!("{sabotage:?}"), settings(schedules), wrong) {
-        Ok(report) => panic!("{sabotage:?} is not found: {report}"),
+    match explore(bug, settings(schedules), wrong) {
+        Ok(report) => panic!("{bug} is not found: {report}"),
         Err(failure) => {
-            tell(&format!("{sabotage:?}"), &failure);
+            tell(bug, &failure);
             *failure
         }
     }
@@ -78,22 +86,18 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 }
 
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
-fn declare_without_cleaner(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+fn declare_without_cleaner() -> Result<OperatorBuilder, operator_core::Error> {
     let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
     let controller = Controller::builder(saying())
         .name("keeper")
         .workflow(&workflow.expect("the workflow is right"))
         .namespaces(["default"]);
-    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
-    Ok(match sabotage {
-        Some(sabotage) => builder.sabotage(sabotage),
-        None => builder,
-    })
+    Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
 /// A primary that comes and goes while runs of it take their time.
-async fn short_lives(sim: Sim, sabotage: Option<Sabotage>) {
-    sim.operator(move || declare_without_cleaner(sabotage));
+async fn short_lives(sim: Sim) {
+    sim.operator(declare_without_cleaner);
     let slow = Rule::writes().resource("configmaps").fault(Fault::DelayAnswer(Duration::from_secs(1)));
     sim.faults(FaultPlan::none().rule(slow));
     sim.user(async |user| {
@@ -108,8 +112,8 @@ async fn short_lives(sim: Sim, sabotage: Option<Sabotage>) {
 }
 
 /// Two primaries that are made and changed, and maps that others delete and edit at the same time.
-async fn busy_life(sim: Sim, sabotage: Option<Sabotage>, plan: FaultPlan) {
-    sim.operator(move || declare(sabotage));
+async fn busy_life(sim: Sim, plan: FaultPlan) {
+    sim.operator(declare);
     sim.faults(plan);
     sim.user(async |user| {
         user.apply(TestResource::named("one", "first")).await;
@@ -131,16 +135,14 @@ async fn busy_life(sim: Sim, sabotage: Option<Sabotage>, plan: FaultPlan) {
 
 #[test]
 fn a_lost_requeue_is_found_within_30_schedules() {
-    let failure = is_found(Sabotage::LostRequeue, 30, |sim, sabotage| {
-        busy_life(sim, sabotage, FaultPlan::none().requests(10))
-    });
+    let failure = is_found(PlantedBug::LostRequeue, 30, |sim| busy_life(sim, FaultPlan::none().requests(10)));
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
 }
 
 #[test]
 fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
-    let failure = is_found(Sabotage::NoSyntheticDeletion, 5, |sim, sabotage| async move {
-        sim.operator(move || declare(sabotage));
+    let failure = is_found(PlantedBug::NoSyntheticDeletion, 5, |sim| async move {
+        sim.operator(declare);
         // The deletion is in the gap before the list that follows 410.
         sim.faults(
             FaultPlan::none()
@@ -159,45 +161,77 @@ fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
 }
 
+/// Cleans up by itself: first the maps and then the finalizer, or the other way round.
+fn cleaning(finalizer_first: bool) -> Result<OperatorBuilder, operator_core::Error> {
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            context.workflow().reconcile().await?;
+            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+        })
+    });
+    let script = script.cleanup(move |_, primary, context| {
+        Box::pin(async move {
+            if finalizer_first {
+                let operations = context.resource_operations();
+                operations.json_patch(&*primary, |primary| primary.metadata.finalizers = None).await?;
+            }
+            let result = context.workflow().cleanup().await?;
+            Ok(match result.all_deleted() {
+                true => DeleteControl::default_delete(),
+                false => DeleteControl::no_finalizer_removal(),
+            })
+        })
+    });
+    let controller = Controller::builder(script)
+        .name("keeper")
+        .with_cleaner()
+        .workflow(&two_maps().explicit_invocation().build().expect("the workflow is right"))
+        .namespaces(["default"]);
+    Operator::builder().crd(TestResource::crd()).register(controller)
+}
+
 #[test]
 fn a_finalizer_that_goes_first_is_found_by_the_crashes_at_each_write() {
-    let failure = is_found(Sabotage::FinalizerFirst, 0, |sim, sabotage| async move {
-        sim.operator(move || declare(sabotage));
-        sim.faults(FaultPlan::none().crash_at_every_write());
-        sim.user(async |user| {
-            user.apply(TestResource::named("one", "first")).await;
-            user.delete::<TestResource>("one").await;
-            user.until_gone::<TestResource>("one").await;
-        });
-        sim.settle().await;
-        sim.assert_same_as_calm_run();
-    });
+    let story = |finalizer_first| {
+        move |sim: Sim| async move {
+            sim.operator(move || cleaning(finalizer_first));
+            sim.faults(FaultPlan::none().crash_at_every_write());
+            sim.user(async |user| {
+                user.apply(TestResource::named("one", "first")).await;
+                user.delete::<TestResource>("one").await;
+                user.until_gone::<TestResource>("one").await;
+            });
+            sim.settle().await;
+            sim.assert_same_as_calm_run();
+        }
+    };
+    let failure = wrong_is_found("FinalizerFirst", 0, story(false), story(true));
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
     assert!(failure.tape.to_string().contains("crash point"), "{failure}");
 }
 
 #[test]
 fn an_event_filter_that_is_too_wide_is_found_within_30_schedules() {
-    let failure = is_found(Sabotage::WideEventFilter, 30, |sim, sabotage| {
-        busy_life(sim, sabotage, FaultPlan::none().requests(10).watch_lag(Duration::from_millis(200)))
+    let failure = is_found(PlantedBug::WideEventFilter, 30, |sim| {
+        busy_life(sim, FaultPlan::none().requests(10).watch_lag(Duration::from_millis(200)))
     });
     assert!(oracles(&failure).contains(&Oracle::SameState), "{failure}");
 }
 
 #[test]
 fn a_second_run_of_one_primary_is_found_within_30_schedules() {
-    let failure = is_found(Sabotage::ForgottenRun, 30, short_lives);
+    let failure = is_found(PlantedBug::ForgottenRun, 30, short_lives);
     assert!(oracles(&failure).contains(&Oracle::OneRun), "{failure}");
 }
 
 #[test]
 fn a_primary_that_is_kept_for_ever_is_found_within_30_schedules() {
-    let failure = is_found(Sabotage::KeptPrimary, 30, short_lives);
+    let failure = is_found(PlantedBug::KeptPrimary, 30, short_lives);
     assert!(oracles(&failure).contains(&Oracle::NoLeak), "{failure}");
 }
 
 /// Says in the status how often it has failed, so that each failure costs a write.
-fn complaining(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_core::Error> {
+fn complaining() -> Result<OperatorBuilder, operator_core::Error> {
     let failures = Arc::new(AtomicU64::new(0));
     let script = saying().on_error(move |_, _, error| {
         let times = failures.fetch_add(1, Ordering::Relaxed) + 1;
@@ -209,17 +243,13 @@ fn complaining(sabotage: Option<Sabotage>) -> Result<OperatorBuilder, operator_c
         .retry(patient().expect("the delays are right"))
         .workflow(&maps().expect("the workflow is right"))
         .namespaces(["default"]);
-    let builder = Operator::builder().crd(TestResource::crd()).register(controller)?;
-    Ok(match sabotage {
-        Some(sabotage) => builder.sabotage(sabotage),
-        None => builder,
-    })
+    Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
 #[test]
 fn a_hot_loop_is_found_within_3_schedules() {
-    let failure = is_found(Sabotage::NoBackoff, 3, |sim, sabotage| async move {
-        sim.operator(move || complaining(sabotage));
+    let failure = is_found(PlantedBug::NoBackoff, 3, |sim| async move {
+        sim.operator(complaining);
         // The server doesn't take the second map for as long as there is bad luck, or so.
         let down = Rule::writes().resource("configmaps").name("one-b").first(500);
         sim.faults(FaultPlan::none().rule(down.status(StatusAnswer::unavailable())));

@@ -19,22 +19,25 @@ use super::Engine;
 pub(super) struct Handlers<K> {
     main: Arc<dyn ChangeHandler<K>>,
     /// Told before the main one: what they keep about an object is in order when an event causes a run.
-    followers: RwLock<Vec<Arc<dyn ChangeHandler<K>>>>,
+    followers: RwLock<Followers<K>>,
 }
+
+type Followers<K> = Arc<[Arc<dyn ChangeHandler<K>>]>;
 
 impl<K: Clone> Handlers<K> {
     pub(super) fn new(main: Arc<dyn ChangeHandler<K>>) -> Self {
-        Self { main, followers: RwLock::default() }
+        Self { main, followers: RwLock::new(Arc::new([])) }
     }
 
     pub(super) fn add(&self, follower: Arc<dyn ChangeHandler<K>>) {
-        self.followers.write().push(follower);
+        let mut followers = self.followers.write();
+        *followers = followers.iter().cloned().chain([follower]).collect();
     }
 
     pub(super) fn on_change(&self, informer: &str, change: Change<K>) {
-        // A copy, so that no lock of ours is held while others' code runs; there are few of them, and mostly none.
-        let followers = self.followers.read().clone();
-        for follower in followers {
+        // Shared, so that no lock of ours is held while others' code runs.
+        let followers = Arc::clone(&self.followers.read());
+        for follower in &*followers {
             guarded(informer, || follower.on_change(change.clone()));
         }
         guarded(informer, || self.main.on_change(change));
@@ -54,6 +57,11 @@ impl<K: Clone> Handlers<K> {
 }
 
 impl<K: KubeObject> Engine<K> {
+    /// How much the informer's handler keeps about objects that are not there.
+    pub(in crate::cache) fn kept_by_handler(&self) -> usize {
+        self.handlers.main.leftovers(&|key| self.contains(key))
+    }
+
     /// A watch fell silent and is replaced.
     pub(in crate::cache) fn watch_was_silent(&self) {
         let _in_order = self.state.lock();

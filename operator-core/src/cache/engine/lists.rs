@@ -2,20 +2,11 @@
 
 use std::mem;
 
-use crate::{
-    environment::{Sabotage, Sabotaged},
-    resource::{KubeObject, ObjectKey, ResourceVersion},
-};
+use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
 
-use super::{Change, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
+use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
 
 impl<K: KubeObject> Engine<K> {
-    /// The same with a bug on purpose.
-    pub(in crate::cache) fn sabotaged(mut self, sabotaged: Sabotaged) -> Self {
-        self.sabotaged = sabotaged;
-        self
-    }
-
     /// A list starts from its first page, perhaps for the second time.
     pub(in crate::cache) fn list_started(&self, scope: ScopeIndex) {
         self.lock().collections[scope.0].listing = Some(Listing::default());
@@ -27,8 +18,9 @@ impl<K: KubeObject> Engine<K> {
         let listing = state.collections[scope.0].listing.get_or_insert_default();
         match item {
             Decoded::Object(object) => {
-                listing.keys.insert(ObjectKey::of(&object));
-                self.applied(state, scope, object, true);
+                let key = ObjectKey::of(&object);
+                listing.keys.insert(key.clone());
+                self.applied(state, scope, key, object, true);
             }
             Decoded::Undecodable { key, version, error } => {
                 match &key {
@@ -66,8 +58,7 @@ impl<K: KubeObject> Engine<K> {
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
             for key in self.store.shown_keys() {
-                if !self.sabotaged.is(Sabotage::NoSyntheticDeletion)
-                    && self.scopes.of(&key) == Some(scope)
+                if self.scopes.of(&key) == Some(scope)
                     && !listing.keys.contains(&key)
                     && let Some(last) = self.store.shown(&key)
                 {
@@ -76,8 +67,9 @@ impl<K: KubeObject> Engine<K> {
             }
             if let Some(version) = version {
                 let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
-                for (_, last) in ghosts {
-                    self.hand_over(Change::Deleted { last, final_state_unknown: true });
+                for (key, last) in ghosts {
+                    let kind = ChangeKind::Deleted { last, final_state_unknown: true };
+                    self.hand_over(Change { key, kind });
                 }
             }
         }

@@ -18,7 +18,6 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::{
-    environment::{Sabotage, Sabotaged},
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceVersion},
 };
@@ -28,7 +27,7 @@ use handlers::Handlers;
 pub(super) use fetches::Held;
 
 use super::{
-    Change, ChangeHandler, InformerConfig,
+    Change, ChangeHandler, ChangeKind, InformerConfig,
     indexers::Indexers,
     overlay::{Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
@@ -49,7 +48,6 @@ pub(super) struct Engine<K: KubeObject> {
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
-    sabotaged: Sabotaged,
 }
 
 struct State<K> {
@@ -151,7 +149,6 @@ impl<K: KubeObject> Engine<K> {
             scopes,
             synced: AtomicBool::new(idle),
             synced_changed: Notify::new(),
-            sabotaged: Sabotaged::default(),
         }
     }
 
@@ -161,7 +158,7 @@ impl<K: KubeObject> Engine<K> {
         let version = match event {
             WatchEvent::Applied(Decoded::Object(object)) => {
                 let version = ResourceVersion::of(&object);
-                self.applied(state, scope, object, false);
+                self.applied(state, scope, ObjectKey::of(&object), object, false);
                 version
             }
             WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
@@ -279,8 +276,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// An object exists in this state.
-    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, object: K, listed: bool) {
-        let key = ObjectKey::of(&object);
+    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: ObjectKey, object: K, listed: bool) {
         let new = Arc::new(object);
         state.undecodable.remove(&key);
         let mut old = self.store.shown(&key);
@@ -299,7 +295,8 @@ impl<K: KubeObject> Engine<K> {
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
             self.indexers.remove(&key, &replaced, None);
             state.overlay.deleted(&key, ResourceVersion::of(&*replaced));
-            self.hand_over(Change::Deleted { last: replaced, final_state_unknown: true });
+            let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
+            self.hand_over(Change { key: key.clone(), kind });
         }
         self.indexers.add(&key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
@@ -307,10 +304,7 @@ impl<K: KubeObject> Engine<K> {
             self.indexers.remove(&key, old, Some(&new));
         }
         let initial = listed && !state.collections[scope.0].synced;
-        let taken_for_echo =
-            self.sabotaged.is(Sabotage::WideEventFilter) && state.overlay.is_being_written(&key);
-        let change = state.overlay.observed(&key, Observed { old, new, initial, listed });
-        self.hand_over_all(change.filter(|_| !taken_for_echo));
+        self.hand_over_all(state.overlay.observed(&key, Observed { old, new, initial, listed }));
     }
 
     /// An object is gone, as of `version`.
@@ -328,7 +322,8 @@ impl<K: KubeObject> Engine<K> {
             self.indexers.remove(key, &stored, None);
         }
         state.overlay.deleted(key, version);
-        self.hand_over(Change::Deleted { last, final_state_unknown });
+        let kind = ChangeKind::Deleted { last, final_state_unknown };
+        self.hand_over(Change { key: key.clone(), kind });
     }
 
     /// An object exists, and can't be decoded. An older version of it stays where it is.

@@ -1,4 +1,5 @@
-//! Reads: the own writes first, then the store. None of them takes the lock under which changes are handed over.
+//! Reads: the operator's own writes first, then the store. None of them takes the lock under which changes are handed
+//! over.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -17,12 +17,12 @@ const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
 /// A server that asks for more patience than this doesn't get it.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 
-/// The wait after so many failures or other disappointments in a row, counted from one.
+/// The wait after a number of failures or other disappointments in a row, counted from one.
 pub(super) fn wait(times: u32) -> Duration {
     doubling(FIRST_WAIT, LONGEST_WAIT, times)
 }
 
-/// The wait after `failure`, which was the last of so many in a row: at least as long as the server asks for.
+/// The wait after `failure`, which was the last of a number in a row: at least as long as the server asks for.
 pub(super) fn wait_after(failure: &Failure, failures: u32) -> Duration {
     let wait = match failure.status {
         Some(404) => {

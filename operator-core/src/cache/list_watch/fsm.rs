@@ -92,7 +92,7 @@ pub(super) enum Publish {
 
 /// The answer to an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Decision {
     pub(super) publish: Publish,
     /// The health, where it has changed.
     pub(super) health: Option<SourceHealth>,
@@ -122,7 +122,8 @@ enum State {
 
 /// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
-/// After so many failures the version that a watch is to start from is given up, if the server seems not to know it.
+/// After this number of failures the version that a watch is to start from is given up, if the server seems not to
+/// know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
 /// Whether lists are streamed.
@@ -177,7 +178,7 @@ impl Fsm {
     }
 
     /// Decides.
-    pub(super) fn on(&mut self, input: Input, now: Now) -> Turn {
+    pub(super) fn on(&mut self, input: Input, now: Now) -> Decision {
         let health_before = self.health.told().clone();
         let (publish, next) = match input {
             Input::Page { continue_token, version } => self.page(continue_token, version, now),
@@ -192,7 +193,7 @@ impl Fsm {
         };
         self.asked = now;
         let health = (*self.health.told() != health_before).then(|| self.health.told().clone());
-        Turn { publish, health, next }
+        Decision { publish, health, next }
     }
 
     /// The request that belongs to the state.

@@ -52,11 +52,11 @@ fn after(fsm: &mut Fsm, input: Input) -> Command {
 fn all_pages_have_the_version_of_the_first() {
     let mut fsm = fsm();
     assert_eq!(fsm.start(NOW), first_page(true));
-    let turn = fsm.on(page("10", Some("more")), NOW);
-    assert_eq!(turn.publish, Publish::Page { first: true, complete: None });
-    let turn = fsm.on(page("12", None), NOW);
-    assert_eq!(turn.publish, Publish::Page { first: false, complete: Some("10".to_owned()) });
-    assert_eq!((turn.health, turn.next), (Some(SourceHealth::Healthy), watch("10")));
+    let decision = fsm.on(page("10", Some("more")), NOW);
+    assert_eq!(decision.publish, Publish::Page { first: true, complete: None });
+    let decision = fsm.on(page("12", None), NOW);
+    assert_eq!(decision.publish, Publish::Page { first: false, complete: Some("10".to_owned()) });
+    assert_eq!((decision.health, decision.next), (Some(SourceHealth::Healthy), watch("10")));
 }
 
 #[test]
@@ -173,10 +173,10 @@ fn a_stream_is_asked_for_again_only_after_a_complete_list() {
     assert_eq!(after(&mut fsm, end(None)), first_page(true), "an end without a version is none");
     fsm.on(page("20", None), NOW);
     after(&mut fsm, refused(410, "too old"));
-    let turn = fsm.on(Input::Waited, NOW);
-    assert_eq!(turn.next, Command::Stream);
+    let decision = fsm.on(Input::Waited, NOW);
+    assert_eq!(decision.next, Command::Stream);
     fsm.on(Input::Opened, NOW);
-    let turn = fsm.on(end(Some("30")), NOW);
-    assert_eq!((turn.publish, turn.next), (Publish::Complete("30".to_owned()), Command::Read));
+    let decision = fsm.on(end(Some("30")), NOW);
+    assert_eq!((decision.publish, decision.next), (Publish::Complete("30".to_owned()), Command::Read));
     assert_eq!(after(&mut fsm, Input::Broken(Failure::new("not JSON"))), watch("30"));
 }

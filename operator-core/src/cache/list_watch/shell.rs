@@ -80,12 +80,12 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
         if let Input::Failed(failure) | Input::Broken(failure) = &input {
             tracing::debug!(informer = engine.name, ?failure, "list-watch");
         }
-        let turn = fsm.on(input, environment.now());
-        if turn.publish != Publish::Nothing {
+        let decision = fsm.on(input, environment.now());
+        if decision.publish != Publish::Nothing {
             active();
         }
-        publish(turn.publish, received, turn.health, collection, engine, scope);
-        command = turn.next;
+        publish(decision.publish, received, decision.health, collection, engine, scope);
+        command = decision.next;
     }
 }
 

@@ -3,6 +3,7 @@
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time};
 
 use super::*;
+use crate::cache::ChangeKind;
 
 fn object(version: u64) -> Arc<ConfigMap> {
     let mut object = ConfigMap::default();
@@ -44,12 +45,12 @@ fn window(
 }
 
 /// A change in short: `+5`, `4>5` or `-5`.
-fn short(change: &Change<ConfigMap>) -> String {
+fn short(change: &ChangeKind<ConfigMap>) -> String {
     let version = |object: &Arc<ConfigMap>| object.metadata.resource_version.clone().unwrap_or_default();
     match change {
-        Change::Added { new, .. } => format!("+{}", version(new)),
-        Change::Updated { old, new } => format!("{}>{}", version(old), version(new)),
-        Change::Deleted { last, .. } => format!("-{}", version(last)),
+        ChangeKind::Added { new, .. } => format!("+{}", version(new)),
+        ChangeKind::Updated { old, new } => format!("{}>{}", version(old), version(new)),
+        ChangeKind::Deleted { last, .. } => format!("-{}", version(last)),
     }
 }
 
@@ -105,7 +106,7 @@ fn watched(overlay: &mut Overlay<ConfigMap>, event: Observed<ConfigMap>) -> Vec<
     let version = ResourceVersion::of(&*event.new).unwrap();
     let mut changes: Vec<_> = overlay.observed(&key, event).into_iter().collect();
     changes.extend(overlay.advance(SCOPE, version));
-    changes.iter().map(short).collect()
+    changes.iter().map(|change| short(&change.kind)).collect()
 }
 
 fn key() -> ObjectKey {
@@ -159,7 +160,7 @@ fn a_write_that_changed_nothing_swallows_no_foreign_event() {
     assert!(watched(&mut overlay, update(4)).is_empty());
     // The write started from 4, which a foreign writer made; the server found nothing to change.
     assert!(overlay.wrote(&key(), version(4), &object(4), Some(&object(4))).is_none());
-    assert_eq!(overlay.finish(&key()).as_ref().map(short).as_deref(), Some("3>4"));
+    assert_eq!(overlay.finish(&key()).map(|change| short(&change.kind)).as_deref(), Some("3>4"));
     assert_eq!(overlay.windows(), 0);
 }
 
@@ -179,7 +180,11 @@ fn what_the_collection_has_passed_is_dropped() {
     assert!(watched(&mut overlay, update(4)).is_empty(), "an own version is still awaited");
     // Version 5 doesn't match our selectors, say. What waited for it was foreign.
     assert_eq!(
-        overlay.advance(SCOPE, ResourceVersion::new(9)).iter().map(short).collect::<Vec<_>>(),
+        overlay
+            .advance(SCOPE, ResourceVersion::new(9))
+            .iter()
+            .map(|change| short(&change.kind))
+            .collect::<Vec<_>>(),
         ["3>4"]
     );
     assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));

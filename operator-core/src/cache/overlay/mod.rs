@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Two things are kept apart. The *recent entry* is the newest state of an object we have written, and answers reads
-//! until the watch has caught up. The *window* decides which events are only the echo of own writes. Answers to JOSDK's
+//! until the watch has caught up. The *window* decides which events are only the echo of own writes. JOSDK:
 //! `TemporaryResourceCache` and `EventFilterSupport`.
 //!
 //! # Differences from JOSDK, and why
@@ -88,11 +88,6 @@ impl<K: Resource> Overlay<K> {
             .any(|(key, window)| self.scopes.of(key) == Some(scope) && window.has_waiting_events())
     }
 
-    /// Whether an own write of the object is under way, or its echo is awaited.
-    pub(super) fn is_being_written(&self, key: &ObjectKey) -> bool {
-        self.windows.contains_key(key)
-    }
-
     /// How many windows are open.
     pub(super) fn windows(&self) -> usize {
         self.windows.len()
@@ -123,7 +118,7 @@ impl<K: Resource> Overlay<K> {
             } else {
                 collection.ahead.insert((version, key.clone()));
             }
-            change = window.check();
+            change = window.check().map(|kind| Change { key: key.clone(), kind });
         }
         self.put(key, answer, stored);
         change
@@ -157,11 +152,11 @@ impl<K: Resource> Overlay<K> {
     /// The watch or a list showed a state of an object that differs from the stored one. The store already holds it.
     pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed<K>) -> Option<Change<K>> {
         let Some(version) = ResourceVersion::of(&*event.new) else {
-            return Some(event.into_change());
+            return Some(Change { key: key.clone(), kind: event.into_change() });
         };
         self.evict(key, version);
         let Some(window) = self.windows.get_mut(key) else {
-            return Some(event.into_change());
+            return Some(Change { key: key.clone(), kind: event.into_change() });
         };
         window.buffer(version, event);
         self.check(key)
@@ -239,7 +234,7 @@ impl<K: Resource> Overlay<K> {
 
     fn check(&mut self, key: &ObjectKey) -> Option<Change<K>> {
         let window = self.windows.get_mut(key)?;
-        let change = window.check();
+        let change = window.check().map(|kind| Change { key: key.clone(), kind });
         if window.is_over() {
             self.windows.remove(key);
         }

@@ -6,7 +6,7 @@ use kube::Resource;
 
 use crate::resource::ResourceVersion;
 
-use super::super::Change;
+use super::super::ChangeKind;
 
 /// A change as the watch or a list showed it.
 #[derive(Debug)]
@@ -29,10 +29,10 @@ impl<K: Resource> Observed<K> {
         self.listed || (marked(&self.new) && !self.old.as_ref().is_some_and(marked))
     }
 
-    pub(super) fn into_change(self) -> Change<K> {
+    pub(super) fn into_change(self) -> ChangeKind<K> {
         match self.old {
-            None => Change::Added { new: self.new, initial: self.initial },
-            Some(old) => Change::Updated { old, new: self.new },
+            None => ChangeKind::Added { new: self.new, initial: self.initial },
+            Some(old) => ChangeKind::Updated { old, new: self.new },
         }
     }
 }
@@ -96,7 +96,7 @@ impl<K: Resource> Window<K> {
 
     /// Decides on the waiting events: hands over at most one change, or none when they are echoes or can't be told apart
     /// yet. Steps a to g of the specification.
-    pub(super) fn check(&mut self) -> Option<Change<K>> {
+    pub(super) fn check(&mut self) -> Option<ChangeKind<K>> {
         let (&last_event, _) = self.events.last_key_value()?;
         if self.own.is_empty() {
             // Without an own version, the events are foreign unless a write that is under way is behind them.
@@ -117,7 +117,7 @@ impl<K: Resource> Window<K> {
         &mut self,
         events_end: Bound<ResourceVersion>,
         own_end: Bound<ResourceVersion>,
-    ) -> Option<Change<K>> {
+    ) -> Option<ChangeKind<K>> {
         let echoes = take_until(&mut self.own, own_end);
         let mut events = take_until(&mut self.events, events_end);
         let only_echoes = events.len() == echoes.len()

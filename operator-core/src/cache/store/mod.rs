@@ -22,8 +22,8 @@ use crate::resource::ObjectKey;
 pub(super) use bounded::BoundedStore;
 pub(super) use full::FullStore;
 
-/// Where an informer keeps objects. Written under the informer's lock only; read by anybody at any time. Answers to
-/// JOSDK's `ItemStore`.
+/// Where an informer keeps objects. Written under the informer's lock only; read by anybody at any time.
+/// JOSDK: `ItemStore`.
 pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
     /// The object in full, if it is held.
     fn get(&self, key: &ObjectKey) -> Option<Arc<K>>;
@@ -31,7 +31,7 @@ pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
     /// Whether the object exists as far as is known, held or not.
     fn contains(&self, key: &ObjectKey) -> bool;
 
-    /// What the watch showed last, be it in its minimal form. Unlike [`ItemStore::get`], never anything newer.
+    /// What the watch showed last, even if only in its minimal form. Unlike [`ItemStore::get`], never anything newer.
     fn shown(&self, key: &ObjectKey) -> Option<Arc<K>>;
 
     /// The version of what the watch showed last.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    cache::{Bounds, Change, Error, Informer, InformerConfig, Sizes},
+    cache::{Bounds, Change, ChangeKind, Error, Informer, InformerConfig, Sizes},
     environment::Environment,
     resource::ResourceType,
 };
@@ -124,7 +124,7 @@ async fn what_the_watch_has_shown_meanwhile_counts() {
     assert_eq!(read(c.await), None);
     assert_eq!(told.take(), ["-c@14"]);
 
-    // A server whose answers stay behind what its watch has shown is not asked for ever.
+    // A server whose answers stay behind what its watch has shown is not asked forever.
     shown(("ADDED", whole("d", 15))).await;
     let a = fetch(&mut scene, "a", async |server| {
         for _ in 0..3 {
@@ -179,10 +179,10 @@ async fn changes_and_deletions_of_what_is_not_held_are_told_with_minimal_objects
     scene.settle().await;
     let changes = scene.told.take_changes();
     assert_eq!(changes.iter().map(short).collect::<Vec<_>>(), ["a@5>11", "-b@6?"]);
-    let Change::Updated { old, new } = &changes[0] else { panic!("{changes:?}") };
+    let ChangeKind::Updated { old, new } = &changes[0].kind else { panic!("{changes:?}") };
     assert_eq!((&old.data, &old.metadata.labels), (&None, &new.metadata.labels));
     assert!(new.data.is_some());
-    assert_eq!(changes[1].object().metadata.uid.as_deref(), Some("uid-b"));
+    assert_eq!(changes[1].kind.object().metadata.uid.as_deref(), Some("uid-b"));
     let (informer, server) = (&scene.informer, &mut scene.server);
     let _watch = server.open_watch(20).await;
     for (items, expected) in

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use parking_lot::Mutex;
 
 use crate::{
-    cache::{Change, ChangeHandler},
+    cache::{Change, ChangeHandler, ChangeKind},
     observe::SourceHealth,
     resource::ObjectKey,
 };
@@ -31,13 +31,13 @@ pub(super) fn version(object: &ConfigMap) -> u64 {
 
 /// A change in short: `+a@5`, `a@4>5` or `-a@5`, followed by `!` for found by the first list and `?` for a deletion that was missed.
 pub(super) fn short(change: &Change<ConfigMap>) -> String {
-    let name = change.object().metadata.name.clone().unwrap_or_default();
-    match change {
-        Change::Added { new, initial } => {
+    let name = change.key.name();
+    match &change.kind {
+        ChangeKind::Added { new, initial } => {
             format!("+{name}@{}{}", version(new), if *initial { "!" } else { "" })
         }
-        Change::Updated { old, new } => format!("{name}@{}>{}", version(old), version(new)),
-        Change::Deleted { last, final_state_unknown } => {
+        ChangeKind::Updated { old, new } => format!("{name}@{}>{}", version(old), version(new)),
+        ChangeKind::Deleted { last, final_state_unknown } => {
             format!("-{name}@{}{}", version(last), if *final_state_unknown { "?" } else { "" })
         }
     }

@@ -38,6 +38,19 @@ async fn lists_then_watches_and_is_told_of_everything() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_that_appears_is_told_of_with_the_key_that_is_kept() {
+    let mut scene = Scene::start();
+    scene.server.answer_list(10, &[item("a", 5)]).await;
+    let watch = scene.server.open_watch(10).await;
+    watch.event("ADDED", &item("b", 11));
+    scene.settle().await;
+    let (told, kept) = (scene.told.take_changes(), scene.informer.keys());
+    let told: Vec<_> = told.iter().map(|change| change.key.name().as_ptr()).collect();
+    let kept: Vec<_> = kept.iter().map(|key| key.name().as_ptr()).collect();
+    assert_eq!(told, kept, "the strings are the same ones");
+}
+
+#[tokio::test(start_paused = true)]
 async fn stops_when_it_is_told_to() {
     let mut scene = Scene::start();
     scene.server.answer_list(1, &[]).await;

@@ -13,7 +13,7 @@ use super::{
     ready::{Judge, Readiness},
 };
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     cli::output::Mark,
     environment::{Clock, Environment, Now},
     resource::{ObjectKey, ResourceType},
@@ -101,11 +101,11 @@ pub(super) struct Narrator {
 
 impl ChangeHandler<DynamicObject> for Narrator {
     fn on_change(&self, change: Change<DynamicObject>) {
-        let key = change.key();
-        match &change {
-            Change::Added { new, .. } => self.tell(&key, &Value::Null, &value(new)),
-            Change::Updated { old, new } => self.tell(&key, &value(old), &value(new)),
-            Change::Deleted { .. } => {
+        let Change { key, kind } = change;
+        match &kind {
+            ChangeKind::Added { new, .. } => self.tell(&key, &Value::Null, &value(new)),
+            ChangeKind::Updated { old, new } => self.tell(&key, &value(old), &value(new)),
+            ChangeKind::Deleted { .. } => {
                 self.unready.lock().remove(&key);
                 self.feed.change(&key, Mark::Deleted, "gone");
             }

@@ -24,7 +24,7 @@ use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
 
-use super::{EventSource, SourceDeclaration, Sources, Wiring};
+use super::{EventSource, PrimaryFollower, SourceDeclaration, Sources, Wiring};
 use crate::{
     cache,
     observe::{SourceHealth, SourceIndex},
@@ -87,13 +87,6 @@ impl ConditionalSources {
         }
     }
 
-    /// A primary is gone.
-    pub(crate) fn primary_gone(&self, primary: &ObjectKey) {
-        for slot in &self.slots {
-            slot.primary_gone(primary);
-        }
-    }
-
     /// Those that can be read.
     pub(super) fn readable(&self) -> Vec<Arc<Sources>> {
         self.slots.iter().filter_map(Slot::readable).collect()
@@ -129,6 +122,15 @@ impl ConditionalSources {
 
     fn slot(&self, source: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.name() == source)
+    }
+}
+
+/// What a primary that is gone has claimed is released.
+impl PrimaryFollower for ConditionalSources {
+    fn primary_gone(&self, primary: &ObjectKey) {
+        for slot in &self.slots {
+            slot.primary_gone(primary);
+        }
     }
 }
 

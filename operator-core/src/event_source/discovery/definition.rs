@@ -85,10 +85,10 @@ impl Definition {
             && self.is_established()
     }
 
-    /// What of it decides the answers.
-    pub(super) fn offer(&self) -> (bool, Vec<&str>) {
+    /// What of it decides the answers: the versions that are served; `None` while it isn't established.
+    pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
-        (self.is_established(), served.map(|version| version.name.as_str()).collect())
+        self.is_established().then(|| served.map(|version| version.name.as_str()).collect())
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         assert!(route.serves(&kind("v1", "Route")));
         assert!(!route.serves(&kind("v1alpha1", "Route")) && !route.serves(&kind("v1", "Gateway")));
         assert!(!definition("False").serves(&kind("v1", "Route")));
-        assert_eq!(route.offer(), (true, vec!["v1"]));
+        assert_eq!(route.offer(), Some(vec!["v1"]));
         assert_ne!(route.offer(), definition("False").offer());
     }
 

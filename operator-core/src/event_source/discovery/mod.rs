@@ -31,7 +31,7 @@ use tokio::task::JoinHandle;
 
 use super::{EventSink, EventSource, Primaries};
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     client::Clients,
     environment::{Environment, Now},
     observe::{Cause, SourceHealth},
@@ -214,10 +214,10 @@ impl Subscribers {
 
 impl ChangeHandler<Definition> for Subscribers {
     fn on_change(&self, change: Change<Definition>) {
-        let definition = match &change {
+        let definition = match &change.kind {
             // What was there when the first question was asked is part of its answer.
-            Change::Added { initial: true, .. } => return,
-            Change::Updated { old, new } if old.offer() == new.offer() => return,
+            ChangeKind::Added { initial: true, .. } => return,
+            ChangeKind::Updated { old, new } if old.offer() == new.offer() => return,
             change => change.object(),
         };
         let mut woken = BTreeMap::new();

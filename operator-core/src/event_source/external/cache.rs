@@ -19,12 +19,12 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::unconfirmed::Unconfirmed;
-use crate::{cache::Change, event_source::Filters, resource::ObjectKey};
+use crate::{cache::ChangeKind, event_source::Filters, resource::ObjectKey};
 
 /// All resources of one primary, by their id.
 pub(super) type Set<R, I> = BTreeMap<I, Arc<R>>;
 
-/// Answers to JOSDK's `ExternalResourceCachingEventSource` without its events.
+/// JOSDK: `ExternalResourceCachingEventSource` without its events.
 #[derive(Debug)]
 pub(super) struct ExternalCache<R, I> {
     filters: Filters<R>,
@@ -96,7 +96,9 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         entry.version += 1;
         entry.unconfirmed.confirm(id);
         let last = entry.resources.remove(id);
-        last.is_some_and(|last| self.filters.accepts(&Change::Deleted { last, final_state_unknown: false }))
+        last.is_some_and(|last| {
+            self.filters.accepts(&ChangeKind::Deleted { last, final_state_unknown: false })
+        })
     }
 
     /// An own write created a resource. What is known of it already is newer than the answer.
@@ -150,14 +152,14 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
 /// Whether something was added, changed or removed that the filters accept.
 fn is_due<R: PartialEq, I: Ord>(filters: &Filters<R>, old: &Set<R, I>, new: &Set<R, I>) -> bool {
     let changed = new.iter().any(|(id, new)| match old.get(id) {
-        None => filters.accepts(&Change::Added { new: Arc::clone(new), initial: false }),
+        None => filters.accepts(&ChangeKind::Added { new: Arc::clone(new), initial: false }),
         Some(old) if old == new => false,
-        Some(old) => filters.accepts(&Change::Updated { old: Arc::clone(old), new: Arc::clone(new) }),
+        Some(old) => filters.accepts(&ChangeKind::Updated { old: Arc::clone(old), new: Arc::clone(new) }),
     });
     let removed = old.iter().filter(|(id, _)| !new.contains_key(*id));
     changed
         || removed.into_iter().any(|(_, last)| {
             let last = Arc::clone(last);
-            filters.accepts(&Change::Deleted { last, final_state_unknown: false })
+            filters.accepts(&ChangeKind::Deleted { last, final_state_unknown: false })
         })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::cache::Set;
 
-/// A resource of another system that knows its id. Answers to JOSDK's `ResourceIDProvider`.
+/// A resource of another system that knows its id. JOSDK: `ResourceIDProvider`.
 ///
 /// Equality is what counts as a change, so that a field which changes by itself, such as the time of the last access, is
 /// better left out of the type. Types that can't implement this are given to a source's `with_id` with a function.

@@ -2,22 +2,19 @@
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use futures::{FutureExt, future::BoxFuture};
-
 use super::{
     ExternalResource, InboundHandle,
-    inbound_handle::Inbox,
     per_primary::{Fetching, PerPrimary},
-    store::{ExternalSource, ExternalStore},
+    running::Running,
 };
 use crate::{
-    event_source::{EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError},
+    event_source::{Filters, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods},
     observe::SourceIndex,
     resource::KubeObject,
 };
 
 /// Takes in what another system pushes, for example by a webhook or a queue, and wakes the primary whose resources have
-/// changed. Answers to JOSDK's `CachingInboundEventSource`.
+/// changed. JOSDK: `CachingInboundEventSource`.
 ///
 /// User code pushes through the [`InboundHandle`], at any time. What it has not heard of, a run fetches: by
 /// [`fetch_now`](super::ExternalStore::fetch_now), once for each primary.
@@ -102,7 +99,9 @@ where
     }
 }
 
-super::filter_methods!(CachingInboundEventSource<P, R, I>);
+impl<P, R, I> CachingInboundEventSource<P, R, I> {
+    filter_methods!(filters: R, "resources", on_delete);
+}
 
 impl<P, R, I> fmt::Debug for CachingInboundEventSource<P, R, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -126,46 +125,6 @@ where
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let events = wiring.events(index, &self.fetching.name);
         let resources = PerPrimary::build(&self.fetching, None, &self.filters, wiring, events);
-        let handle = self.handle.clone();
-        let source: Arc<dyn EventSource> = Arc::new(Running { resources: Arc::clone(&resources), handle });
-        sources.add_external(source, resources as ExternalSource<R>);
-    }
-}
-
-/// A started source.
-struct Running<P, R, I> {
-    resources: Arc<PerPrimary<P, R, I>>,
-    handle: InboundHandle<R, I>,
-}
-
-impl<P, R, I> EventSource for Running<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
-    fn name(&self) -> &str {
-        self.resources.name()
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        let (resources, handle) = (Arc::clone(&self.resources), self.handle.clone());
-        async move {
-            let inbox: Arc<dyn Inbox<R, I>> = Arc::clone(&resources) as _;
-            let _connection = handle.connect(&inbox);
-            resources.all_seen().await;
-            std::future::pending().await
-        }
-        .boxed()
-    }
-
-    /// What was pushed before the start is in place, and what of it concerns nobody has been dropped.
-    fn synced(&self) -> BoxFuture<'static, ()> {
-        let resources = Arc::clone(&self.resources);
-        async move { resources.ready().await }.boxed()
-    }
-
-    fn health(&self) -> crate::observe::SourceHealth {
-        self.resources.health()
+        Running::add(resources, Some(self.handle.clone()), sources);
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Pushes resources into a [`CachingInboundEventSource`](super::CachingInboundEventSource). Cheap to clone; it can be used
-/// before the operator starts, while it runs, and between a stop and the next start. Answers to JOSDK's
+/// before the operator starts, while it runs, and between a stop and the next start. JOSDK:
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
 /// What is pushed while the operator doesn't run is kept for its next start, which forgets what the one before it had

@@ -30,7 +30,6 @@
 mod cache;
 mod condition;
 mod fetch;
-mod filters;
 mod identity;
 mod inbound;
 mod inbound_handle;
@@ -38,14 +37,13 @@ mod per_primary;
 mod polling;
 mod polling_run;
 mod resource_polling;
+mod running;
 mod schedule;
 mod simple;
 mod store;
 #[cfg(test)]
 mod tests;
 mod unconfirmed;
-
-use filters::filter_methods;
 
 pub use fetch::DEFAULT_FETCH_TIMEOUT;
 pub use identity::ExternalResource;

@@ -8,7 +8,9 @@ use super::{
     DEFAULT_FETCH_TIMEOUT, ExternalResource, identity::IdOf, polling_run::Polling, store::ExternalSource,
 };
 use crate::{
-    event_source::{EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError},
+    event_source::{
+        EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods,
+    },
     observe::SourceIndex,
     resource::ObjectKey,
 };
@@ -17,8 +19,8 @@ use crate::{
 pub(super) type AllOf<R> = BTreeMap<ObjectKey, Vec<R>>;
 pub(super) type FetchAll<R> = Arc<dyn Fn() -> BoxFuture<'static, Result<AllOf<R>, BoxError>> + Send + Sync>;
 
-/// Fetches the resources of all primaries at once, in each period, and wakes those whose resources have changed. Answers
-/// to JOSDK's `PollingEventSource`.
+/// Fetches the resources of all primaries at once, in each period, and wakes those whose resources have changed. JOSDK:
+/// `PollingEventSource`.
 ///
 /// The controller's first run waits until the first fetch has succeeded. A fetch that fails makes the source unhealthy
 /// until one succeeds; what was known is kept. Before the first success it is repeated after a second, two, four, up to a
@@ -117,7 +119,9 @@ where
     }
 }
 
-super::filter_methods!(PollingEventSource<R, I>);
+impl<R, I> PollingEventSource<R, I> {
+    filter_methods!(filters: R, "resources", on_delete);
+}
 
 impl<R, I> fmt::Debug for PollingEventSource<R, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,16 +2,14 @@
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use futures::{FutureExt, future::BoxFuture};
-
 use super::{
     ExternalResource,
     per_primary::{Fetching, PerPrimary, Polls},
-    store::{ExternalSource, ExternalStore},
+    running::Running,
 };
 use crate::{
-    event_source::{EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError},
-    observe::{SourceHealth, SourceIndex},
+    event_source::{Filters, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods},
+    observe::SourceIndex,
     resource::KubeObject,
 };
 
@@ -21,8 +19,8 @@ const DEFAULT_CONCURRENCY: usize = 10;
 /// By default a period is up to a tenth longer, so that what has come at once doesn't stay together.
 const DEFAULT_SPREAD: f64 = 0.1;
 
-/// Fetches the resources of each primary by itself, again and again, and wakes it when they have changed. Answers to
-/// JOSDK's `PerResourcePollingEventSource`.
+/// Fetches the resources of each primary by itself, again and again, and wakes it when they have changed.
+/// JOSDK: `PerResourcePollingEventSource`.
 ///
 /// A primary is fetched for while it exists and the predicate holds, for the first time one period after it appeared. A
 /// run that needs the resources sooner calls [`fetch_now`](super::ExternalStore::fetch_now), which fetches once and is
@@ -141,7 +139,9 @@ where
     }
 }
 
-super::filter_methods!(PerResourcePollingEventSource<P, R, I>);
+impl<P, R, I> PerResourcePollingEventSource<P, R, I> {
+    filter_methods!(filters: R, "resources", on_delete);
+}
 
 impl<P, R, I> fmt::Debug for PerResourcePollingEventSource<P, R, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,30 +166,6 @@ where
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let events = wiring.events(index, &self.fetching.name);
         let resources = PerPrimary::build(&self.fetching, Some(&self.polls), &self.filters, wiring, events);
-        let source: Arc<dyn EventSource> = Arc::new(Running(Arc::clone(&resources)));
-        sources.add_external(source, resources as ExternalSource<R>);
-    }
-}
-
-/// A started source.
-struct Running<P, R, I>(Arc<PerPrimary<P, R, I>>);
-
-impl<P, R, I> EventSource for Running<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn run(&self) -> BoxFuture<'static, ()> {
-        let resources = Arc::clone(&self.0);
-        async move { resources.follow().await }.boxed()
-    }
-
-    fn health(&self) -> SourceHealth {
-        self.0.health()
+        Running::add(resources, None, sources);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Wakes primaries when user code says so; nothing is cached. Answers to JOSDK's `SimpleInboundEventSource`.
+/// Wakes primaries when user code says so; nothing is cached. JOSDK: `SimpleInboundEventSource`.
 ///
 /// ```
 /// use operator_core::{ObjectKey, SimpleInboundEventSource};
@@ -56,8 +56,8 @@ impl SimpleInboundEventSource {
 }
 
 impl SimpleInboundHandle {
-    /// Has a primary reconciled. Several calls before its next run cause one run; a primary that doesn't exist is
-    /// ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
+    /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
+    /// is ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
         let events = self.0.lock().events.clone();
         if let Some(events) = events {

@@ -11,7 +11,7 @@ pub type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
 
 /// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it; a source
 /// of the user's own may, and is then given to [`Sources::add_external`](crate::event_source::Sources::add_external).
-/// Answers to JOSDK's `ExternalResourceCachingEventSource` with its `RecentOperationCacheFiller`.
+/// JOSDK: `ExternalResourceCachingEventSource` with its `RecentOperationCacheFiller`.
 ///
 /// A run that writes to the other system says so by [`created`](Self::created), [`updated`](Self::updated) or
 /// [`deleted`](Self::deleted): the next run then sees the write, also if the next poll is a little behind. None of the

@@ -7,8 +7,9 @@ use std::{
 
 use super::cache::Set;
 
-/// So many writes are remembered beside one for each resource that there is. A source that is never shown a full set again
-/// would else remember its writes for ever; and what a primary creates in one go must fit, however much it is.
+/// The number of writes that are remembered beside one for each resource that there is. A source that is never shown a
+/// full set again would otherwise remember its writes forever; and what a primary creates in one go must fit, however
+/// much it is.
 const SPARE: usize = 1024;
 
 /// The writes to the resources of one primary since its last full update, the newest last.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     Effect, Machine, Outcome, RunId,
     core::Core,
-    state::{Phase, Place, Record, Standing, TimerKind},
+    state::{Phase, Place, Record, RetryStatus, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -53,7 +53,7 @@ impl Machine {
                 core.wait_for_max_interval(&key, record, now);
             }
             Outcome::Failed { retryable: false, .. } => {
-                record.standing = Standing::Refused;
+                record.retry_status = RetryStatus::Refused;
                 core.settle(&key, record, now, effects);
             }
             Outcome::Failed { retryable: true, handled, .. } => {
@@ -78,7 +78,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         record.retry = None;
-        record.standing = Standing::Settled;
+        record.retry_status = RetryStatus::Settled;
         match reschedule {
             Some(delay) if record.pending.is_empty() => {
                 self.wait(key, record, TimerKind::Reschedule, delay, now);
@@ -105,7 +105,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         let state = record.retry.get_or_insert_with(|| self.config.retry.begin());
-        record.standing = Standing::Retrying;
+        record.retry_status = RetryStatus::Retrying;
         if !record.pending.is_empty() {
             // What happened meanwhile may be what the run needed. The run that serves it has seen it, so that a further
             // failure takes the delay.
@@ -114,7 +114,7 @@ impl Core {
         }
         let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
         let Some(after) = rest.or_else(|| self.config.retry.next_delay(state, now)) else {
-            record.standing = Standing::Exhausted;
+            record.retry_status = RetryStatus::Exhausted;
             self.wait_for_max_interval(key, record, now);
             effects.push(Effect::RetriesExhausted { key: key.clone(), handled });
             return;

@@ -2,7 +2,7 @@
 
 use super::{
     Machine,
-    state::{Phase, Place, Standing, TimerKind},
+    state::{Phase, Place, RetryStatus, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -74,7 +74,7 @@ impl Machine {
         for record in self.records.values() {
             snapshot.pending += usize::from(!record.pending.is_empty());
             snapshot.exhausted +=
-                usize::from(matches!(record.standing, Standing::Exhausted | Standing::Refused));
+                usize::from(matches!(record.retry_status, RetryStatus::Exhausted | RetryStatus::Refused));
             if let Place::Waiting(timer) = record.place {
                 let slot = snapshot.due.slot(timer.kind);
                 *slot = Some(slot.map_or(timer.deadline, |earliest| earliest.min(timer.deadline)));
@@ -84,11 +84,11 @@ impl Machine {
     }
 
     /// Whether another run of `key` is to come without anything else happening: an event is pending, or a retry.
-    /// During a run: whether something has happened since it began. Answers to JOSDK's `isNextReconciliationImminent`.
+    /// During a run: whether something has happened since it began. JOSDK: `isNextReconciliationImminent`.
     #[must_use]
     pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.records.get(key).is_some_and(|record| {
-            let retry_waits = record.standing == Standing::Retrying && !record.is_running();
+            let retry_waits = record.retry_status == RetryStatus::Retrying && !record.is_running();
             record.phase == Phase::Live && (!record.pending.is_empty() || retry_waits)
         })
     }

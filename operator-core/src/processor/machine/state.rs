@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// All that is kept about one primary. Made by the first change that is seen, dropped when the object is gone and no run
-/// of it is in flight. Answers to JOSDK's `ResourceState`.
+/// of it is in flight. JOSDK: `ResourceState`.
 #[derive(Debug)]
 pub(super) struct Record {
     /// The uid of the object seen last.
@@ -25,7 +25,7 @@ pub(super) struct Record {
     /// What no run has seen yet; empty when nothing is pending. JOSDK's mark "event received".
     pub(super) pending: Causes,
     /// How the last run ended.
-    pub(super) standing: Standing,
+    pub(super) retry_status: RetryStatus,
     /// Retries since the last success; `None` when there was no failure since.
     pub(super) retry: Option<RetryState>,
     /// The rate limit's state; made by the first submission.
@@ -112,7 +112,7 @@ pub(super) struct InFlight {
 
 /// How the last run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum RetryStatus {
     /// Well, or there was none.
     Settled,
     /// With an error, and a retry is to come. A start serves it at once.
@@ -133,7 +133,7 @@ impl Record {
             phase: Phase::Live,
             place: Place::Idle,
             pending: Causes::NONE,
-            standing: Standing::Settled,
+            retry_status: RetryStatus::Settled,
             retry: None,
             rate: None,
             not_before: None,
@@ -157,7 +157,7 @@ impl Record {
 
     /// Whether a start leads to a run.
     pub(super) fn is_marked(&self) -> bool {
-        let failed = matches!(self.standing, Standing::Retrying | Standing::Exhausted);
+        let failed = matches!(self.retry_status, RetryStatus::Retrying | RetryStatus::Exhausted);
         let free = match self.place {
             Place::Idle => true,
             Place::Waiting(timer) => timer.kind != TimerKind::RateLimit,

@@ -113,19 +113,28 @@ impl Bench {
         let (sender, started) = mpsc::unbounded_channel();
         let executor = Arc::new(Reporting { observers: observers.clone(), started: sender });
         let config = MachineConfig { max_concurrent: 2, ..MachineConfig::default() };
-        let (processor, task) = Processor::new(config, environment, observers, Arc::from("web"), executor);
-        Self { processor, task: task.run().boxed(), started, running: BTreeMap::new(), recorded }
+        let (processor, task) = Processor::new(config, environment, observers, Arc::from("web"));
+        Self { processor, task: task.run(executor).boxed(), started, running: BTreeMap::new(), recorded }
     }
 
     async fn step(&mut self, step: Step) {
         match step {
             Step::Changed { primary, uid } => {
-                let uid = uid.to_string();
-                self.processor.primary_changed(key(primary), uid.as_str().into(), Cause::Changed, false);
+                let (key, uid) = (key(primary), uid.to_string().as_str().into());
+                self.processor.send(Input::PrimaryChanged {
+                    key,
+                    uid,
+                    cause: Cause::Changed,
+                    deleting: false,
+                });
             }
-            Step::Related(primary) => self.processor.related(key(primary), Cause::Source(SourceIndex(0))),
+            Step::Related(primary) => {
+                let (key, cause) = (key(primary), Cause::Source(SourceIndex(0)));
+                self.processor.send(Input::Related { key, cause });
+            }
             Step::Deleted { primary, uid } => {
-                self.processor.primary_deleted(key(primary), uid.to_string().as_str().into());
+                let (key, uid) = (key(primary), uid.to_string().as_str().into());
+                self.processor.send(Input::PrimaryDeleted { key, uid });
             }
             Step::Ends { nth, how } => self.end(nth, how),
             Step::Stop => self.processor.send(Input::Stop),

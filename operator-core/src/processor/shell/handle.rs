@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::task::{ProcessorTask, RunExecutor};
+use super::task::ProcessorTask;
 use crate::{
     environment::Environment,
-    observe::{Cause, Observers},
+    observe::Observers,
     processor::{Input, Machine, MachineConfig, Snapshot},
-    resource::{ObjectKey, Uid},
+    resource::ObjectKey,
 };
 
 /// What travels through the one channel of a processor.
@@ -25,7 +25,7 @@ pub(super) enum Message {
 }
 
 /// The handle of one controller's processor. Cheap to clone; every clone sends through the same channel, so that inputs
-/// keep their order. Answers to JOSDK's `EventProcessor`.
+/// keep their order. JOSDK: `EventProcessor`.
 ///
 /// Nothing happens before the [`ProcessorTask`] runs. When it has ended, inputs are dropped.
 #[derive(Clone, Debug)]
@@ -35,48 +35,25 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// A stopped processor, and the task that drives it. `executor` performs the runs; `controller_name` is what the
-    /// `observers` are told.
+    /// A stopped processor, and the task that drives it; `controller_name` is what the `observers` are told.
     pub fn new(
         config: MachineConfig,
         environment: Environment,
         observers: Observers,
         controller_name: Arc<str>,
-        executor: Arc<dyn RunExecutor>,
     ) -> (Self, ProcessorTask) {
         // Unbounded, because an event must not be lost and its source must not wait. It stays short: the machine takes
         // in events faster than a watch delivers them.
         let (sender, receiver) = mpsc::unbounded_channel();
         let machine = Arc::new(Mutex::new(Machine::new(config)));
-        let task = ProcessorTask::new(
-            Arc::clone(&machine),
-            receiver,
-            environment,
-            observers,
-            controller_name,
-            executor,
-        );
+        let task =
+            ProcessorTask::new(Arc::clone(&machine), receiver, environment, observers, controller_name);
         (Self { sender, machine }, task)
     }
 
     /// Sends one input. Never blocks.
     pub fn send(&self, input: Input) {
         self.tell(Message::Input(input));
-    }
-
-    /// A primary was added or changed, and the change passed the filters; see [`Input::PrimaryChanged`].
-    pub fn primary_changed(&self, key: ObjectKey, uid: Uid, cause: Cause, deleting: bool) {
-        self.send(Input::PrimaryChanged { key, uid, cause, deleting });
-    }
-
-    /// A primary is gone; see [`Input::PrimaryDeleted`].
-    pub fn primary_deleted(&self, key: ObjectKey, uid: Uid) {
-        self.send(Input::PrimaryDeleted { key, uid });
-    }
-
-    /// Something a primary depends on has changed; see [`Input::Related`].
-    pub fn related(&self, key: ObjectKey, cause: Cause) {
-        self.send(Input::Related { key, cause });
     }
 
     /// Lets runs be handed out. Returns when that has happened for what was sent before.
@@ -111,7 +88,7 @@ impl Processor {
     }
 
     /// Whether another run of `key` is to come anyway: during a run, whether something has happened since it began.
-    /// Inputs that are still in the channel are not seen. Answers to JOSDK's `isNextReconciliationImminent`.
+    /// Inputs that are still in the channel are not seen. JOSDK: `isNextReconciliationImminent`.
     #[must_use]
     pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.machine.lock().next_reconciliation_imminent(key)

@@ -45,13 +45,6 @@ impl RunTask {
     }
 }
 
-impl RunTask {
-    /// Which run it is, if it is one of this primary.
-    pub(super) fn of(&self, key: &ObjectKey) -> Option<RunId> {
-        (self.key == *key).then_some(self.id)
-    }
-}
-
 impl Future for RunTask {
     type Output = Input;
 

@@ -1,6 +1,6 @@
 //! The side of the processor that runs.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{handle::Message, run_task::RunTask};
 use crate::{
-    environment::{Environment, Sabotage},
+    environment::Environment,
     observe::{Observation, Observers},
     processor::{Effect, Input, Machine, Outcome, Run, Snapshot},
 };
@@ -31,7 +31,6 @@ pub struct ProcessorTask {
     environment: Environment,
     observers: Observers,
     controller_name: Arc<str>,
-    executor: Arc<dyn RunExecutor>,
     runs: FuturesUnordered<RunTask>,
     effects: Vec<Effect>,
     drains: Vec<oneshot::Sender<()>>,
@@ -52,7 +51,6 @@ impl ProcessorTask {
         environment: Environment,
         observers: Observers,
         controller_name: Arc<str>,
-        executor: Arc<dyn RunExecutor>,
     ) -> Self {
         Self {
             machine,
@@ -60,16 +58,15 @@ impl ProcessorTask {
             environment,
             observers,
             controller_name,
-            executor,
             runs: FuturesUnordered::new(),
             effects: Vec::new(),
             drains: Vec::new(),
         }
     }
 
-    /// Drives the processor until the last [`super::Processor`] is dropped. Runs still in flight at the end, or when
-    /// this future is dropped, are cancelled.
-    pub async fn run(mut self) {
+    /// Drives the processor until the last [`super::Processor`] is dropped; `executor` performs the runs. Runs still in
+    /// flight at the end, or when this future is dropped, are cancelled.
+    pub async fn run(mut self, executor: Arc<dyn RunExecutor>) {
         let mut messages = Vec::with_capacity(BATCH);
         loop {
             let deadline = self.machine.lock().next_deadline();
@@ -87,7 +84,7 @@ impl ProcessorTask {
                 () = self.environment.clock().sleep_until(deadline) => None,
             };
             let snapshots = self.take_in(ended, &mut messages);
-            self.perform();
+            self.perform(&executor);
             for (reply, snapshot) in snapshots {
                 // An error means that the asker has stopped waiting.
                 let _ = reply.send(snapshot);
@@ -107,37 +104,16 @@ impl ProcessorTask {
         messages: &mut Vec<Message>,
     ) -> Vec<(oneshot::Sender<Snapshot>, Snapshot)> {
         let now = self.environment.now();
-        let sabotaged = self.environment.sabotaged();
         let effects = &mut self.effects;
         let mut snapshots = Vec::new();
         let mut machine = self.machine.lock();
-        if let Some(mut ended) = ended {
-            if let Input::Finished { outcome, .. } = &mut ended {
-                if sabotaged.is(Sabotage::LostRequeue) {
-                    *outcome = Outcome::Success { reschedule: None };
-                }
-                if sabotaged.is(Sabotage::NoBackoff) && matches!(outcome, Outcome::Failed { .. }) {
-                    *outcome = Outcome::Success { reschedule: Some(Duration::ZERO) };
-                }
-            }
+        if let Some(ended) = ended {
             machine.on(ended, now, effects);
         }
         machine.tick(now, effects);
         for message in messages.drain(..) {
             match message {
-                Message::Input(Input::PrimaryDeleted { key, .. })
-                    if sabotaged.is(Sabotage::KeptPrimary)
-                        && self.runs.iter().any(|run| run.of(&key).is_some()) => {}
-                Message::Input(input) => {
-                    if sabotaged.is(Sabotage::ForgottenRun)
-                        && let Input::PrimaryDeleted { key, .. } = &input
-                        && let Some(run) = self.runs.iter().find_map(|run| run.of(key))
-                    {
-                        let (key, outcome) = (key.clone(), Outcome::Gone);
-                        machine.on(Input::Finished { run, key, outcome }, now, effects);
-                    }
-                    machine.on(input, now, effects);
-                }
+                Message::Input(input) => machine.on(input, now, effects),
                 Message::Snapshot(reply) => snapshots.push((reply, machine.snapshot())),
                 Message::Drain(reply) => {
                     machine.on(Input::Stop, now, effects);
@@ -149,7 +125,7 @@ impl ProcessorTask {
     }
 
     /// Does what the machine asks for. The machine is not locked: observers and executors may ask it.
-    fn perform(&mut self) {
+    fn perform(&mut self, executor: &Arc<dyn RunExecutor>) {
         let controller = &*self.controller_name;
         for effect in self.effects.drain(..) {
             match effect {
@@ -183,7 +159,7 @@ impl ProcessorTask {
                     );
                 }
                 Effect::Run(run) => {
-                    let (executor, name) = (Arc::clone(&self.executor), Arc::clone(&self.controller_name));
+                    let (executor, name) = (Arc::clone(executor), Arc::clone(&self.controller_name));
                     self.runs.push(RunTask::spawn(
                         run,
                         executor,

@@ -20,7 +20,7 @@ use super::*;
 use crate::{
     environment::Environment,
     observe::{Cause, Observation, Observer, Observers},
-    processor::{MachineConfig, Outcome, Run},
+    processor::{Input, MachineConfig, Outcome, Run},
     resource::ObjectKey,
 };
 
@@ -105,9 +105,8 @@ impl Bench {
             ByHand { environment: environment.clone(), started: sender, alive: Arc::clone(&alive) };
         let log = Arc::new(Log::default());
         let observers = Observers::new(vec![Arc::clone(&log) as Arc<dyn Observer>]);
-        let (processor, task) =
-            Processor::new(config, environment.clone(), observers, Arc::from("web"), Arc::new(executor));
-        let task = environment.spawn(task.run());
+        let (processor, task) = Processor::new(config, environment.clone(), observers, Arc::from("web"));
+        let task = environment.spawn(task.run(Arc::new(executor)));
         Self { processor, started, alive, log, task }
     }
 
@@ -118,11 +117,12 @@ impl Bench {
     }
 
     fn changed(&self, name: &str) {
-        self.processor.primary_changed(key(name), "1".into(), Cause::Created, false);
+        self.processor.send(created(name));
     }
 
     fn related(&self, name: &str) {
-        self.processor.related(key(name), Cause::Source(crate::observe::SourceIndex(0)));
+        let cause = Cause::Source(crate::observe::SourceIndex(0));
+        self.processor.send(Input::Related { key: key(name), cause });
     }
 
     /// The next run, whenever it starts.
@@ -146,6 +146,10 @@ impl Started {
     fn end(self, outcome: Outcome) {
         self.end.send(outcome).expect("the run is alive");
     }
+}
+
+fn created(name: &str) -> Input {
+    Input::PrimaryChanged { key: key(name), uid: "1".into(), cause: Cause::Created, deleting: false }
 }
 
 fn key(name: &str) -> ObjectKey {
@@ -175,7 +179,7 @@ async fn observers_are_told_in_order() {
     bench.changed("a");
     bench.run().await.end(FAILURE);
     bench.run().await.end(SUCCESS);
-    bench.processor.primary_deleted(key("a"), "1".into());
+    bench.processor.send(Input::PrimaryDeleted { key: key("a"), uid: "1".into() });
     bench.processor.snapshot().await;
     let expected =
         ["web: added a", "submitted a 0", "retry a 1 2s", "submitted a 1", "gone a"].map(str::to_owned);
@@ -274,16 +278,11 @@ impl RunExecutor for PanicsAtOnce {
 async fn an_executor_that_panics_before_its_future_takes_nothing_down() {
     let environment = Environment::real();
     let (sender, mut runs) = mpsc::unbounded_channel();
-    let (processor, task) = Processor::new(
-        MachineConfig::default(),
-        environment.clone(),
-        Observers::default(),
-        Arc::from("web"),
-        Arc::new(PanicsAtOnce(sender)),
-    );
-    environment.spawn(task.run());
+    let (processor, task) =
+        Processor::new(MachineConfig::default(), environment.clone(), Observers::default(), Arc::from("web"));
+    environment.spawn(task.run(Arc::new(PanicsAtOnce(sender))));
     processor.start().await;
-    processor.primary_changed(key("a"), "1".into(), Cause::Created, false);
+    processor.send(created("a"));
     for attempt in [None, Some(1), Some(2)] {
         assert_eq!(runs.recv().await.unwrap().retry.map(|retry| retry.attempt), attempt);
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::{NodeState, WorkflowResult};
-use crate::resource::ObjectKey;
+use crate::{event_source::PrimaryFollower, resource::ObjectKey};
 
 /// What a node came to in the last run, and since when it has been so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,14 +48,16 @@ impl LatestResults {
         all.insert(primary.clone(), latest.collect());
     }
 
-    /// A primary is gone.
-    pub(crate) fn forget(&self, primary: &ObjectKey) {
-        self.0.lock().remove(primary);
-    }
-
     /// The nodes of a primary, in the order of their declarations.
     pub(crate) fn of(&self, primary: &ObjectKey) -> Vec<NodeStatus> {
         self.0.lock().get(primary).cloned().unwrap_or_default()
+    }
+}
+
+/// The results of a primary that is gone are forgotten.
+impl PrimaryFollower for LatestResults {
+    fn primary_gone(&self, primary: &ObjectKey) {
+        self.0.lock().remove(primary);
     }
 }
 
@@ -88,7 +90,7 @@ mod tests {
         assert_eq!(latest.of(&key)[0].state, waiting("b"));
         assert_eq!(note(NodeState::Ready(Operation::Created), 3), at(3));
         assert_eq!(note(NodeState::Ready(Operation::Matched), 4), at(3));
-        latest.forget(&key);
+        latest.primary_gone(&key);
         assert!(latest.of(&key).is_empty());
         latest.note(&key, &result(waiting("a")), at(5), || false);
         assert!(latest.of(&key).is_empty(), "a run that outlives its primary leaves nothing");

@@ -33,8 +33,8 @@ pub enum Fault {
     HangAfter,
     /// Its answer ends too early.
     Cut(Cut, End),
-    /// A list is answered as it was so many lists of this collection ago; a watch begins so many versions earlier. Nothing
-    /// happens while nothing older is known.
+    /// A list is answered as it was this number of lists of the collection ago; a watch begins this number of versions
+    /// earlier. Nothing happens while nothing older is known.
     Stale(usize),
     /// The operator crashes before it is sent.
     Crash,
@@ -59,7 +59,7 @@ pub enum LineFault {
     Reorder,
     /// It arrives after the one behind it, if that is about another object, and otherwise in its turn.
     Swap,
-    /// It arrives only when so many further events have come, and they with it.
+    /// It arrives only when this number of further events has come, and they with it.
     Hold(usize),
     /// It never arrives.
     Lose,

@@ -80,7 +80,7 @@ struct Lines {
     buffer: BytesMut,
     /// What is to be delivered.
     out: VecDeque<Result<Bytes, BoxError>>,
-    /// Events that wait for so many more.
+    /// Events that wait for a number of further ones.
     held: VecDeque<Bytes>,
     waits_for: usize,
     /// An event that comes after the next one.

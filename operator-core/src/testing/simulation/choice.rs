@@ -195,7 +195,7 @@ impl fmt::Display for Tape {
     }
 }
 
-/// SplitMix64: small, quick, and the same everywhere and for ever, so that a seed keeps its meaning.
+/// SplitMix64: small, quick, and the same everywhere and forever, so that a seed keeps its meaning.
 struct Random(u64);
 
 impl Random {

@@ -45,7 +45,7 @@ pub(super) struct Life {
 struct Tasks {
     lanes: Vec<LaneId>,
     handles: Vec<AbortHandle>,
-    /// Ended ones are forgotten when there are so many.
+    /// Ended ones are forgotten when there are this many tasks.
     tidy_at: usize,
 }
 

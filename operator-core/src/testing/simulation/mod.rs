@@ -27,11 +27,10 @@
 //! - The operator takes time from tokio, starts tasks that matter through the library, and uses neither threads nor
 //!   sockets. A schedule that doesn't repeat itself is told apart in the report.
 
-mod beginning;
 mod canary;
 mod check;
+mod checkpoint;
 mod choice;
-mod farewell;
 mod life;
 mod observer;
 mod oracles;
@@ -43,6 +42,7 @@ mod shrink;
 mod stable;
 mod state;
 mod storm;
+mod teardown;
 #[cfg(test)]
 mod tests;
 mod user;
@@ -52,7 +52,10 @@ use std::{fmt, rc::Rc, time::Duration};
 
 use kube::Client;
 
-use crate::operator::{Error, OperatorBuilder};
+use crate::{
+    environment::PlantedBug,
+    operator::{Error, OperatorBuilder},
+};
 
 pub use check::{Settings, check, explore, trace};
 pub use choice::{Choices, Tape};
@@ -93,6 +96,12 @@ impl Sim {
     /// names are installed first.
     pub fn operator(&self, declare: impl Fn() -> Result<OperatorBuilder, Error> + 'static) {
         self.world.supervise(Rc::new(declare));
+    }
+
+    /// Puts a bug into the library, for tests that have to find it; before [`Sim::operator`].
+    #[doc(hidden)]
+    pub fn plant(&self, bug: PlantedBug) {
+        self.world.planted_bug.set(Some(bug));
     }
 
     /// Lets a user do something meanwhile. Several users act at the same time.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use super::{
-    beginning::Beginning,
+    checkpoint::Checkpoint,
     record::{Call, Violation},
     state::State,
 };
@@ -70,7 +70,7 @@ pub(super) struct CalmRun {
     /// Whether a crash at each of them is wanted.
     pub(super) sweep: bool,
     /// From where the others start; of those themselves there is none.
-    pub(super) beginning: Option<Beginning>,
+    pub(super) checkpoint: Option<Checkpoint>,
 }
 
 /// O1.
@@ -125,9 +125,9 @@ pub(super) fn no_leak(here: &Footprint, calm: Option<&Footprint>) -> Vec<Violati
     if here.primaries > 0 {
         violations.push(violation(format!("{} primaries are known though all are deleted", here.primaries)));
     }
-    for (source, strays) in &here.strays {
+    for (source, leftovers) in &here.leftovers {
         violations
-            .push(violation(format!("event source {source} keeps {strays} entries about what is gone")));
+            .push(violation(format!("event source {source} keeps {leftovers} entries about what is gone")));
     }
     if let Some(calm) = calm.filter(|calm| calm.tasks != here.tasks) {
         violations.push(violation(format!(

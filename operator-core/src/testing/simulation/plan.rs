@@ -42,26 +42,26 @@ impl FaultPlan {
         Self::none().requests(10).events(12).crashes(25, 2).watch_lag(Duration::from_millis(200))
     }
 
-    /// One request in so many is refused, lost, answered by an error, or hangs; 0 for none.
+    /// One request in `one_in` is refused, lost, answered by an error, or hangs; 0 for none.
     pub fn requests(mut self, one_in: u32) -> Self {
         self.request_one_in = one_in;
         self
     }
 
-    /// One event of a watch in so many comes twice or late, or its watch ends; 0 for none.
+    /// One event of a watch in `one_in` comes twice or late, or its watch ends; 0 for none.
     pub fn events(mut self, one_in: u32) -> Self {
         self.event_one_in = one_in;
         self
     }
 
-    /// The process crashes before or after one write in so many, `most` times at the most; 0 for never.
+    /// The process crashes before or after one write in `one_in`, at most `most` times; 0 for never.
     pub fn crashes(mut self, one_in: u32, most: u32) -> Self {
         self.crash_one_in = one_in;
         self.most_crashes = most;
         self
     }
 
-    /// No more than so many faults of requests and events in one schedule.
+    /// At most `faults` faults of requests and events in one schedule.
     pub fn at_most(mut self, faults: u32) -> Self {
         self.most_faults = faults;
         self

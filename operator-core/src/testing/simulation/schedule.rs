@@ -142,8 +142,8 @@ impl Sim {
         self.tell(world.dead().await);
         world.end().await;
         let states = world.states.take();
-        let beginning = world.beginning.take();
-        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep, beginning }
+        let checkpoint = world.checkpoint.take();
+        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep, checkpoint }
     }
 
     fn tell(&self, violations: impl IntoIterator<Item = Violation>) {

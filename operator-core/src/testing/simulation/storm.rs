@@ -25,7 +25,7 @@ pub(super) struct Storm {
     crashes: AtomicU32,
 }
 
-/// A request takes up to so many milliseconds, each way.
+/// A request takes up to this number of milliseconds, each way.
 const LATENCY: u32 = 4;
 
 /// Into how many steps a watch's lag is divided.

@@ -13,9 +13,9 @@ use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
-    beginning::Beginning,
     canary::Canaries,
     check::CRASH_POINT,
+    checkpoint::Checkpoint,
     life::{Life, recorded},
     observer::Exclusive,
     oracles::same_state,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     client::{Clients, TransportHook},
-    environment::{Environment, WallClock},
+    environment::{Environment, PlantedBug, WallClock},
     operator::{Error, Footprint, Operator, OperatorBuilder},
     resource::ResourceType,
     testing::{InProcessServer, faults::Faults},
@@ -78,21 +78,22 @@ pub(super) struct World {
     supervisor: RefCell<Option<JoinHandle<()>>>,
     life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
+    pub(super) planted_bug: Cell<Option<PlantedBug>>,
     /// What users have made, in order: it is deleted at the end.
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
     pub(super) states: RefCell<Vec<State>>,
     /// From where the schedules start that follow this run, when it is the calm one.
-    pub(super) beginning: RefCell<Option<Beginning>>,
+    pub(super) checkpoint: RefCell<Option<Checkpoint>>,
 }
 
 impl World {
     pub(super) async fn new(setting: Setting) -> Rc<Self> {
         let record = Arc::new(Record::new(setting.canaries));
         let clock: Arc<dyn WallClock> = Arc::new(super::life::VirtualClock(Arc::clone(&record)));
-        let begun = setting.calm.as_ref().and_then(|calm| calm.beginning.as_ref());
-        let server = match begun {
-            Some(begun) => InProcessServer::from_snapshot(clock, begun.served.server()),
+        let checkpoint = setting.calm.as_ref().and_then(|calm| calm.checkpoint.as_ref());
+        let server = match checkpoint {
+            Some(checkpoint) => InProcessServer::from_snapshot(clock, checkpoint.served.server()),
             None => InProcessServer::with_wall_clock(clock),
         };
         let crash_point = match setting.choices.given(CRASH_POINT) {
@@ -127,9 +128,10 @@ impl World {
             supervisor: RefCell::default(),
             life: RefCell::default(),
             incarnations: Cell::new(0),
+            planted_bug: Cell::default(),
             made: RefCell::default(),
             states: RefCell::default(),
-            beginning: RefCell::default(),
+            checkpoint: RefCell::default(),
         });
         world.begin().await;
         world
@@ -223,8 +225,8 @@ impl World {
             .observer(Arc::clone(&self.exclusive) as _)
             .metrics(Arc::clone(&self.exclusive) as _)
             .environment({
-                let life = Arc::clone(&life);
-                move || life.environment()
+                let (life, bug) = (Arc::clone(&life), self.planted_bug.get());
+                move || life.environment().with_planted_bug(bug)
             });
         let operator = builder.build()?;
         operator.start().await?;

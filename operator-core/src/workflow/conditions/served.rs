@@ -46,8 +46,8 @@ impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
         _: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ConditionResult, BoxError> {
-        let (discovery, asker) = context.shared().workflows.discovery()?;
-        let present = discovery.is_defined(&self.name, asker).await?;
+        let (discovery, subscriber) = context.shared().workflows.discovery()?;
+        let present = discovery.is_defined(&self.name, subscriber).await?;
         Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
     }
 }
@@ -95,9 +95,9 @@ impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
         _: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ConditionResult, BoxError> {
-        let (discovery, asker) = context.shared().workflows.discovery()?;
+        let (discovery, subscriber) = context.shared().workflows.discovery()?;
         let kind = &self.resource_type;
-        let served = discovery.is_served(kind, asker).await?;
+        let served = discovery.is_served(kind, subscriber).await?;
         Ok(ConditionResult::when(
             served,
             format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),

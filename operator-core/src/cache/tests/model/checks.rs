@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use proptest::prelude::*;
 
 use crate::cache::{
-    Change,
+    Change, ChangeKind,
     tests::recorder::{short, version},
 };
 
@@ -97,10 +97,10 @@ impl World {
             .told
             .iter()
             .filter_map(|told| match told {
-                Told::Change(change, seen) if change.key() == self.key(name) => match change {
-                    Change::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
-                    Change::Added { .. } | Change::Updated { .. } | Change::Deleted { .. } => {
-                        Some((change, version(change.object())))
+                Told::Change(change, seen) if change.key == self.key(name) => match &change.kind {
+                    ChangeKind::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
+                    ChangeKind::Added { .. } | ChangeKind::Updated { .. } | ChangeKind::Deleted { .. } => {
+                        Some((change, version(change.kind.object())))
                     }
                 },
                 Told::Change(..) | Told::Wrote(..) => None,
@@ -121,8 +121,8 @@ impl World {
         let mut exists = false;
         for told in &self.told {
             match told {
-                Told::Change(change, _) if change.key() == self.key(name) => {
-                    exists = !matches!(change, Change::Deleted { .. });
+                Told::Change(change, _) if change.key == self.key(name) => {
+                    exists = !matches!(change.kind, ChangeKind::Deleted { .. });
                 }
                 Told::Wrote(wrote) if *wrote == name => exists = true,
                 Told::Change(..) | Told::Wrote(..) => {}

@@ -382,7 +382,7 @@ impl World {
 
     fn note_told(&mut self) {
         for change in self.recorder.take_changes() {
-            let name = (0..NAMES.len()).find(|name| self.key(*name) == change.key()).unwrap();
+            let name = (0..NAMES.len()).find(|name| self.key(*name) == change.key).unwrap();
             let seen = self.seen[self.scope_of(name)];
             self.told.push(Told::Change(change, seen));
         }

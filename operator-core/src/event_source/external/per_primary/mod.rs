@@ -167,15 +167,19 @@ where
     }
 
     /// Takes in that only those primaries exist that have been seen; the first run may start.
-    pub(super) async fn all_seen(&self) {
+    async fn all_seen(&self) {
         self.primaries.synced().await;
         self.members.lock().all_seen();
         // A second call changes nothing.
         let _ = self.ready.set(());
     }
 
+    /// Resolves when the first run may start. Where others push, what came before the start is in place by then, and
+    /// what of it concerns nobody has been dropped; for polls nobody waits.
     pub(super) async fn ready(&self) {
-        self.ready.wait().await;
+        if self.polls.is_none() {
+            self.ready.wait().await;
+        }
     }
 
     pub(super) fn health(&self) -> SourceHealth {

@@ -20,9 +20,13 @@ where
     R: PartialEq + Send + Sync + 'static,
     I: Ord + Clone + Send + Sync + 'static,
 {
-    /// Fetches for each primary when it is due. One future for all of them, with one sleep.
+    /// Fetches for each primary when it is due: one future for all of them, with one sleep. Without polls it only waits
+    /// until all primaries have been seen.
     pub(in crate::event_source::external) async fn follow(&self) {
-        let Some(polls) = &self.polls else { return std::future::pending().await };
+        let Some(polls) = &self.polls else {
+            self.all_seen().await;
+            return std::future::pending().await;
+        };
         let clock = self.events.environment().clock();
         let mut under_way = FuturesUnordered::new();
         loop {

@@ -233,7 +233,7 @@ impl World {
                 self.pass(deadline.since(self.now));
             }
         }
-        panic!("something is pending for ever: {:?}", self.machine.snapshot());
+        panic!("something is pending forever: {:?}", self.machine.snapshot());
     }
 }
 

@@ -5,7 +5,10 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    event_source::{EventSink, EventSource, PrimaryChange, SourceDeclaration, SourceEvents, Sources, Wiring},
+    event_source::{
+        EventSink, EventSource, PrimaryChange, PrimaryFollower, SourceDeclaration, SourceEvents, Sources,
+        Wiring,
+    },
     observe::{Cause, SourceIndex},
     resource::ObjectKey,
 };

@@ -7,7 +7,7 @@ use super::{
     *,
 };
 use crate::{
-    event_source::{EventSink, SourceDeclaration},
+    event_source::{EventSink, PrimaryFollower, SourceDeclaration},
     reconciler::workflow::WorkflowSurroundings,
 };
 

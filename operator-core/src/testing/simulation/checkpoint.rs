@@ -31,9 +31,9 @@ pub(super) struct Stage {
     at: Duration,
 }
 
-/// The stages of a beginning.
+/// How far the calm run had come at its stages.
 #[derive(Clone, Debug)]
-pub(super) struct Beginning {
+pub(super) struct Checkpoint {
     /// The server is there.
     pub(super) served: Stage,
     /// The definitions are installed; `None` when other things were done meanwhile.
@@ -41,7 +41,7 @@ pub(super) struct Beginning {
 }
 
 impl Stage {
-    /// What has happened since there were so many calls.
+    /// What has happened since the first `calls` calls.
     fn since(calls: usize, record: &Record, server: &InProcessServer) -> Self {
         let calls = record.with_calls(|all| all[calls..].to_vec());
         Self { calls, server: server.snapshot(), at: record.now() }
@@ -58,7 +58,7 @@ impl Stage {
     }
 }
 
-impl Beginning {
+impl Checkpoint {
     /// The first stage, to which all calls so far belong.
     pub(super) fn served(record: &Record, server: &InProcessServer) -> Self {
         Self { served: Stage::since(0, record, server), installed: None }
@@ -66,13 +66,13 @@ impl Beginning {
 }
 
 impl World {
-    /// Has the namespace `default` served, as it was in the calm run or for the first time.
+    /// Makes sure that the namespace `default` is there, as it was in the calm run or for the first time.
     pub(super) async fn begin(&self) {
-        match self.begun() {
-            Some(begun) => begun.served.tell(&self.record),
+        match self.checkpoint() {
+            Some(checkpoint) => checkpoint.served.tell(&self.record),
             None => {
                 self.make_default_namespace().await;
-                *self.beginning.borrow_mut() = Some(Beginning::served(&self.record, &self.server));
+                *self.checkpoint.borrow_mut() = Some(Checkpoint::served(&self.record, &self.server));
             }
         }
     }
@@ -88,21 +88,24 @@ impl World {
     }
 
     /// How the calm run began; `None` in that run itself.
-    pub(super) fn begun(&self) -> Option<&Beginning> {
-        self.calm.as_ref()?.beginning.as_ref()
+    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.calm.as_ref()?.checkpoint.as_ref()
     }
 
     /// Installs the definitions of the operator, or goes on from where the calm run was when it had installed them.
     pub(super) async fn install(&self, crds: &[CustomResourceDefinition]) {
-        let is_new = |begun: &Beginning| begun.served.server.version() == self.server.version();
-        let known = self.begun().filter(|begun| is_new(begun)).and_then(|begun| begun.installed.as_ref());
+        let is_new = |checkpoint: &Checkpoint| checkpoint.served.server.version() == self.server.version();
+        let known = self
+            .checkpoint()
+            .filter(|checkpoint| is_new(checkpoint))
+            .and_then(|checkpoint| checkpoint.installed.as_ref());
         if let Some((_, stage)) =
             known.filter(|(known, stage)| stage.at == self.record.now() && known == crds)
         {
             stage.tell(&self.record);
             return self.server.skip_to(stage.server());
         }
-        let is_new = self.beginning.borrow().as_ref().is_some_and(is_new);
+        let is_new = self.checkpoint.borrow().as_ref().is_some_and(is_new);
         let before = self.record.with_calls(<[Call]>::len);
         for crd in crds {
             if let Err(error) = crate::testing::crds::install(&self.client, crd).await {
@@ -116,11 +119,11 @@ impl World {
             call.by == Actor::User
                 && (!call.target.verb.is_write() || of_definition && crds.iter().any(named))
         };
-        if let Some(begun) = self.beginning.borrow_mut().as_mut()
+        if let Some(checkpoint) = self.checkpoint.borrow_mut().as_mut()
             && is_new
             && stage.calls.iter().all(ours)
         {
-            begun.installed = Some((crds.to_vec(), stage));
+            checkpoint.installed = Some((crds.to_vec(), stage));
         }
     }
 }
