@@ -13,10 +13,10 @@ use crate::{
     cache::Indexer,
     dependent::Dependent,
     dispatcher::CleanupFn,
-    event_source::{Access, Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
+    event_source::{Filters, InformerEventSource, References, SourceDeclaration, WatchScope},
     processor::{GenericRetry, RateLimiter, Retry},
     reconciler::{Cleaner, Reconciler},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, ObjectKey, ResourceType},
     workflow::{Outline, Workflow},
 };
 

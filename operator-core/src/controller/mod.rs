@@ -21,7 +21,7 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
+        Asker, EventSink, EventSource, Filters, NoPrimaries, PrimaryEventSource, PrimaryFilters,
         PrimarySource, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
@@ -31,7 +31,7 @@ use crate::{
         ControllerContext, NextIsImminent, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::ResourceType,
+    resource::{Access, ResourceType},
     workflow::{Outline, Workflow},
 };
 

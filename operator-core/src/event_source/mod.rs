@@ -49,7 +49,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, ObjectKey, ResourceType},
 };
 
 pub use cache::WatchScope;
@@ -229,17 +229,6 @@ impl<S: AroundInformer> EventSource for S {
     fn strays(&self) -> usize {
         EventSource::strays(self.followed()) + self.strays_beside()
     }
-}
-
-/// Rights on a type of object that a part of an operator needs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Access {
-    /// The type.
-    pub resource_type: ResourceType,
-    /// The subresource, where the right is for one.
-    pub subresource: Option<&'static str>,
-    /// The verbs of a role rule.
-    pub verbs: Vec<&'static str>,
 }
 
 /// Takes what event sources deliver. Must not block.
