@@ -9,7 +9,7 @@ use std::hint::black_box;
 use cpu::ThreadCpu;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
-use operator_core::operations::matcher::{Match, matches_applied};
+use operator_core::operations::matcher::{Match, matches_owned_fields};
 use serde_json::Value;
 use support::{MANAGER, actual, budget, desired};
 
@@ -32,7 +32,7 @@ fn matching(criterion: &mut Criterion<ThreadCpu>) {
         let managed = actual["metadata"]["managedFields"].take();
         let managed: Vec<ManagedFieldsEntry> =
             serde_json::from_value(managed).expect("the bench writes managed fields as the server does");
-        let matches = || matches_applied(&desired, &actual, &managed, MANAGER, None);
+        let matches = || matches_owned_fields(&desired, &actual, &managed, MANAGER, None);
         assert_eq!(matches(), Match::Equal, "the bench measures the usual answer");
         let id = BenchmarkId::from_parameter(format!("{kilobytes} KB"));
         group.bench_function(id, |bencher| bencher.iter(|| black_box(matches())));
@@ -42,7 +42,7 @@ fn matching(criterion: &mut Criterion<ThreadCpu>) {
             ..entry.clone()
         };
         let cached: Vec<_> = managed.first().map(as_text).into_iter().collect();
-        let matches = || matches_applied(&desired, &actual, &cached, MANAGER, None);
+        let matches = || matches_owned_fields(&desired, &actual, &cached, MANAGER, None);
         assert_eq!(matches(), Match::Equal, "the form makes no difference");
         let id = BenchmarkId::from_parameter(format!("{kilobytes} KB, owned fields as the cache holds them"));
         group.bench_function(id, |bencher| bencher.iter(|| black_box(matches())));

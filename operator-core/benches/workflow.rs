@@ -10,7 +10,7 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use operator_core::workflow::{
     Graph,
-    plan::{Checked, CleanupPlan, Fate, ReconcilePlan, Reconciled, Removed, Step},
+    plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use support::{budget, measured};
@@ -46,7 +46,7 @@ fn graphs() -> [(&'static str, Graph); 3] {
 
 /// Asks the last step first, so that nothing has to be moved.
 fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Checked) -> usize {
-    let mut plan = ReconcilePlan::new(graph);
+    let mut plan = Plan::reconcile(graph);
     plan.start(steps);
     while let Some(step) = steps.pop() {
         match step {
@@ -60,7 +60,7 @@ fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Chec
 }
 
 fn cleanup(graph: &Graph, steps: &mut Vec<Step>) -> usize {
-    let mut plan = CleanupPlan::new(graph);
+    let mut plan = Plan::cleanup(graph);
     plan.start(steps);
     while let Some(step) = steps.pop() {
         plan.removed(step.node(), Removed::Gone, steps);

@@ -25,8 +25,8 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        Access, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration,
-        Sources, Subscriber, Wiring,
+        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
+        Subscriber, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
@@ -35,7 +35,7 @@ use crate::{
         ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::ResourceType,
+    resource::{Access, ResourceType},
     workflow::{Outline, Workflow},
 };
 

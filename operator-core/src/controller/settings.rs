@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
     cache::Indexer,
-    event_source::{Access, Filters, PrimaryEventSource, PrimaryFilters, WatchScope},
+    event_source::{Filters, PrimaryEventSource, PrimaryFilters, WatchScope},
     processor::{GenericRetry, MachineConfig},
-    resource::{KubeObject, ResourceType},
+    resource::{Access, KubeObject, ResourceType},
     workflow::{Outline, Workflow},
 };
 

@@ -5,10 +5,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]
 pub struct Capabilities {
-    creates: bool,
-    updates: bool,
-    deletes: bool,
-    garbage_collected: bool,
+    pub(super) creates: bool,
+    pub(super) updates: bool,
+    pub(super) deletes: bool,
+    pub(super) garbage_collected: bool,
 }
 
 impl Capabilities {
@@ -25,11 +25,6 @@ impl Capabilities {
     /// Creates it where it is missing and leaves it alone from then on; garbage collected.
     pub const CREATE_ONLY: Self =
         Self { creates: true, updates: false, deletes: true, garbage_collected: true };
-
-    /// What a dependent may that declares these three one by one.
-    pub(super) const fn of(creates: bool, updates: bool, deletes: bool) -> Self {
-        Self { creates, updates, deletes, garbage_collected: false }
-    }
 
     /// May create.
     pub const fn creates(mut self) -> Self {

@@ -6,12 +6,12 @@ use futures::future::BoxFuture;
 
 use super::Capabilities;
 use crate::{
-    event_source::{Access, SourceDeclaration},
+    event_source::SourceDeclaration,
     reconciler::{
         BoxError, Context,
         workflow::{ReconcileResult, Secondary},
     },
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// An event source that a dependent brings along.
@@ -37,53 +37,48 @@ impl DependentSource {
     }
 }
 
+/// What is known of a dependent before it runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Declaration {
+    /// What it may do.
+    pub(crate) capabilities: Capabilities,
+    /// The event sources of its own; a shared one is declared on the controller.
+    pub(crate) event_sources: Vec<DependentSource>,
+    /// The rights that it needs to write.
+    pub(crate) access: Vec<Access>,
+    /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
+    pub(crate) deletes_while_reconciling: bool,
+}
+
+/// What a call of a dependent comes to.
+pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
+
 /// What the engine asks of a dependent.
 pub(crate) trait Engine<P: KubeObject>: Send + Sync {
     /// Brings the resource into the desired state, as far as the dependent may.
-    fn reconcile<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>>;
+    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult>;
 
     /// Deletes the resource, if it is there.
-    fn delete<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<(), BoxError>>;
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()>;
 
     /// What is there now; several for a bulk dependent.
-    fn secondaries<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>>;
-
-    /// What it may do.
-    fn capabilities(&self) -> Capabilities;
-
-    /// The event sources of its own; a shared one is declared on the controller.
-    fn event_sources(&self) -> Vec<DependentSource>;
-
-    /// The rights that it needs to write.
-    fn access(&self) -> Vec<Access>;
-
-    /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
-    fn deletes_while_reconciling(&self) -> bool {
-        false
-    }
+    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
 }
 
 /// A declared dependent of primaries of type `P`. Cheap to clone.
 pub struct Dependent<P: KubeObject> {
     name: Arc<str>,
+    declaration: Arc<Declaration>,
     engine: Arc<dyn Engine<P>>,
 }
 
 impl<P: KubeObject> Dependent<P> {
-    pub(crate) fn new(name: impl Into<Arc<str>>, engine: impl Engine<P> + 'static) -> Self {
-        Self { name: name.into(), engine: Arc::new(engine) }
+    pub(crate) fn new(
+        name: impl Into<Arc<str>>,
+        declaration: Declaration,
+        engine: impl Engine<P> + 'static,
+    ) -> Self {
+        Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
     }
 
     /// The name: by default the last segment of the type that says what is desired.
@@ -105,12 +100,12 @@ impl<P: KubeObject> Dependent<P> {
 
     /// What it may do.
     pub fn capabilities(&self) -> Capabilities {
-        self.engine.capabilities()
+        self.declaration.capabilities
     }
 
     /// Whether it deletes while it reconciles.
     pub(crate) fn deletes_while_reconciling(&self) -> bool {
-        self.engine.deletes_while_reconciling()
+        self.declaration.deletes_while_reconciling
     }
 
     /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
@@ -148,19 +143,23 @@ impl<P: KubeObject> Dependent<P> {
     /// The event sources that it brings along, for a controller that uses it without a workflow.
     #[must_use]
     pub fn event_sources(&self) -> Vec<DependentSource> {
-        self.engine.event_sources()
+        self.declaration.event_sources.clone()
     }
 
     /// The rights that it needs to write.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
-        self.engine.access()
+        self.declaration.access.clone()
     }
 }
 
 impl<P: KubeObject> Clone for Dependent<P> {
     fn clone(&self) -> Self {
-        Self { name: Arc::clone(&self.name), engine: Arc::clone(&self.engine) }
+        Self {
+            name: Arc::clone(&self.name),
+            declaration: Arc::clone(&self.declaration),
+            engine: Arc::clone(&self.engine),
+        }
     }
 }
 

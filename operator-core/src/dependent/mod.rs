@@ -27,6 +27,7 @@ mod capabilities;
 mod custom;
 mod erased;
 mod external;
+mod items;
 pub mod kubernetes;
 pub mod matcher;
 

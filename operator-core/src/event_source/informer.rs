@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
-    Access, Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope,
-    Wiring, filter_methods, references::References, relation::Relation, secondary::SecondaryEvents,
+    Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope, Wiring,
+    filter_methods, references::References, relation::Relation, secondary::SecondaryEvents,
 };
 use crate::{
     cache::{ChangeHandler, Indexer, Informer, InformerConfig},
     observe::SourceIndex,
-    resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
 /// Declares that a controller watches objects of type `K` beside its primaries. JOSDK:

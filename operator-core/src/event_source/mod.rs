@@ -49,7 +49,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, ObjectKey, ResourceType},
 };
 
 pub use cache::WatchScope;
@@ -192,17 +192,6 @@ impl<K: KubeObject> EventSource for Informer<K> {
     fn leftovers(&self) -> usize {
         Self::leftovers(self)
     }
-}
-
-/// Rights on a type of object that a part of an operator needs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Access {
-    /// The type.
-    pub resource_type: ResourceType,
-    /// The subresource, where the right is for one.
-    pub subresource: Option<&'static str>,
-    /// The verbs of a role rule.
-    pub verbs: Vec<&'static str>,
 }
 
 /// Takes what event sources deliver. Must not block.

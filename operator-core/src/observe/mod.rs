@@ -17,6 +17,7 @@
 
 mod cause;
 mod chain;
+pub(crate) mod node;
 mod observers;
 
 use std::{fmt, time::Duration};
@@ -25,6 +26,7 @@ use crate::resource::{ObjectKey, ResourceType};
 
 pub use cause::{Cause, Causes, SourceIndex};
 pub(crate) use chain::error_chain;
+use node::NodeState;
 pub use observers::Observers;
 
 /// Is told what the library does.
@@ -153,10 +155,8 @@ pub enum Observation<'a> {
         key: &'a ObjectKey,
         /// The node's name.
         node: &'a str,
-        /// What became of it, in a word: `created`, `waiting`, `failed`.
-        state: &'a str,
-        /// Why; empty where the state says all.
-        reason: &'a str,
+        /// What became of it, and why.
+        state: &'a NodeState,
     },
     /// A failed run will be retried.
     RetryScheduled {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Error, WriteMode, body,
-    matcher::{Match, matches_applied, matches_merged, matches_replaced_status, matches_replacement},
+    matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
     request::Verb,
 };
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
@@ -110,7 +110,7 @@ impl Intent {
         Ok(match self.verb {
             Verb::Apply => {
                 let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
-                let result = matches_applied(desired, &plain, managed, manager, self.part.subresource());
+                let result = matches_owned_fields(desired, &plain, managed, manager, self.part.subresource());
                 if let Match::Differs(paths) = &result {
                     tracing::debug!(%kind, ?paths, "differs from the desired state");
                 }

@@ -3,6 +3,7 @@
 //! Everything in the library speaks of objects by [`ObjectKey`] and of kinds by [`ResourceType`]. Both are plain
 //! values without a client, so that the pure parts can use them.
 
+mod access;
 #[cfg(test)]
 pub(crate) mod arbitrary_tests;
 mod key;
@@ -13,6 +14,7 @@ mod sensitive;
 mod uid;
 mod version;
 
+pub use access::Access;
 pub use key::{Cluster, ObjectKey};
 pub use kind::{KubeObject, ResourceType};
 pub use mapping::MappingAnnotations;

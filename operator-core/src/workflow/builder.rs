@@ -16,12 +16,11 @@ use super::{
 };
 use crate::{
     dependent::{DependentSource, IntoDependent},
-    event_source::Access,
     reconciler::{
         Context,
         workflow::{NodeState, WorkflowResult},
     },
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all

@@ -136,7 +136,8 @@ pub trait ReconcilePrecondition<P: KubeObject>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Gate, BoxError>> + Send;
 }
 
-type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
+/// What the check of a condition comes to.
+pub(super) type Answer = Result<ConditionResult, BoxError>;
 
 /// A condition of any type.
 pub(super) trait AnyCondition<P: KubeObject>: Send + Sync {
@@ -145,7 +146,7 @@ pub(super) trait AnyCondition<P: KubeObject>: Send + Sync {
         node: &'r NodeView<'r, P>,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
-    ) -> Answer<'r, ConditionResult>;
+    ) -> BoxFuture<'r, Answer>;
 }
 
 impl<P: KubeObject, C: Condition<P>> AnyCondition<P> for C {
@@ -154,7 +155,7 @@ impl<P: KubeObject, C: Condition<P>> AnyCondition<P> for C {
         node: &'r NodeView<'r, P>,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
-    ) -> Answer<'r, ConditionResult> {
+    ) -> BoxFuture<'r, Answer> {
         // The call itself may panic, too, not only the future that it makes.
         async move { Condition::check(self, node, primary, context).await }.boxed()
     }
@@ -168,55 +169,69 @@ where
     P: KubeObject,
     F: Fn(&P, &Context<P>) -> bool + Send + Sync + 'static,
 {
-    async fn check(
-        &self,
-        _: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, _: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         Ok(ConditionResult::when((self.0)(primary, context), "its condition is not met"))
     }
 }
 
-/// A gate of any type.
+/// A [`ReconcilePrecondition`] of any type.
 pub(super) trait AnyGate<P: KubeObject>: Send + Sync {
     fn gate<'r>(
         &'r self,
         node: &'r NodeView<'r, P>,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
-    ) -> Answer<'r, (Gate, Option<ConditionResult>)>;
+    ) -> BoxFuture<'r, Result<Gate, BoxError>>;
 }
 
-/// A gate of the user's own.
-pub(super) struct OwnGate<G>(pub(super) G);
-
-impl<P: KubeObject, G: ReconcilePrecondition<P>> AnyGate<P> for OwnGate<G> {
+impl<P: KubeObject, G: ReconcilePrecondition<P>> AnyGate<P> for G {
     fn gate<'r>(
         &'r self,
         node: &'r NodeView<'r, P>,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
-    ) -> Answer<'r, (Gate, Option<ConditionResult>)> {
-        async move { Ok((self.0.gate(node, primary, context).await?, None)) }.boxed()
+    ) -> BoxFuture<'r, Result<Gate, BoxError>> {
+        async move { ReconcilePrecondition::gate(self, node, primary, context).await }.boxed()
     }
 }
 
-/// A condition as a gate; the function says what "not met" means.
-pub(super) struct Met<C>(pub(super) C, pub(super) fn(String) -> Gate);
+/// What decides whether a node is reconciled, held or removed.
+pub(super) enum Precondition<P: KubeObject> {
+    /// A gate of the user's own.
+    Gate(Arc<dyn AnyGate<P>>),
+    /// A condition without which the node is held.
+    HoldUnless(Arc<dyn AnyCondition<P>>),
+    /// A condition without which the node is removed.
+    RemoveUnless(Arc<dyn AnyCondition<P>>),
+}
 
-impl<P: KubeObject, C: Condition<P>> AnyGate<P> for Met<C> {
-    fn gate<'r>(
-        &'r self,
-        node: &'r NodeView<'r, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> Answer<'r, (Gate, Option<ConditionResult>)> {
-        async move {
-            let answer = self.0.check(node, primary, context).await?;
-            let gate = if answer.is_met() { Gate::Run } else { (self.1)(answer.reason().to_owned()) };
-            Ok((gate, Some(answer)))
-        }
-        .boxed()
+impl<P: KubeObject> Precondition<P> {
+    /// Whether it may remove the node.
+    pub(super) const fn may_remove(&self) -> bool {
+        !matches!(self, Self::HoldUnless(_))
+    }
+
+    /// The decision, and the answer of the condition that it follows from.
+    pub(super) async fn decide(
+        &self,
+        node: &NodeView<'_, P>,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<(Gate, ConditionResult), BoxError> {
+        let (condition, otherwise): (_, fn(String) -> Gate) = match self {
+            Self::Gate(gate) => {
+                let gate = gate.gate(node, primary, context).await?;
+                let answer = match &gate {
+                    Gate::Run => ConditionResult::met(),
+                    Gate::Hold(reason) | Gate::Remove(reason) => ConditionResult::not_met(reason),
+                };
+                return Ok((gate, answer));
+            }
+            Self::HoldUnless(condition) => (condition, Gate::Hold),
+            Self::RemoveUnless(condition) => (condition, Gate::Remove),
+        };
+        let answer = condition.check(node, primary, context).await?;
+        let gate = if answer.is_met() { Gate::Run } else { otherwise(answer.reason().to_owned()) };
+        Ok((gate, answer))
     }
 }

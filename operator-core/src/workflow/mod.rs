@@ -9,7 +9,7 @@
 //!
 //! declarations ──▶ Graph (once)          ┌──── step ────▶ run: asks conditions, calls dependents
 //!                    │                   │                                │
-//!                    └──▶ ReconcilePlan or CleanupPlan (each run) ◀─ answer ┘
+//!                    └──▶ Plan (each run) ◀──── answer ────────────────┘
 //!                                        │
 //!                                        ▼
 //!                             a Fate, and so a NodeState, for every node

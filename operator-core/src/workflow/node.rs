@@ -2,16 +2,13 @@
 
 use std::{any::type_name_of_val, collections::BTreeMap, fmt, sync::Arc};
 
-use super::condition::{AnyCondition, AnyGate, Condition, Gate, Met, OwnGate, ReconcilePrecondition, When};
+use super::condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When};
 use super::outline::short_name;
 use crate::{
     dependent::{Dependent, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
     resource::KubeObject,
 };
-
-/// The words for a gate that holds.
-const HELD: &str = "held unless";
 
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. Answers to JOSDK's `@Dependent`
 /// within `@Workflow`.
@@ -20,7 +17,7 @@ pub struct Node<P: KubeObject> {
     pub(super) dependent: Dependent<P>,
     pub(super) depends_on: Vec<String>,
     pub(super) activation: Option<Arc<dyn AnyCondition<P>>>,
-    pub(super) precondition: Option<Arc<dyn AnyGate<P>>>,
+    pub(super) precondition: Option<Precondition<P>>,
     pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
@@ -68,21 +65,21 @@ impl<P: KubeObject> Node<P> {
     /// `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
-        self.precondition = Some(Arc::new(Met(condition, Gate::Remove)));
+        self.precondition = Some(Precondition::RemoveUnless(Arc::new(condition)));
         self
     }
 
     /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::ReconcilePrecondition, HELD, &condition);
-        self.precondition = Some(Arc::new(Met(condition, Gate::Hold)));
+        self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
+        self.precondition = Some(Precondition::HoldUnless(Arc::new(condition)));
         self
     }
 
     /// Is run, held or removed, as the gate says.
     pub fn gate(mut self, gate: impl ReconcilePrecondition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "gate", &gate);
-        self.precondition = Some(Arc::new(OwnGate(gate)));
+        self.precondition = Some(Precondition::Gate(Arc::new(gate)));
         self
     }
 
@@ -122,9 +119,7 @@ impl<P: KubeObject> Node<P> {
 
     /// Whether a condition may remove it; a node that is only held never is.
     pub(super) fn may_be_removed(&self) -> bool {
-        let held = self.words.get(&ConditionKind::ReconcilePrecondition);
-        let held = held.is_some_and(|words| words.starts_with(HELD));
-        self.activation.is_some() || (self.precondition.is_some() && !held)
+        self.activation.is_some() || self.precondition.as_ref().is_some_and(Precondition::may_remove)
     }
 
     /// What is said about a node in outlines.

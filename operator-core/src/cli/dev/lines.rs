@@ -121,8 +121,8 @@ impl Observer for Lines {
                 self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
                 self.change(controller, key, |run| run.retrying = true);
             }
-            Observation::NodeState { controller, key, node, state, reason } => {
-                let line = self.nodes.lock().change(controller, key, node, (state, reason));
+            Observation::NodeState { controller, key, node, state } => {
+                let line = self.nodes.lock().change(controller, key, node, state);
                 if let Some((mark, text)) = line {
                     self.say(controller, key, mark, text);
                 }

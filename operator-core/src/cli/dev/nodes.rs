@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::{cli::output::Mark, resource::ObjectKey};
+use crate::{cli::output::Mark, resource::ObjectKey, workflow::NodeState};
 
 /// What was said last about the nodes of each primary.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, Said>>);
 
-/// State and reason.
-type Said = (&'static str, String);
+/// A node as it is told.
+#[derive(Clone, Debug, PartialEq)]
+struct Said {
+    word: &'static str,
+    reason: String,
+}
 
 impl Nodes {
     /// The line about a node that has come to this state, if there is something to tell: a node that is as it was, or was
@@ -19,29 +23,35 @@ impl Nodes {
         controller: &str,
         key: &ObjectKey,
         node: &str,
-        (state, reason): (&str, &str),
+        state: &NodeState,
     ) -> Option<(Mark, String)> {
         let (mark, word) = match state {
-            "not ready" => (Mark::Waiting, "not ready"),
-            "waiting" => (Mark::Waiting, "waiting"),
-            "held" => (Mark::Waiting, "held"),
-            "inactive" => (Mark::Waiting, "inactive"),
-            "deleting" => (Mark::Waiting, "deleting"),
-            "deleted" => (Mark::Deleted, "gone"),
-            "failed" => (Mark::Error, "failed"),
-            "left" => return None,
             // Whatever was done: it is as it should be now.
-            _ => (Mark::Ready, "ready"),
+            NodeState::Ready(_) => (Mark::Ready, "ready"),
+            NodeState::Deleted => (Mark::Deleted, "gone"),
+            NodeState::Failed { .. } => (Mark::Error, state.as_str()),
+            NodeState::Left { .. } => return None,
+            NodeState::NotReady { .. }
+            | NodeState::Waiting { .. }
+            | NodeState::Blocked { .. }
+            | NodeState::Held { .. }
+            | NodeState::Inactive { .. }
+            | NodeState::Deleting { .. } => (Mark::Waiting, state.as_str()),
         };
-        let said = (word, reason.to_owned());
-        let nodes = self.0.entry((controller.to_owned(), key.clone())).or_default();
-        let before = nodes.insert(node.to_owned(), said.clone());
-        let is_news = match &before {
-            Some(before) => *before != said,
-            None => !matches!(word, "ready" | "gone"),
+        let reason = match state {
+            // By itself, the reason doesn't say which node has to come first.
+            NodeState::Blocked { by, reason } => format!("{by} {reason}"),
+            other => other.reason().to_owned(),
         };
         let colon = if reason.is_empty() { "" } else { ": " };
-        (is_news && word != "failed").then(|| (mark, format!("{node:<28} {word}{colon}{reason}")))
+        let line = format!("{node:<28} {word}{colon}{reason}");
+        let said = Said { word, reason };
+        let nodes = self.0.entry((controller.to_owned(), key.clone())).or_default();
+        let is_news = match nodes.insert(node.to_owned(), said.clone()) {
+            Some(before) => before != said,
+            None => !matches!(state, NodeState::Ready(_) | NodeState::Deleted),
+        };
+        (is_news && !matches!(state, NodeState::Failed { .. })).then_some((mark, line))
     }
 
     /// Forgets a primary.
@@ -53,21 +63,29 @@ impl Nodes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workflow::Operation;
 
     #[test]
     fn only_changes_are_told() {
         let (mut nodes, key) = (Nodes::default(), ObjectKey::namespaced("shop", "web"));
-        let mut tell = |node: &str, state, reason| {
-            nodes.change("maps", &key, node, (state, reason)).map(|(_, line)| line.replace("  ", ""))
+        let mut tell = |node: &str, state| {
+            nodes.change("maps", &key, node, &state).map(|(_, line)| line.replace("  ", ""))
         };
-        assert_eq!(tell("Map", "created", ""), None, "the write has been told");
-        assert_eq!(tell("Ingress", "deleted", ""), None, "it was never there");
-        let not_ready = tell("Web", "not ready", "1/3 replicas");
-        assert!(not_ready.is_some_and(|line| line.ends_with("not ready: 1/3 replicas")));
-        assert_eq!(tell("Web", "not ready", "1/3 replicas"), None);
-        assert!(tell("Web", "not ready", "2/3 replicas").is_some());
-        assert!(tell("Web", "matched", "").is_some_and(|line| line.ends_with("ready")));
-        assert_eq!(tell("Web", "updated", ""), None);
-        assert_eq!(tell("Web", "failed", "no disk"), None, "the run's error says so");
+        let ready = NodeState::Ready;
+        let not_ready =
+            |reason: &str| NodeState::NotReady { operation: Operation::Updated, reason: reason.to_owned() };
+        assert_eq!(tell("Map", ready(Operation::Created)), None, "the write has been told");
+        assert_eq!(tell("Ingress", NodeState::Deleted), None, "it was never there");
+        let told = tell("Web", not_ready("1/3 replicas"));
+        assert!(told.is_some_and(|line| line.ends_with("not ready: 1/3 replicas")));
+        assert_eq!(tell("Web", not_ready("1/3 replicas")), None);
+        assert!(tell("Web", not_ready("2/3 replicas")).is_some());
+        assert!(tell("Web", ready(Operation::Matched)).is_some_and(|line| line.ends_with("ready")));
+        assert_eq!(tell("Web", ready(Operation::Updated)), None);
+        let failed = NodeState::Failed { error: "no disk".to_owned() };
+        assert_eq!(tell("Web", failed), None, "the run's error says so");
+        let blocked = NodeState::Blocked { by: "Web".into(), reason: "to succeed".to_owned() };
+        let told = tell("Ingress", blocked);
+        assert!(told.is_some_and(|line| line.ends_with("waiting: Web to succeed")));
     }
 }

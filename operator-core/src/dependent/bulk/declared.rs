@@ -1,95 +1,74 @@
 //! The declaration of a bulk dependent of the user's own.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::FutureExt;
 
 use super::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
 use crate::{
     dependent::{
-        Dependent, Engine, IntoDependent,
+        DependentSource,
         custom::default_name,
-        external::{Memory, ensure_state},
+        external::{Actual, Custom, Keyed, StateOf, Wanted, declaration},
     },
     reconciler::{BoxError, Context, MemoKey},
     resource::KubeObject,
 };
 
-type ResourceOf<D, P> = <D as BulkDependentResource<P>>::Resource;
-type KeyOf<D, P> = <D as BulkDependentResource<P>>::Key;
-type Desired<D, P> = BTreeMap<KeyOf<D, P>, ResourceOf<D, P>>;
-pub(super) type Actual<D, P> = BTreeMap<KeyOf<D, P>, Arc<ResourceOf<D, P>>>;
-type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
+/// Several resources for each primary.
+struct Many<D> {
+    dependent: D,
+    memo: MemoKey,
+}
 
-type Desire<D, P> = fn(&D, &P, &Context<P>) -> Result<Desired<D, P>, BoxError>;
-type Create<D, P> = for<'r> fn(
-    &'r D,
-    &'r KeyOf<D, P>,
-    &'r ResourceOf<D, P>,
-    &'r Arc<P>,
-    &'r Context<P>,
-) -> Answer<'r, Arc<ResourceOf<D, P>>>;
-type Matches<D, P> = fn(&D, &ResourceOf<D, P>, &ResourceOf<D, P>, &P, &Context<P>) -> bool;
-type Update<D, P> = for<'r> fn(
-    &'r D,
-    &'r KeyOf<D, P>,
-    &'r Arc<ResourceOf<D, P>>,
-    &'r ResourceOf<D, P>,
-    &'r Arc<P>,
-    &'r Context<P>,
-) -> Answer<'r, Arc<ResourceOf<D, P>>>;
-pub(super) type Delete<D, P> = for<'r> fn(
-    &'r D,
-    &'r KeyOf<D, P>,
-    &'r Arc<ResourceOf<D, P>>,
-    &'r Arc<P>,
-    &'r Context<P>,
-) -> Answer<'r, ()>;
+impl<D> Many<D> {
+    /// What is desired, computed once in a run.
+    fn desired<P: KubeObject>(&self, primary: &P, context: &Context<P>) -> Result<Wanted<Self, P>, BoxError>
+    where
+        D: BulkCreator<P>,
+    {
+        let desired = context.memo().get_or_try(&self.memo, || {
+            let desired = self.dependent.desired(primary, context)?;
+            Ok::<_, BoxError>(desired.into_iter().map(|(key, one)| (key, Arc::new(one))).collect())
+        })?;
+        Ok(Wanted::<Self, P>::clone(&desired))
+    }
+}
 
-type OfState<D, P> =
-    for<'r> fn(&'r D, &'r KeyOf<D, P>, &'r ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+impl<D: BulkDependentResource<P>, P: KubeObject> Keyed<P> for Many<D> {
+    type Key = D::Key;
+    type Resource = D::Resource;
+    type Desired = Arc<D::Resource>;
 
-/// The writes of a [`BulkExplicitState`].
-pub(super) struct KeepsState<D: BulkDependentResource<P>, P: KubeObject> {
-    /// Creates it where it is missing.
-    pub(super) ensure: OfState<D, P>,
-    pub(super) delete: OfState<D, P>,
+    async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
+        self.dependent.secondaries(primary, context).await
+    }
+
+    fn may_lack(_: &BTreeMap<D::Key, Arc<D::Resource>>) -> bool {
+        true
+    }
+
+    fn event_sources(&self) -> Vec<DependentSource> {
+        self.dependent.event_sources()
+    }
+
+    fn label(key: &D::Key) -> Option<String> {
+        Some(key.to_string())
+    }
+
+    fn id(&self, key: &D::Key, _: &D::Resource) -> String {
+        key.to_string()
+    }
 }
 
 /// Declares a [`BulkDependentResource`] with what it can do.
 #[must_use = "a dependent does nothing until it is given to a workflow"]
-pub struct BulkCustomDependent<D: BulkDependentResource<P>, P: KubeObject> {
-    pub(super) name: Arc<str>,
-    pub(super) dependent: D,
-    pub(super) desired: Option<Desire<D, P>>,
-    pub(super) create: Option<Create<D, P>>,
-    pub(super) update: Option<(Matches<D, P>, Update<D, P>)>,
-    pub(super) delete: Option<Delete<D, P>>,
-    pub(super) state: Option<KeepsState<D, P>>,
-    pub(super) memory: Memory,
-    pub(super) memo: MemoKey,
-}
+pub struct BulkCustomDependent<D: BulkDependentResource<P>, P: KubeObject>(Custom<Many<D>, P>);
 
 impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     /// Only reads, until told otherwise.
     pub fn new(dependent: D) -> Self {
-        Self {
-            name: default_name::<D>(),
-            dependent,
-            desired: None,
-            create: None,
-            update: None,
-            delete: None,
-            state: None,
-            memory: Memory::default(),
-            memo: MemoKey::default(),
-        }
-    }
-
-    /// Names it; by default it is the last segment of the type's name.
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = name.into();
-        self
+        Self(Custom::new(default_name::<D>(), Many { dependent, memo: MemoKey::default() }))
     }
 
     /// Creates what is missing.
@@ -97,9 +76,9 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkCreator<P>,
     {
-        self.desired = Some(D::desired);
-        self.create = Some(|dependent, key, desired, primary, context| {
-            dependent.create(key, desired, primary, context).boxed()
+        self.0.desired = Some(Many::desired);
+        self.0.create = Some(|many, key, desired, primary, context| {
+            async move { many.dependent.create(key, &desired, primary, context).await }.boxed()
         });
         self
     }
@@ -109,10 +88,15 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkUpdater<P>,
     {
-        self.desired = Some(D::desired);
-        self.update = Some((D::matches, |dependent, key, actual, desired, primary, context| {
-            dependent.update(key, actual, desired, primary, context).boxed()
-        }));
+        self.0.desired = Some(Many::desired);
+        self.0.update = Some((
+            |many, actual, desired, primary, context| {
+                many.dependent.matches(actual, desired, primary, context)
+            },
+            |many, key, actual, desired, primary, context| {
+                async move { many.dependent.update(key, actual, &desired, primary, context).await }.boxed()
+            },
+        ));
         self
     }
 
@@ -121,8 +105,8 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkDeleter<P>,
     {
-        self.delete = Some(|dependent, key, actual, primary, context| {
-            dependent.delete(key, actual, primary, context).boxed()
+        self.0.delete = Some(|many, key, actual, primary, context| {
+            many.dependent.delete(key, actual, primary, context).boxed()
         });
         self
     }
@@ -132,41 +116,11 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkExplicitState<P>,
     {
-        self.state = Some(KeepsState {
-            ensure: |dependent, key, resource, primary, context| {
-                async move { ensure_state(&dependent.state(key, resource, primary, context)?, context).await }
-                    .boxed()
-            },
-            delete: |dependent, key, resource, primary, context| {
-                async move {
-                    let state = dependent.state(key, resource, primary, context)?;
-                    Ok(context.resource_operations().delete(&state).await?)
-                }
-                .boxed()
-            },
-        });
-        self
-    }
-
-    /// The resources are read from the caching event source of that name outside the cluster, so that the source is asked to
-    /// fetch what it doesn't know yet of a primary, and is told what was written.
-    pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
-        self.memory.source = Some(event_source.into());
+        self.0.state = Some(Box::new(StateOf(|many: &Many<D>, key, resource, primary, context| {
+            many.dependent.state(key, resource, primary, context)
+        })));
         self
     }
 }
 
-impl<D: BulkDependentResource<P>, P: KubeObject> IntoDependent<P> for BulkCustomDependent<D, P> {
-    fn into_dependent(self) -> Dependent<P> {
-        Dependent::new(Arc::clone(&self.name), self)
-    }
-}
-
-impl<D: BulkDependentResource<P>, P: KubeObject> fmt::Debug for BulkCustomDependent<D, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BulkCustomDependent")
-            .field("name", &self.name)
-            .field("capabilities", &Engine::capabilities(self))
-            .finish_non_exhaustive()
-    }
-}
+declaration!(BulkCustomDependent of BulkDependentResource);

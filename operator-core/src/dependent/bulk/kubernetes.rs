@@ -7,6 +7,7 @@ use crate::{
     dependent::{
         Capabilities, Dependent, IntoDependent, ReadOnly,
         custom::default_name,
+        erased::Declaration,
         kubernetes::{Settings, settings},
     },
     reconciler::{BoxError, Context},
@@ -83,7 +84,12 @@ impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P> {
 impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDependent<D, P> {
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
-        Dependent::new(name, Several::new(self.dependent, self.settings.finish(), self.selects))
+        let managed = self.settings.finish();
+        let declaration = Declaration {
+            deletes_while_reconciling: managed.capabilities.can_delete(),
+            ..managed.declaration()
+        };
+        Dependent::new(name, declaration, Several::new(self.dependent, managed, self.selects))
     }
 }
 

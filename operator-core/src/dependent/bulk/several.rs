@@ -2,12 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::FutureExt;
 
-use super::{BulkDesired, Items, Work};
+use super::BulkDesired;
 use crate::{
-    dependent::{Capabilities, DependentSource, Engine, Error, kubernetes::Managed},
-    event_source::Access,
+    dependent::{
+        Capabilities, Engine, Error,
+        erased::Answer,
+        items::{Items, Work},
+        kubernetes::Managed,
+    },
     reconciler::{
         BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -60,23 +64,19 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         Ok(actual)
     }
 
-    fn secondary(&self, object: Arc<D::Resource>) -> Secondary {
-        Secondary::of_object(object, self.managed.kind.clone())
-    }
-
     /// What it takes to delete these.
     fn deletions<'r>(
         &'r self,
         objects: impl IntoIterator<Item = Arc<D::Resource>> + 'r,
         context: &'r Context<P>,
-    ) -> impl Iterator<Item = (String, Work<'r>)> + 'r {
+    ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + 'r {
         objects.into_iter().map(move |object| {
             let key = ObjectKey::of(&*object).to_string();
             let deletion = async move {
                 self.managed.delete(&object, context).await.map_err(Error::boxed)?;
-                Ok(Some((Operation::Deleted, self.secondary(object))))
+                Ok(Some((Operation::Deleted, self.managed.secondary(object))))
             };
-            (key, deletion.boxed())
+            (Some(key), deletion.boxed())
         })
     }
 
@@ -90,20 +90,17 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let actual = self.managed.actual(key, primary, context).map_err(Error::boxed)?;
         let done = self.managed.bring_about(desired, actual, primary, context).await.map_err(Error::boxed)?;
-        Ok(done.map(|(operation, object)| (operation, self.secondary(object))))
+        Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
     }
 }
 
 impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
-    fn reconcile<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>> {
+    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
         async move {
             let actual = self.actual(primary, context)?;
             if self.managed.capabilities == Capabilities::READ_ONLY {
-                let found = actual.into_iter().map(|object| (Operation::Matched, self.secondary(object)));
+                let found =
+                    actual.into_iter().map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
             let desired = self.desired(primary, context)?;
@@ -114,7 +111,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
                 items.work(self.deletions(unwanted.collect::<Vec<_>>(), context)).await;
             }
             let work = desired.iter().map(|(key, object)| {
-                (key.to_string(), self.bring_about(key, object, primary, context).boxed())
+                (Some(key.to_string()), self.bring_about(key, object, primary, context).boxed())
             });
             items.work(work).await;
             items.finish()
@@ -122,11 +119,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<(), BoxError>> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
         async move {
             if !self.managed.capabilities.can_delete() {
                 return Ok(());
@@ -138,31 +131,11 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn secondaries<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>> {
+    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let actual = self.actual(primary, context)?;
-            Ok(actual.into_iter().map(|object| self.secondary(object)).collect())
+            Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())
         }
         .boxed()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.managed.capabilities
-    }
-
-    fn event_sources(&self) -> Vec<DependentSource> {
-        self.managed.source.declared.iter().cloned().collect()
-    }
-
-    fn access(&self) -> Vec<Access> {
-        self.managed.access()
-    }
-
-    fn deletes_while_reconciling(&self) -> bool {
-        self.managed.capabilities.can_delete()
     }
 }

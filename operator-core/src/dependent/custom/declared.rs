@@ -1,87 +1,67 @@
 //! The declaration of a dependent by what its type can do.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::FutureExt;
 
 use super::{Creator, Deleter, DependentResource, ExplicitState, Updater, default_name};
 use crate::{
     dependent::{
-        Dependent, Engine, IntoDependent,
-        external::{Memory, ensure_state},
+        DependentSource,
+        external::{Actual, Custom, Keyed, StateOf, Wanted, declaration},
     },
-    reconciler::{BoxError, Context, workflow::Secondary},
+    reconciler::{BoxError, Context},
     resource::KubeObject,
 };
 
-pub(super) type ResourceOf<D, P> = <D as DependentResource<P>>::Resource;
-pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
-pub(super) type Desire<D, P> = fn(&D, &P, &Context<P>) -> Result<ResourceOf<D, P>, BoxError>;
-pub(super) type Matches<D, P> = fn(&D, &ResourceOf<D, P>, &ResourceOf<D, P>, &P, &Context<P>) -> bool;
-pub(super) type Create<D, P> =
-    for<'r> fn(&'r D, ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, Arc<ResourceOf<D, P>>>;
-pub(super) type Update<D, P> = for<'r> fn(
-    &'r D,
-    &'r Arc<ResourceOf<D, P>>,
-    ResourceOf<D, P>,
-    &'r Arc<P>,
-    &'r Context<P>,
-) -> Answer<'r, Arc<ResourceOf<D, P>>>;
-pub(super) type Delete<D, P> =
-    for<'r> fn(&'r D, &'r Arc<ResourceOf<D, P>>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+/// The one resource of a primary, as several of which there is one.
+struct One<D>(D);
 
-/// The calls of a [`Creator`].
-pub(super) struct Creates<D: DependentResource<P>, P: KubeObject> {
-    pub(super) desired: Desire<D, P>,
-    pub(super) create: Create<D, P>,
+impl<D> One<D> {
+    /// What is desired. It is handed over whole to whoever creates or changes the resource, so it can't be kept.
+    fn desired<P: KubeObject>(&self, primary: &P, context: &Context<P>) -> Result<Wanted<Self, P>, BoxError>
+    where
+        D: Creator<P>,
+    {
+        Ok(BTreeMap::from([((), self.0.desired(primary, context)?)]))
+    }
 }
 
-/// The calls of an [`Updater`].
-pub(super) struct Updates<D: DependentResource<P>, P: KubeObject> {
-    pub(super) desired: Desire<D, P>,
-    pub(super) matches: Matches<D, P>,
-    pub(super) update: Update<D, P>,
-}
+impl<D: DependentResource<P>, P: KubeObject> Keyed<P> for One<D> {
+    type Key = ();
+    type Resource = D::Resource;
+    type Desired = D::Resource;
 
-type OfState<D, P> = for<'r> fn(&'r D, &'r ResourceOf<D, P>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+    async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
+        let found = self.0.secondary(primary, context).await?;
+        Ok(found.map(|found| ((), found)).into_iter().collect())
+    }
 
-/// The writes of an [`ExplicitState`].
-pub(super) struct KeepsState<D: DependentResource<P>, P: KubeObject> {
-    /// Creates it where it is missing.
-    pub(super) ensure: OfState<D, P>,
-    pub(super) delete: OfState<D, P>,
+    fn may_lack(actual: &BTreeMap<(), Arc<D::Resource>>) -> bool {
+        actual.is_empty()
+    }
+
+    fn event_sources(&self) -> Vec<DependentSource> {
+        self.0.event_sources()
+    }
+
+    fn label((): &()) -> Option<String> {
+        None
+    }
+
+    fn id(&self, (): &(), resource: &D::Resource) -> String {
+        self.0.id(resource)
+    }
 }
 
 /// Declares a [`DependentResource`] with what it can do.
 #[must_use = "a dependent does nothing until it is given to a workflow"]
-pub struct CustomDependent<D: DependentResource<P>, P: KubeObject> {
-    pub(super) name: Arc<str>,
-    pub(super) dependent: D,
-    pub(super) create: Option<Creates<D, P>>,
-    pub(super) update: Option<Updates<D, P>>,
-    pub(super) delete: Option<Delete<D, P>>,
-    pub(super) state: Option<KeepsState<D, P>>,
-    pub(super) memory: Memory,
-}
+pub struct CustomDependent<D: DependentResource<P>, P: KubeObject>(Custom<One<D>, P>);
 
 impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     /// Only reads, until told otherwise.
     pub fn new(dependent: D) -> Self {
-        Self {
-            name: default_name::<D>(),
-            dependent,
-            create: None,
-            update: None,
-            delete: None,
-            state: None,
-            memory: Memory::default(),
-        }
-    }
-
-    /// Names it; by default it is the last segment of the type's name.
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = name.into();
-        self
+        Self(Custom::new(default_name::<D>(), One(dependent)))
     }
 
     /// Creates what is missing.
@@ -89,12 +69,9 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: Creator<P>,
     {
-        self.create = Some(Creates {
-            desired: D::desired,
-            create: |dependent, desired, primary, context| {
-                dependent.create(desired, primary, context).boxed()
-            },
-        });
+        self.0.desired = Some(One::desired);
+        self.0.create =
+            Some(|one, _, desired, primary, context| one.0.create(desired, primary, context).boxed());
         self
     }
 
@@ -103,13 +80,13 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: Updater<P>,
     {
-        self.update = Some(Updates {
-            desired: D::desired,
-            matches: D::matches,
-            update: |dependent, actual, desired, primary, context| {
-                dependent.update(actual, desired, primary, context).boxed()
+        self.0.desired = Some(One::desired);
+        self.0.update = Some((
+            |one, actual, desired, primary, context| one.0.matches(actual, desired, primary, context),
+            |one, _, actual, desired, primary, context| {
+                one.0.update(actual, desired, primary, context).boxed()
             },
-        });
+        ));
         self
     }
 
@@ -118,8 +95,8 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: Deleter<P>,
     {
-        self.delete =
-            Some(|dependent, actual, primary, context| dependent.delete(actual, primary, context).boxed());
+        self.0.delete =
+            Some(|one, _, actual, primary, context| one.0.delete(actual, primary, context).boxed());
         self
     }
 
@@ -128,46 +105,11 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: ExplicitState<P>,
     {
-        self.state = Some(KeepsState {
-            ensure: |dependent, resource, primary, context| {
-                async move { ensure_state(&dependent.state(resource, primary, context)?, context).await }
-                    .boxed()
-            },
-            delete: |dependent, resource, primary, context| {
-                async move {
-                    let state = dependent.state(resource, primary, context)?;
-                    Ok(context.resource_operations().delete(&state).await?)
-                }
-                .boxed()
-            },
-        });
+        self.0.state = Some(Box::new(StateOf(|one: &One<D>, (): &(), resource, primary, context| {
+            one.0.state(resource, primary, context)
+        })));
         self
     }
-
-    /// The resource is read from the caching event source of that name outside the cluster, so that the source is asked to
-    /// fetch what it doesn't know yet of a primary, and is told what was written.
-    pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
-        self.memory.source = Some(event_source.into());
-        self
-    }
-
-    pub(super) fn secondary_of(&self, resource: Arc<D::Resource>) -> Secondary {
-        let id = self.dependent.id(&resource);
-        Secondary::external(resource, id)
-    }
 }
 
-impl<D: DependentResource<P>, P: KubeObject> IntoDependent<P> for CustomDependent<D, P> {
-    fn into_dependent(self) -> Dependent<P> {
-        Dependent::new(Arc::clone(&self.name), self)
-    }
-}
-
-impl<D: DependentResource<P>, P: KubeObject> fmt::Debug for CustomDependent<D, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomDependent")
-            .field("name", &self.name)
-            .field("capabilities", &Engine::capabilities(self))
-            .finish_non_exhaustive()
-    }
-}
+declaration!(CustomDependent of DependentResource);

@@ -1,21 +1,11 @@
-//! Dependents that know themselves how to read and write their resource.
-//!
-//! ```text
-//! source remembers? ── fetched once for this primary ──▶ secondary
-//!        absent, and the last create was not answered ──▶ refetch ──▶ secondary again
-//!        create ──▶ Kubernetes object that keeps its id, if there is one ──▶ source remembers
-//! ```
-//!
-//! # Guarantees
-//! - A create that follows one whose outcome is unknown is preceded by a look at the other system.
-//! - What was written is what the next run reads, before any poll has shown it.
+//! Dependents that know themselves how to read and write their resource. To the engine each of them is a bulk one with one
+//! key.
 //!
 //! # Assumptions
 //! - Creates of the other system may be repeated where the process died between the create and the write that keeps its id:
 //!   nobody knows then that it was created. Make them idempotent, by an id that follows from the primary, wherever it can be.
 
 mod declared;
-mod engine;
 
 use std::{any::type_name, future::Future, sync::Arc};
 

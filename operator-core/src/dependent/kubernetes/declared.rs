@@ -100,7 +100,8 @@ impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
 impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P> {
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
-        Dependent::new(name, Single::new(self.dependent, self.settings.finish(), self.target))
+        let managed = self.settings.finish();
+        Dependent::new(name, managed.declaration(), Single::new(self.dependent, managed, self.target))
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::FutureExt;
 
 use super::{Desired, settings::Managed};
 use crate::{
-    dependent::{Capabilities, DependentSource, Engine, Error},
-    event_source::Access,
+    dependent::{Engine, Error, erased::Answer},
     reconciler::{
         BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -61,18 +60,10 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
             }
         }
     }
-
-    fn secondary(&self, object: Arc<D::Resource>) -> Secondary {
-        Secondary::of_object(object, self.managed.kind.clone())
-    }
 }
 
 impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
-    fn reconcile<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<ReconcileResult, BoxError>> {
+    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
         async move {
             let managed = &self.managed;
             let actual = self.actual(primary, context)?;
@@ -86,17 +77,13 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
                 }
             };
             Ok(done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
-                ReconcileResult::of(operation, self.secondary(object))
+                ReconcileResult::of(operation, self.managed.secondary(object))
             }))
         }
         .boxed()
     }
 
-    fn delete<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<(), BoxError>> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
         async move {
             if !self.managed.capabilities.can_delete() {
                 return Ok(());
@@ -109,27 +96,11 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
         .boxed()
     }
 
-    fn secondaries<'r>(
-        &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<Vec<Secondary>, BoxError>> {
+    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let actual = self.actual(primary, context)?;
-            Ok(actual.map(|actual| self.secondary(actual)).into_iter().collect())
+            Ok(actual.map(|actual| self.managed.secondary(actual)).into_iter().collect())
         }
         .boxed()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.managed.capabilities
-    }
-
-    fn event_sources(&self) -> Vec<DependentSource> {
-        self.managed.source.declared.iter().cloned().collect()
-    }
-
-    fn access(&self) -> Vec<Access> {
-        self.managed.access()
     }
 }

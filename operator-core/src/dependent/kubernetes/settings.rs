@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::source::{Source, SourceChoice};
 use crate::{
-    dependent::{Capabilities, Error, matcher::Matcher},
-    event_source::Access,
-    reconciler::Context,
-    resource::{KubeObject, MappingAnnotations, ResourceType},
+    dependent::{Capabilities, Error, erased::Declaration, matcher::Matcher},
+    reconciler::{Context, workflow::Secondary},
+    resource::{Access, KubeObject, MappingAnnotations, ResourceType},
 };
 
 /// The settings of a declaration.
@@ -77,9 +76,24 @@ impl<K: KubeObject> Managed<K> {
         Ok(context.resource_operations().event_source(&self.source.name).delete(object).await?)
     }
 
+    /// What is known of a dependent that manages one object for each primary.
+    pub(in crate::dependent) fn declaration(&self) -> Declaration {
+        Declaration {
+            capabilities: self.capabilities,
+            event_sources: self.source.declared.iter().cloned().collect(),
+            access: self.access(),
+            deletes_while_reconciling: false,
+        }
+    }
+
+    /// An object as results have it.
+    pub(in crate::dependent) fn secondary(&self, object: Arc<K>) -> Secondary {
+        Secondary::of_object(object, self.kind.clone())
+    }
+
     /// The rights that are needed to write. What is written is also read, where a creation meets what exists, or a deletion
     /// is refused.
-    pub(in crate::dependent) fn access(&self) -> Vec<Access> {
+    fn access(&self) -> Vec<Access> {
         let capabilities = self.capabilities;
         let mut verbs = Vec::new();
         if capabilities.can_create() || capabilities.can_update() || capabilities.can_delete() {

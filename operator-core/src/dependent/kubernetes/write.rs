@@ -82,11 +82,10 @@ impl<K: KubeObject> Managed<K> {
     }
 
     async fn create(&self, writer: &DependentWriter<'_, K>) -> Result<Arc<K>, operations::Error> {
-        match (self.use_ssa, self.adopt_existing) {
-            (true, true) => writer.apply(None).await,
-            (true, false) => writer.apply_new().await,
-            (false, _) => writer.create().await,
+        if !self.use_ssa {
+            return writer.create().await;
         }
+        if self.adopt_existing { writer.apply(None).await } else { writer.apply_new().await }
     }
 
     async fn update(&self, writer: &DependentWriter<'_, K>, actual: &K) -> Result<Arc<K>, operations::Error> {

@@ -18,7 +18,7 @@ const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
 /// Whether a server-side apply of the dependent `desired` by `manager` would change `actual`, whose managed fields are
 /// `managed`.
 ///
-/// It is [`operations::matcher::matches_applied`](crate::operations::matcher::matches_applied) on the main resource, which
+/// It is [`operations::matcher::matches_owned_fields`](crate::operations::matcher::matches_owned_fields) on the main resource, which
 /// says what counts as a difference, with these further ones that don't, as the server would make the same of them:
 /// - a quantity that is written differently, in all kinds that come with Kubernetes;
 /// - a default that the server has written into a value that is owned as a whole: of references to fields and resources,
@@ -44,8 +44,9 @@ pub fn matches_applied(
     managed: &[ManagedFieldsEntry],
     manager: &str,
 ) -> Match {
-    let matches =
-        |desired: &Value| without_previous(matcher::matches_applied(desired, actual, managed, manager, None));
+    let matches = |desired: &Value| {
+        without_previous(matcher::matches_owned_fields(desired, actual, managed, manager, None))
+    };
     let plain = matches(desired);
     if !matches!(plain, Match::Differs(_)) {
         return plain;

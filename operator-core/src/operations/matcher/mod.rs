@@ -1,7 +1,7 @@
 //! Decides without a request whether a write would change anything.
 //!
 //! For a replacement and a merge patch that is a plain comparison ([`matches_replacement`], [`matches_replaced_status`],
-//! [`matches_merged`]). The rest of this page is about server-side apply, [`matches_applied`].
+//! [`matches_merged`]). The rest of this page is about server-side apply, [`matches_owned_fields`].
 //!
 //! The API server records in `metadata.managedFields` which fields each manager applied last. Restricted to those
 //! fields, the actual object is what the manager said last time, as far as nobody changed it since; comparing that
@@ -72,7 +72,7 @@ pub const MAX_PATHS: usize = 8;
 /// Where the set of owned fields is kept, and so the path of a difference that is in the set and not in a field.
 const MANAGED_FIELDS: &str = "metadata.managedFields";
 
-/// The answer of [`matches_applied`].
+/// The answer of [`matches_owned_fields`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Match {
@@ -111,7 +111,7 @@ impl Match {
 ///
 /// JOSDK: `SSABasedGenericKubernetesResourceMatcher`, which does not tell subresources apart and fails on malformed
 /// sets.
-pub fn matches_applied(
+pub fn matches_owned_fields(
     desired: &Value,
     actual: &Value,
     managed: &[ManagedFieldsEntry],

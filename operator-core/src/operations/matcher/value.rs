@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 /// Removes every `null` field of every object inside `value`, also of those inside lists.
 ///
 /// To be called on what is sent: a `null` in an applied object is recorded as an owned field, while
-/// [`matches_applied`](super::matches_applied) takes it as absent. Items of lists stay, as they are positions.
+/// [`matches_owned_fields`](super::matches_owned_fields) takes it as absent. Items of lists stay, as they are positions.
 pub fn strip_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -17,6 +17,7 @@ mod result;
 mod secondary;
 mod surroundings;
 
+pub use crate::observe::node::{NodeState, Operation};
 pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
 pub(crate) use handle::{ManagedWorkflow, Remembered};
@@ -24,6 +25,6 @@ pub use handle::{WorkflowError, WorkflowHandle};
 pub(crate) use latest::LatestResults;
 pub use latest::NodeStatus;
 pub(crate) use panicked::{Panicked, panic_text};
-pub use result::{NodeResult, NodeState, WorkflowResult};
-pub use secondary::{Operation, ReconcileResult, Secondary};
+pub use result::{NodeResult, WorkflowResult};
+pub use secondary::{ReconcileResult, Secondary};
 pub(crate) use surroundings::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};

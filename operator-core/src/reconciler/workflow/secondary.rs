@@ -4,40 +4,8 @@ use std::{any::Any, fmt, sync::Arc};
 
 use serde_json::Value;
 
+use super::Operation;
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
-
-/// What a dependent did to a resource. Answers to JOSDK's `ReconcileResult.Operation`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Operation {
-    /// It didn't exist, and was created.
-    Created,
-    /// It was not as desired, and was changed.
-    Updated,
-    /// It was found as desired, or is only read.
-    #[default]
-    Matched,
-    /// It was deleted: one of several, which is not desired any more.
-    Deleted,
-}
-
-impl Operation {
-    /// The word for it in results and logs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Matched => "matched",
-            Self::Deleted => "deleted",
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// A secondary resource of any type, as dependents hand it to conditions and results. Cheap to clone.
 #[derive(Clone)]

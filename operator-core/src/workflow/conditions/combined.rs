@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    reconciler::{BoxError, Context, workflow::ConditionResult},
+    reconciler::{Context, workflow::ConditionResult},
     resource::KubeObject,
-    workflow::{Condition, NodeView},
+    workflow::{Condition, NodeView, condition::Answer},
 };
 
 /// Combines conditions; for everything that is one.
@@ -42,12 +42,7 @@ impl<T> ConditionExt for T {}
 pub struct And<A, B>(A, B);
 
 impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for And<A, B> {
-    async fn check(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let first = self.0.check(node, primary, context).await?;
         if first.is_met() { self.1.check(node, primary, context).await } else { Ok(first) }
     }
@@ -58,12 +53,7 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for And<A, B>
 pub struct Or<A, B>(A, B);
 
 impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for Or<A, B> {
-    async fn check(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let first = self.0.check(node, primary, context).await?;
         if first.is_met() {
             return Ok(first);
@@ -83,12 +73,7 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for Or<A, B> 
 pub struct Not<C>(C);
 
 impl<P: KubeObject, C: Condition<P>> Condition<P> for Not<C> {
-    async fn check(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let answer = self.0.check(node, primary, context).await?;
         let reason =
             if answer.reason().is_empty() { "a condition is met that must not be" } else { answer.reason() };

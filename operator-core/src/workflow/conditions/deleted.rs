@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    reconciler::{BoxError, Context, workflow::ConditionResult},
+    reconciler::{Context, workflow::ConditionResult},
     resource::KubeObject,
-    workflow::{Condition, NodeView},
+    workflow::{Condition, NodeView, condition::Answer},
 };
 
 /// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
@@ -14,12 +14,7 @@ use crate::{
 pub struct ResourceDeleted;
 
 impl<P: KubeObject> Condition<P> for ResourceDeleted {
-    async fn check(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let left = node.secondaries(primary, context).await?;
         let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
         let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();

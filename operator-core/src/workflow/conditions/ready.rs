@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    reconciler::{BoxError, Context, workflow::ConditionResult},
+    reconciler::{Context, workflow::ConditionResult},
     resource::KubeObject,
     status::kstatus,
-    workflow::{Condition, NodeView},
+    workflow::{Condition, NodeView, condition::Answer},
 };
 
 /// Met once all objects of the node are what they ask to be, by the rules of their kinds: a Deployment has its replicas, a
@@ -16,12 +16,7 @@ use crate::{
 pub struct Ready;
 
 impl<P: KubeObject> Condition<P> for Ready {
-    async fn check(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let now = context.wall_clock().now();
         let secondaries = node.secondaries(primary, context).await?;
         let mut last = kstatus::Kstatus::not_found();

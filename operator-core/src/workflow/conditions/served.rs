@@ -3,9 +3,9 @@
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
-    reconciler::{BoxError, Context, workflow::ConditionResult},
+    reconciler::{Context, workflow::ConditionResult},
     resource::{KubeObject, ResourceType},
-    workflow::{Condition, NodeView},
+    workflow::{Condition, NodeView, condition::Answer},
 };
 
 /// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
@@ -40,12 +40,7 @@ impl CrdPresent {
 }
 
 impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
-    async fn check(
-        &self,
-        _: &NodeView<'_, P>,
-        _: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
         let (discovery, subscriber) = context.shared().workflows.discovery()?;
         let present = discovery.is_defined(&self.name, subscriber).await?;
         Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
@@ -89,12 +84,7 @@ impl KindServed {
 }
 
 impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
-    async fn check(
-        &self,
-        _: &NodeView<'_, P>,
-        _: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
         let (discovery, subscriber) = context.shared().workflows.discovery()?;
         let kind = &self.resource_type;
         let served = discovery.is_served(kind, subscriber).await?;

@@ -68,25 +68,6 @@ pub enum RemovalObstacle {
 }
 
 impl Fate {
-    /// The same for logs, metrics and JSON: a word in kebab case that doesn't change.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Ready => "ready",
-            Self::NotReady => "not-ready",
-            Self::Failed => "failed",
-            Self::Inactive => "inactive",
-            Self::Held => "held",
-            Self::Waiting => "waiting",
-            Self::Blocked { .. } => "blocked",
-            Self::Gone => "gone",
-            Self::Deleting => "deleting",
-            Self::DeleteFailed => "delete-failed",
-            Self::RemovalBlocked { .. } => "removal-blocked",
-        }
-    }
-
     /// Whether nothing is left of the node, as far as the workflow is concerned: what it depends on may be deleted.
     #[must_use]
     pub const fn is_removed(self) -> bool {

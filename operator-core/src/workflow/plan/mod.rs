@@ -1,4 +1,4 @@
-//! What is done next about the nodes of a workflow: two state machines that somebody else drives.
+//! What is done next about the nodes of a workflow: a state machine that somebody else drives.
 //!
 //! ```text
 //!               ┌─ Run ──▶ Reconcile ─ Ready ──▶ Check of those that depend on it, once all they depend on is ready
@@ -10,13 +10,13 @@
 //!                                                                     └ NotYet, Failed: what it depends on waits
 //! ```
 //!
-//! A clean-up is the last part alone, with every node marked.
+//! A clean-up is the last part alone: every node is marked from the start.
 //!
 //! ```
-//! use operator_core::workflow::{Graph, plan::{Checked, Fate, Reconciled, ReconcilePlan, Step}};
+//! use operator_core::workflow::{Graph, plan::{Checked, Fate, Plan, Reconciled, Step}};
 //!
 //! let graph = Graph::new([("config", vec![]), ("deployment", vec!["config"])])?;
-//! let (mut plan, mut steps) = (ReconcilePlan::new(&graph), Vec::new());
+//! let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
 //! plan.start(&mut steps);
 //! while let Some(step) = steps.pop() {
 //!     match step {
@@ -47,16 +47,14 @@
 //! # Assumptions
 //! - Every step that is asked for is answered, be it with a failure. A run that is given up halfway needs no farewell.
 
-mod cleanup;
 mod fate;
-mod reconcile;
+mod machine;
 mod step;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
-pub use cleanup::CleanupPlan;
 pub use fate::{Fate, Obstacle, RemovalObstacle};
-pub use reconcile::ReconcilePlan;
+pub use machine::Plan;
 pub use step::{Checked, Reconciled, Removed, Step};

@@ -8,13 +8,13 @@ use crate::workflow::NodeId;
 #[must_use]
 pub enum Step {
     /// Evaluate the activation condition, then the reconcile precondition; answered by
-    /// [`ReconcilePlan::checked`](super::ReconcilePlan::checked).
+    /// [`Plan::checked`](super::Plan::checked).
     Check(NodeId),
     /// Reconcile the dependent, then evaluate the ready postcondition; answered by
-    /// [`ReconcilePlan::reconciled`](super::ReconcilePlan::reconciled).
+    /// [`Plan::reconciled`](super::Plan::reconciled).
     Reconcile(NodeId),
     /// Evaluate the activation condition, delete the dependent if it is active, then evaluate the delete postcondition;
-    /// answered by `removed` of the plan.
+    /// answered by [`Plan::removed`](super::Plan::removed).
     Delete(NodeId),
 }
 

@@ -1,4 +1,4 @@
-//! What both plans keep for each node.
+//! What a plan keeps for each node.
 
 use super::{Fate, Removed, Step};
 use crate::workflow::{Graph, NodeId};

@@ -12,14 +12,14 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
 use super::{
     NodeId, Workflow,
     builder::Declared,
-    plan::{Checked, CleanupPlan, Fate, ReconcilePlan, Reconciled, Removed, Step},
+    plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use crate::{
     observe::Observation,
@@ -37,7 +37,7 @@ pub(super) async fn reconcile<P: KubeObject>(
     primary: &Arc<P>,
     context: &Context<P>,
 ) -> WorkflowResult {
-    Run { workflow, primary, context, cleans_up: false }.drive(ReconcilePlan::new(&workflow.graph)).await
+    Run { workflow, primary, context, cleans_up: false }.drive(Plan::reconcile(&workflow.graph)).await
 }
 
 pub(super) async fn cleanup<P: KubeObject>(
@@ -45,7 +45,7 @@ pub(super) async fn cleanup<P: KubeObject>(
     primary: &Arc<P>,
     context: &Context<P>,
 ) -> WorkflowResult {
-    Run { workflow, primary, context, cleans_up: true }.drive(CleanupPlan::new(&workflow.graph)).await
+    Run { workflow, primary, context, cleans_up: true }.drive(Plan::cleanup(&workflow.graph)).await
 }
 
 /// What all steps of a run look at.
@@ -64,50 +64,19 @@ enum Answer {
     Removed(Removed),
 }
 
-/// Either plan.
-trait Plan {
-    fn start(&mut self, steps: &mut Vec<Step>);
-    fn answer(&mut self, node: NodeId, answer: Answer, steps: &mut Vec<Step>);
-    fn fate(&self, node: NodeId) -> Fate;
-}
-
-impl Plan for ReconcilePlan<'_> {
-    fn start(&mut self, steps: &mut Vec<Step>) {
-        ReconcilePlan::start(self, steps);
-    }
-
-    fn answer(&mut self, node: NodeId, answer: Answer, steps: &mut Vec<Step>) {
-        match answer {
-            Answer::Checked(checked) => self.checked(node, checked, steps),
-            Answer::Reconciled(reconciled) => self.reconciled(node, reconciled, steps),
-            Answer::Removed(removed) => self.removed(node, removed, steps),
+impl Answer {
+    /// Tells the plan.
+    fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
+        match self {
+            Self::Checked(checked) => plan.checked(node, checked, steps),
+            Self::Reconciled(reconciled) => plan.reconciled(node, reconciled, steps),
+            Self::Removed(removed) => plan.removed(node, removed, steps),
         }
-    }
-
-    fn fate(&self, node: NodeId) -> Fate {
-        ReconcilePlan::fate(self, node)
-    }
-}
-
-impl Plan for CleanupPlan<'_> {
-    fn start(&mut self, steps: &mut Vec<Step>) {
-        CleanupPlan::start(self, steps);
-    }
-
-    fn answer(&mut self, node: NodeId, answer: Answer, steps: &mut Vec<Step>) {
-        // A clean-up asks for nothing but deletions.
-        if let Answer::Removed(removed) = answer {
-            self.removed(node, removed, steps);
-        }
-    }
-
-    fn fate(&self, node: NodeId) -> Fate {
-        CleanupPlan::fate(self, node)
     }
 }
 
 impl<P: KubeObject> Run<'_, P> {
-    async fn drive(&self, mut plan: impl Plan) -> WorkflowResult {
+    async fn drive(&self, mut plan: Plan<'_>) -> WorkflowResult {
         let graph = &self.workflow.graph;
         let mut records: Vec<Record> = graph.nodes().map(|_| Record::default()).collect();
         let mut steps = Vec::new();
@@ -118,7 +87,7 @@ impl<P: KubeObject> Run<'_, P> {
             while let Some(step) = steps.get(next).copied() {
                 next += 1;
                 if self.needs_no_check(step) {
-                    plan.answer(step.node(), Answer::Checked(Checked::Run), &mut steps);
+                    plan.checked(step.node(), Checked::Run, &mut steps);
                 } else {
                     let record = std::mem::take(&mut records[step.node().index()]);
                     under_way.push(self.step(step, record));
@@ -127,7 +96,7 @@ impl<P: KubeObject> Run<'_, P> {
             steps.clear();
             let Some((node, record, answer)) = under_way.next().await else { break };
             records[node.index()] = record;
-            plan.answer(node, answer, &mut steps);
+            answer.give(&mut plan, node, &mut steps);
             // What waits for others is told at the end, when it is certain that they don't come this time.
             let fate = plan.fate(node);
             if fate != Fate::Pending && fate.blocked_by().is_none() {
@@ -159,17 +128,11 @@ impl<P: KubeObject> Run<'_, P> {
 
     fn tell(&self, node: NodeId, state: &NodeState) {
         let shared = self.context.shared();
-        // By itself, the reason doesn't say which node has to come first.
-        let reason = match state {
-            NodeState::Blocked { by, reason } => Cow::Owned(format!("{by} {reason}")),
-            other => Cow::Borrowed(other.reason()),
-        };
         let observation = Observation::NodeState {
             controller: &shared.controller,
             key: self.context.primary_key(),
             node: self.workflow.graph.name(node),
-            state: state.as_str(),
-            reason: &reason,
+            state,
         };
         shared.writer.observers.observe(&observation);
         tracing::debug!(node = self.workflow.graph.name(node), %state, "node");

@@ -10,7 +10,7 @@ use crate::{
     event_source::Claimant,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, ConditionResult, Panicked},
+        workflow::{ConditionKind, Panicked},
     },
     resource::KubeObject,
     workflow::{
@@ -72,13 +72,12 @@ impl<P: KubeObject> Run<'_, P> {
         let Some(precondition) = &node.precondition else { return Ok(Checked::Run) };
         let view = view(node);
         let asked = ConditionKind::ReconcilePrecondition;
-        let (gate, answer) = guarded(asked, precondition.gate(&view, self.primary, self.context)).await?;
+        let (gate, answer) = guarded(asked, precondition.decide(&view, self.primary, self.context)).await?;
         let (checked, reason) = match gate {
             Gate::Run => (Checked::Run, String::new()),
             Gate::Hold(reason) => (Checked::Hold, reason),
             Gate::Remove(reason) => (Checked::Remove, reason),
         };
-        let answer = answer.unwrap_or_else(|| ConditionResult::when(checked == Checked::Run, reason.clone()));
         record.conditions.insert(asked, answer);
         record.reason = reason;
         Ok(checked)

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::json;
 
-use super::super::{MAX_PATHS, Match, matches_applied};
+use super::super::{MAX_PATHS, Match, matches_owned_fields};
 use super::{MANAGER, applied, differs, matched};
 
 #[test]
@@ -14,7 +14,7 @@ fn the_entries_of_one_manager_are_told_apart_by_subresource() {
     let status = applied(Some("status"), json!({"f:status": {"f:ready": {}}}));
     let both = [main.clone(), status.clone()];
     let answer = |desired, managed: &[_], subresource| {
-        matches_applied(desired, &actual, managed, MANAGER, subresource)
+        matches_owned_fields(desired, &actual, managed, MANAGER, subresource)
     };
     assert_eq!(answer(&desired, &both, None), Match::Equal);
     assert_eq!(answer(&desired, &both, Some("")), Match::Equal);
@@ -34,8 +34,11 @@ fn the_entries_of_one_manager_are_told_apart_by_subresource() {
 fn a_status_that_is_not_owned_differs() {
     let (desired, actual) = (json!({"status": {"ready": true}}), json!({"status": {"ready": true}}));
     let managed = [applied(Some("status"), json!({}))];
-    assert_eq!(matches_applied(&desired, &actual, &managed, MANAGER, Some("status")), differs(&["status"]));
-    assert_eq!(matches_applied(&json!({}), &actual, &managed, MANAGER, Some("status")), Match::Equal);
+    assert_eq!(
+        matches_owned_fields(&desired, &actual, &managed, MANAGER, Some("status")),
+        differs(&["status"])
+    );
+    assert_eq!(matches_owned_fields(&json!({}), &actual, &managed, MANAGER, Some("status")), Match::Equal);
 }
 
 #[test]
@@ -44,7 +47,7 @@ fn entries_of_others_and_of_updates_do_not_count() {
     let ours = applied(None, json!({"f:spec": {"f:a": {}}}));
     let update = ManagedFieldsEntry { operation: Some("Update".to_owned()), ..ours.clone() };
     let other = ManagedFieldsEntry { manager: Some("kubectl".to_owned()), ..ours.clone() };
-    let answer = |managed: &[_]| matches_applied(&object, &object, managed, MANAGER, None);
+    let answer = |managed: &[_]| matches_owned_fields(&object, &object, managed, MANAGER, None);
     assert_eq!(answer(&[]), Match::NeverApplied);
     assert_eq!(answer(&[update.clone(), other.clone()]), Match::NeverApplied);
     assert_eq!(answer(&[update, other, ours.clone()]), Match::Equal);
@@ -58,7 +61,7 @@ fn a_set_of_another_version_differs() {
         api_version: Some(version.to_owned()),
         ..applied(None, json!({"f:spec": {"f:a": {}}}))
     };
-    let answer = |entry| matches_applied(&object, &object, &[entry], MANAGER, None);
+    let answer = |entry| matches_owned_fields(&object, &object, &[entry], MANAGER, None);
     assert_eq!(answer(entry("example.com/v1")), Match::Equal);
     assert_eq!(answer(entry("example.com/v1beta1")), differs(&["apiVersion"]));
 }

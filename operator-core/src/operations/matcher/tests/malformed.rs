@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Value, json};
 
-use super::super::{Match, matches_applied};
+use super::super::{Match, matches_owned_fields};
 use super::{MANAGER, applied, differs, matched, matched_spec};
 
 #[test]
@@ -17,7 +17,7 @@ fn a_set_that_is_none_differs() {
         ManagedFieldsEntry { fields_v1: None, ..whole.clone() },
         ManagedFieldsEntry { fields_type: Some("FieldsV2".to_owned()), ..whole },
     ] {
-        let answer = matches_applied(&object, &object, &[entry], MANAGER, None);
+        let answer = matches_owned_fields(&object, &object, &[entry], MANAGER, None);
         assert_eq!(answer, differs(&["metadata.managedFields"]));
     }
 }

@@ -10,7 +10,7 @@ mod property;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde_json::{Value, json};
 
-use super::{Match, matches_applied};
+use super::{Match, matches_owned_fields};
 
 const MANAGER: &str = "webpage-operator";
 
@@ -29,8 +29,8 @@ fn applied(subresource: Option<&str>, fields: Value) -> ManagedFieldsEntry {
 /// Matches against one entry for the main resource.
 fn matched(desired: &Value, actual: &Value, owned: Value) -> Match {
     let as_text = applied(None, owned.to_string().into());
-    let of_text = matches_applied(desired, actual, &[as_text], MANAGER, None);
-    let of_tree = matches_applied(desired, actual, &[applied(None, owned)], MANAGER, None);
+    let of_text = matches_owned_fields(desired, actual, &[as_text], MANAGER, None);
+    let of_tree = matches_owned_fields(desired, actual, &[applied(None, owned)], MANAGER, None);
     assert_eq!(of_text, of_tree, "owned fields are the same as text");
     of_tree
 }

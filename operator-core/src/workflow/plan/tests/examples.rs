@@ -22,9 +22,12 @@ fn run(kind: Kind, declared: &[(&str, &[&str])], special: &[(&str, Answers)]) ->
         };
         format!("{verb} {}", graph.name(step.node()))
     });
-    let fates = trace.fates.iter().map(|fate| match fate.blocked_by() {
-        Some(by) => format!("{} by {}", fate.name(), graph.name(by)),
-        None => fate.name().to_owned(),
+    let fates = trace.fates.iter().map(|fate| match fate {
+        Fate::Blocked { by, because } => format!("Blocked by {}: {because:?}", graph.name(*by)),
+        Fate::RemovalBlocked { by, because } => {
+            format!("RemovalBlocked by {}: {because:?}", graph.name(*by))
+        }
+        own => format!("{own:?}"),
     });
     (steps.collect(), fates.collect())
 }
@@ -47,14 +50,14 @@ fn a_chain_is_worked_off_from_its_top() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[]);
     let expected = ["check a", "reconcile a", "check b", "reconcile b", "check c", "reconcile c"];
     assert_eq!(steps, expected);
-    assert_eq!(fates, ["ready", "ready", "ready"]);
+    assert_eq!(fates, ["Ready", "Ready", "Ready"]);
 }
 
 #[test]
 fn a_removed_node_goes_after_what_depends_on_it() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove))]);
     assert_eq!(steps, ["check a", "delete c", "delete b", "delete a"]);
-    assert_eq!(fates, ["gone", "gone", "gone"]);
+    assert_eq!(fates, ["Gone", "Gone", "Gone"]);
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn an_inactive_node_is_not_deleted_but_what_depends_on_it_is() {
     let special = [("a", checked(Checked::Inactive)), ("b", removed(Removed::Inactive))];
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
     assert_eq!(steps, ["check a", "delete c", "delete b"]);
-    assert_eq!(fates, ["inactive", "inactive", "gone"]);
+    assert_eq!(fates, ["Inactive", "Inactive", "Gone"]);
 }
 
 #[test]
@@ -70,14 +73,14 @@ fn what_is_still_there_blocks_the_removal_of_what_it_needs() {
     let special = [("a", checked(Checked::Remove)), ("c", removed(Removed::NotYet))];
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
     assert_eq!(steps, ["check a", "delete c"]);
-    assert_eq!(fates, ["removal-blocked by c", "removal-blocked by c", "deleting"]);
+    assert_eq!(fates, ["RemovalBlocked by c: Deleting", "RemovalBlocked by c: Deleting", "Deleting"]);
 }
 
 #[test]
 fn behind_a_held_node_nothing_happens() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Hold))]);
     assert_eq!(steps, ["check a"]);
-    assert_eq!(fates, ["held", "blocked by a", "blocked by a"]);
+    assert_eq!(fates, ["Held", "Blocked by a: Held", "Blocked by a: Held"]);
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn removal_wins_over_holding() {
     let special = [("b", checked(Checked::Hold)), ("c", checked(Checked::Remove))];
     let (steps, fates) = run(Kind::Reconcile, DIAMOND, &special);
     assert_eq!(steps, ["check a", "reconcile a", "check b", "check c", "delete d", "delete c"]);
-    assert_eq!(fates, ["ready", "held", "gone", "gone"]);
+    assert_eq!(fates, ["Ready", "Held", "Gone", "Gone"]);
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn a_node_that_went_through_another_gate_counts_as_gone_for_one_that_closes_late
         &[("early", &[]), ("late", &[]), ("middle", &["late"]), ("end", &["early", "middle"])];
     let graph = Graph::new(declared.iter().map(|(name, dependencies)| (*name, dependencies.iter()))).unwrap();
     let [early, late, middle, end] = [0, 1, 2, 3].map(|position| graph.nodes().nth(position).unwrap());
-    let (mut plan, mut steps) = (ReconcilePlan::new(&graph), Vec::new());
+    let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
     plan.start(&mut steps);
     plan.checked(early, Checked::Remove, &mut steps);
     plan.removed(end, Removed::Gone, &mut steps);
@@ -107,7 +110,7 @@ fn a_node_that_went_through_another_gate_counts_as_gone_for_one_that_closes_late
 fn a_failure_in_a_diamond_leaves_the_other_side_alone() {
     let failing = Answers { reconciled: Reconciled::Failed, ..Answers::FINE };
     let (_, fates) = run(Kind::Reconcile, DIAMOND, &[("b", failing)]);
-    assert_eq!(fates, ["ready", "failed", "ready", "blocked by b"]);
+    assert_eq!(fates, ["Ready", "Failed", "Ready", "Blocked by b: Failed"]);
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn the_nearest_is_to_blame() {
     let declared: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"]), ("z", &[]), ("c", &["b", "z"])];
     let special = [("a", checked(Checked::Failed)), ("z", checked(Checked::Waiting))];
     let (_, fates) = run(Kind::Reconcile, declared, &special);
-    assert_eq!(fates, ["failed", "blocked by a", "waiting", "blocked by z"]);
+    assert_eq!(fates, ["Failed", "Blocked by a: Failed", "Waiting", "Blocked by z: Waiting"]);
 }
 
 #[test]
@@ -123,13 +126,13 @@ fn a_clean_up_begins_at_the_bottom_and_takes_no_notice_of_gates() {
     let special = [("a", checked(Checked::Hold)), ("b", removed(Removed::Failed))];
     let (steps, fates) = run(Kind::Cleanup, DIAMOND, &special);
     assert_eq!(steps, ["delete d", "delete b", "delete c"]);
-    assert_eq!(fates, ["removal-blocked by b", "delete-failed", "gone", "gone"]);
+    assert_eq!(fates, ["RemovalBlocked by b: DeleteFailed", "DeleteFailed", "Gone", "Gone"]);
 }
 
 #[test]
 fn a_workflow_without_nodes_ends_as_it_starts() {
     let graph = Graph::new(std::iter::empty::<(&str, [&str; 0])>()).unwrap();
-    let (mut plan, mut steps) = (ReconcilePlan::new(&graph), Vec::new());
+    let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
     assert!(!plan.is_finished());
     plan.start(&mut steps);
     assert!(plan.is_finished() && steps.is_empty());

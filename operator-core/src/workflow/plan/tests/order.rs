@@ -1,10 +1,10 @@
-//! What is true of both plans: what comes after what, that runs end, and that they are deterministic.
+//! What is true of both kinds of runs: what comes after what, that runs end, and that they are deterministic.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::{scenario::Plan, *};
+use super::{scenario::Driven, *};
 
 fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![2 => Just(Kind::Reconcile), 1 => Just(Kind::Cleanup)]
@@ -124,7 +124,7 @@ proptest! {
     fn an_answer_that_nobody_asked_for_is_ignored(
         scenario in scenarios(), kind in kinds(), noise in any::<u32>(),
     ) {
-        let mut plan = Plan::new(kind, &scenario.graph);
+        let mut plan = Driven::new(kind, &scenario.graph);
         let (mut open, mut steps) = (Vec::new(), Vec::new());
         let mut asked = Vec::new();
         plan.start(&mut open);

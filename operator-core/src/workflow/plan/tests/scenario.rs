@@ -85,51 +85,40 @@ impl Trace {
     }
 }
 
-/// One of the plans.
-pub(super) enum Plan<'g> {
-    Reconcile(ReconcilePlan<'g>),
-    Cleanup(CleanupPlan<'g>),
+/// A plan, and what it is for.
+pub(super) struct Driven<'g> {
+    kind: Kind,
+    plan: Plan<'g>,
 }
 
-impl<'g> Plan<'g> {
+impl<'g> Driven<'g> {
     pub(super) fn new(kind: Kind, graph: &'g Graph) -> Self {
-        match kind {
-            Kind::Reconcile => Self::Reconcile(ReconcilePlan::new(graph)),
-            Kind::Cleanup => Self::Cleanup(CleanupPlan::new(graph)),
-        }
+        let plan = match kind {
+            Kind::Reconcile => Plan::reconcile(graph),
+            Kind::Cleanup => Plan::cleanup(graph),
+        };
+        Self { kind, plan }
     }
 
     pub(super) fn start(&mut self, steps: &mut Vec<Step>) {
-        match self {
-            Self::Reconcile(plan) => plan.start(steps),
-            Self::Cleanup(plan) => plan.start(steps),
-        }
+        self.plan.start(steps);
     }
 
     pub(super) fn answer(&mut self, step: Step, answers: Answers, steps: &mut Vec<Step>) {
-        match (self, step) {
-            (Self::Reconcile(plan), Step::Check(node)) => plan.checked(node, answers.checked, steps),
-            (Self::Reconcile(plan), Step::Reconcile(node)) => {
-                plan.reconciled(node, answers.reconciled, steps);
-            }
-            (Self::Reconcile(plan), Step::Delete(node)) => plan.removed(node, answers.removed, steps),
-            (Self::Cleanup(plan), Step::Delete(node)) => plan.removed(node, answers.removed, steps),
-            (Self::Cleanup(_), step) => panic!("{step:?} in a clean-up"),
+        match step {
+            Step::Delete(node) => self.plan.removed(node, answers.removed, steps),
+            step if self.kind == Kind::Cleanup => panic!("{step:?} in a clean-up"),
+            Step::Check(node) => self.plan.checked(node, answers.checked, steps),
+            Step::Reconcile(node) => self.plan.reconciled(node, answers.reconciled, steps),
         }
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        match self {
-            Self::Reconcile(plan) => plan.is_finished(),
-            Self::Cleanup(plan) => plan.is_finished(),
-        }
+        self.plan.is_finished()
     }
 
     pub(super) fn fates(&self) -> Vec<Fate> {
-        match self {
-            Self::Reconcile(plan) => plan.fates().map(|(_, fate)| fate).collect(),
-            Self::Cleanup(plan) => plan.fates().map(|(_, fate)| fate).collect(),
-        }
+        self.plan.fates().map(|(_, fate)| fate).collect()
     }
 }
 
@@ -140,7 +129,7 @@ impl Scenario {
 
     /// Runs to the end. The order says which of the steps that are open is answered next.
     pub(super) fn run(&self, kind: Kind, order: &[u8]) -> Trace {
-        let mut plan = Plan::new(kind, &self.graph);
+        let mut plan = Driven::new(kind, &self.graph);
         let (mut events, mut open, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let mut order = order.iter().cycle();
         assert!(!plan.is_finished(), "a run begins before it ends");

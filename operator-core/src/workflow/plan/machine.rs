@@ -1,4 +1,4 @@
-//! One run of a workflow for a primary that lives.
+//! One run of a workflow.
 
 use super::{
     Checked, Fate, Reconciled, Removed, Step,
@@ -6,13 +6,13 @@ use super::{
 };
 use crate::workflow::{Graph, NodeId};
 
-/// Decides what is done next about a primary that isn't being deleted.
+/// Decides what is done next about the nodes of a workflow.
 ///
 /// Each method appends the steps that may be done now. An answer that nobody asked for is ignored.
 ///
-/// JOSDK: `WorkflowReconcileExecutor`.
+/// JOSDK: `WorkflowReconcileExecutor` and `WorkflowCleanupExecutor`.
 #[derive(Clone, Debug)]
-pub struct ReconcilePlan<'g> {
+pub struct Plan<'g> {
     graph: &'g Graph,
     table: Table,
     /// How many of the nodes that a node depends on are not ready.
@@ -21,19 +21,34 @@ pub struct ReconcilePlan<'g> {
     marked: Vec<NodeId>,
 }
 
-impl<'g> ReconcilePlan<'g> {
-    /// A run in which nothing has happened yet.
+impl<'g> Plan<'g> {
+    /// A run for a primary that isn't being deleted, in which nothing has happened yet.
     #[must_use]
-    pub fn new(graph: &'g Graph) -> Self {
-        let dependencies_left = graph.nodes().map(|node| graph.dependencies_of(node).count()).collect();
-        Self { graph, table: Table::new(graph, State::Unreached), dependencies_left, marked: Vec::new() }
+    pub fn reconcile(graph: &'g Graph) -> Self {
+        Self::of(graph, State::Unreached)
     }
 
-    /// Begins the run: asks to check the nodes that depend on nothing. Does nothing the second time.
+    /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it asks for
+    /// [`Step::Delete`] only: preconditions and ready postconditions don't count any more, and nothing is held back.
+    #[must_use]
+    pub fn cleanup(graph: &'g Graph) -> Self {
+        Self::of(graph, State::Marked)
+    }
+
+    fn of(graph: &'g Graph, state: State) -> Self {
+        let dependencies_left = graph.nodes().map(|node| graph.dependencies_of(node).count()).collect();
+        Self { graph, table: Table::new(graph, state), dependencies_left, marked: Vec::new() }
+    }
+
+    /// Begins the run: asks to check the nodes that depend on nothing, or to delete those on which nothing depends. Does
+    /// nothing the second time.
     pub fn start(&mut self, steps: &mut Vec<Step>) {
         if self.table.start() {
             for node in self.graph.nodes() {
-                self.check_if_free(node, steps);
+                if self.table.state(node) == State::Unreached {
+                    self.check_if_free(node, steps);
+                }
+                self.table.delete_if_free(node, steps);
             }
             self.table.resolve_if_finished(self.graph);
         }

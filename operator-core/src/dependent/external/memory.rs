@@ -1,0 +1,154 @@
+//! What is remembered of resources: the event source that knows them, and which creates may have happened although nobody
+//! said so.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+
+use crate::{
+    dependent::Error,
+    event_source::ExternalSource,
+    reconciler::{BoxError, Context},
+    resource::{KubeObject, ObjectKey},
+};
+
+/// The memory of a dependent of the user's own.
+#[derive(Debug)]
+pub(in crate::dependent) struct Memory<K> {
+    /// The event source that remembers the resources, where there is one.
+    pub(in crate::dependent) source: Option<Arc<str>>,
+    unanswered: Unanswered<K>,
+}
+
+impl<K> Default for Memory<K> {
+    fn default() -> Self {
+        Self { source: None, unanswered: Unanswered::default() }
+    }
+}
+
+impl<K: Ord + Clone> Memory<K> {
+    /// The source that remembers the resources.
+    pub(super) fn store<P: KubeObject, R: 'static>(
+        &self,
+        dependent: &str,
+        context: &Context<P>,
+    ) -> Result<Option<ExternalSource<R>>, BoxError> {
+        let Some(name) = self.source.as_deref() else { return Ok(None) };
+        let unknown =
+            || Error::UnknownEventSource { dependent: dependent.to_owned(), event_source: name.to_owned() };
+        Ok(Some(context.external_source(Some(name)).ok_or_else(unknown)?))
+    }
+
+    /// Before a look: has the source fetch what it has not fetched yet for this primary, and in any case after a create whose
+    /// outcome nobody knows.
+    pub(super) async fn refresh<P: KubeObject, R: 'static>(
+        &self,
+        dependent: &str,
+        context: &Context<P>,
+    ) -> Result<(), BoxError> {
+        let key = context.primary_key();
+        let in_doubt = self.unanswered.in_doubt(key, |key| context.primary_cache().get(key).is_some());
+        if let Some(source) = self.store::<P, R>(dependent, context)? {
+            if in_doubt {
+                source.refetch(key).await?;
+            } else {
+                source.fetch_now(key).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A create is about to be sent. Noted before it is, so that a run which is dropped while it waits leaves the note behind.
+    pub(super) fn begin_create(&self, primary: &ObjectKey, resource: &K) {
+        self.unanswered.begin(primary, resource);
+    }
+
+    /// These resources are there.
+    pub(super) fn found<'k>(&self, primary: &ObjectKey, resources: impl IntoIterator<Item = &'k K>)
+    where
+        K: 'k,
+    {
+        self.unanswered.found(primary, resources);
+    }
+
+    /// Everything that is desired for this primary is there.
+    pub(super) fn settle(&self, primary: &ObjectKey) {
+        self.unanswered.settled(primary);
+    }
+}
+
+/// What was to be created for a primary, by its key, and was not answered well. Nearly always empty.
+#[derive(Debug)]
+struct Unanswered<K>(Mutex<BTreeMap<ObjectKey, BTreeSet<K>>>);
+
+impl<K> Default for Unanswered<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Ord + Clone> Unanswered<K> {
+    fn begin(&self, primary: &ObjectKey, resource: &K) {
+        self.0.lock().entry(primary.clone()).or_default().insert(resource.clone());
+    }
+
+    /// These creates were answered, or their resources were looked for and are known by now.
+    fn found<'k>(&self, primary: &ObjectKey, resources: impl IntoIterator<Item = &'k K>)
+    where
+        K: 'k,
+    {
+        let mut all = self.0.lock();
+        let Some(keys) = all.get_mut(primary) else { return };
+        for resource in resources {
+            keys.remove(resource);
+        }
+        if keys.is_empty() {
+            all.remove(primary);
+        }
+    }
+
+    /// Nothing of this primary is in doubt any more.
+    fn settled(&self, primary: &ObjectKey) {
+        self.0.lock().remove(primary);
+    }
+
+    /// Whether a create of this primary is in doubt. Primaries that are gone are forgotten on the way.
+    fn in_doubt(&self, primary: &ObjectKey, exists: impl Fn(&ObjectKey) -> bool) -> bool {
+        let mut all = self.0.lock();
+        all.retain(|key, _| exists(key));
+        all.contains_key(primary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_create_is_in_doubt_until_it_is_answered_or_its_primary_goes() {
+        let (a, b) = (ObjectKey::namespaced("shop", "a"), ObjectKey::namespaced("shop", "b"));
+        let unanswered = Unanswered::default();
+        assert!(!unanswered.in_doubt(&a, |_| true));
+        unanswered.begin(&a, &());
+        unanswered.begin(&b, &());
+        assert!(unanswered.in_doubt(&a, |_| true));
+        unanswered.settled(&a);
+        assert!(!unanswered.in_doubt(&a, |_| true));
+        assert!(!unanswered.in_doubt(&a, |key| *key != b));
+        assert!(!unanswered.in_doubt(&b, |_| true), "what is gone is forgotten");
+    }
+
+    #[test]
+    fn one_of_several_that_is_found_says_nothing_of_the_others() {
+        let (primary, unanswered) = (ObjectKey::namespaced("shop", "a"), Unanswered::default());
+        unanswered.begin(&primary, &1);
+        unanswered.begin(&primary, &2);
+        unanswered.found(&primary, &[1, 3]);
+        assert!(unanswered.in_doubt(&primary, |_| true));
+        unanswered.found(&primary, &[2]);
+        assert!(!unanswered.in_doubt(&primary, |_| true));
+    }
+}

@@ -1,0 +1,133 @@
+//! Dependents of the user's own, which know themselves how to read and write their resources: the one algorithm for all of
+//! them. A bulk dependent has resources by key; a single one is a bulk one with the key `()`.
+//!
+//! ```text
+//! source remembers? ── fetched once for this primary ──▶ resources by key
+//!        a create was not answered ──▶ refetch ─────────▶ resources by key
+//!                                                            │
+//!        ┌───────────────────────────────────────────────────┘
+//!        ├─ not desired ──▶ delete ──▶ source forgets ──▶ the object that keeps its id goes
+//!        ├─ missing ──▶ create ──▶ source remembers ──▶ an object keeps its id
+//!        └─ found ──▶ an object keeps its id ──▶ matches? ── no ──▶ update ──▶ source remembers
+//! ```
+//!
+//! # Guarantees
+//! - A create that follows one whose outcome is unknown is preceded by a look at the other system.
+//! - What was written is what the next run reads, before any poll has shown it.
+//! - An id is kept before anything else is done with a resource, and goes after the resource is gone.
+
+mod engine;
+mod memory;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Borrow, collections::BTreeMap, future::Future, sync::Arc};
+
+use super::{DependentSource, erased::Answer};
+use crate::{
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+pub(super) use engine::Custom;
+pub(super) use state::StateOf;
+
+/// What is called of a user's dependent whatever it can do.
+pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
+    /// What tells the resources of one primary apart.
+    type Key: Ord + Clone + Send + Sync + 'static;
+    /// What is managed.
+    type Resource: Send + Sync + 'static;
+    /// A resource that is desired, as creates and updates take it.
+    type Desired: Borrow<Self::Resource> + Send + Sync + 'static;
+
+    /// What is there now.
+    fn actual(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = Result<Actual<Self, P>, BoxError>> + Send;
+
+    /// Whether something may be desired that is not among these.
+    fn may_lack(actual: &Actual<Self, P>) -> bool;
+
+    /// The event sources that it brings along.
+    fn event_sources(&self) -> Vec<DependentSource>;
+
+    /// What a resource is called in errors, where there are several.
+    fn label(key: &Self::Key) -> Option<String>;
+
+    /// What tells a resource apart in results.
+    fn id(&self, key: &Self::Key, resource: &Self::Resource) -> String;
+}
+
+type Key<C, P> = <C as Keyed<P>>::Key;
+type Resource<C, P> = <C as Keyed<P>>::Resource;
+type Desired<C, P> = <C as Keyed<P>>::Desired;
+
+/// What is there.
+pub(super) type Actual<C, P> = BTreeMap<Key<C, P>, Arc<Resource<C, P>>>;
+/// What is to be there.
+pub(super) type Wanted<C, P> = BTreeMap<Key<C, P>, Desired<C, P>>;
+
+// What a dependent can do is said by traits that it may lack, so the calls are kept as functions.
+
+type Desire<C, P> = fn(&C, &P, &Context<P>) -> Result<Wanted<C, P>, BoxError>;
+type Create<C, P> = for<'r> fn(
+    &'r C,
+    &'r Key<C, P>,
+    Desired<C, P>,
+    &'r Arc<P>,
+    &'r Context<P>,
+) -> Answer<'r, Arc<Resource<C, P>>>;
+type Matches<C, P> = fn(&C, &Resource<C, P>, &Resource<C, P>, &P, &Context<P>) -> bool;
+type Update<C, P> = for<'r> fn(
+    &'r C,
+    &'r Key<C, P>,
+    &'r Arc<Resource<C, P>>,
+    Desired<C, P>,
+    &'r Arc<P>,
+    &'r Context<P>,
+) -> Answer<'r, Arc<Resource<C, P>>>;
+type Delete<C, P> =
+    for<'r> fn(&'r C, &'r Key<C, P>, &'r Arc<Resource<C, P>>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+
+type State<C, P, S> = fn(&C, &Key<C, P>, &Resource<C, P>, &P, &Context<P>) -> Result<S, BoxError>;
+
+/// What both declarations have beside what their traits say.
+macro_rules! declaration {
+    ($declaration:ident of $resource:ident) => {
+        impl<D: $resource<P>, P: KubeObject> $declaration<D, P> {
+            /// Names it; by default it is the last segment of the type's name.
+            pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+                self.0.name = name.into();
+                self
+            }
+
+            /// What is there is read from the caching event source of that name outside the cluster, so that the source is
+            /// asked to fetch what it doesn't know yet of a primary, and is told what was written.
+            pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
+                self.0.memory.source = Some(event_source.into());
+                self
+            }
+        }
+
+        impl<D: $resource<P>, P: KubeObject> $crate::dependent::IntoDependent<P> for $declaration<D, P> {
+            fn into_dependent(self) -> $crate::dependent::Dependent<P> {
+                self.0.finish()
+            }
+        }
+
+        impl<D: $resource<P>, P: KubeObject> std::fmt::Debug for $declaration<D, P> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($declaration))
+                    .field("name", &self.0.name)
+                    .field("capabilities", &self.0.capabilities())
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(super) use declaration;

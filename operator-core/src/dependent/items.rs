@@ -1,0 +1,61 @@
+//! Work on the resources of one dependent.
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
+
+use super::Error;
+use crate::reconciler::{
+    BoxError,
+    workflow::{Operation, ReconcileResult, Secondary},
+};
+
+/// How many items of one dependent are worked on at the same time.
+const AT_ONCE: usize = 16;
+
+/// What is done about one item; nothing where it isn't there and may not be created.
+pub(super) type Work<'w> = BoxFuture<'w, Result<Option<(Operation, Secondary)>, BoxError>>;
+
+/// What became of the items.
+#[derive(Default)]
+pub(super) struct Items {
+    done: Vec<(Operation, Secondary)>,
+    /// By what they are called; the one resource of a single dependent is not called anything.
+    failed: Vec<(Option<String>, BoxError)>,
+    count: usize,
+}
+
+impl Items {
+    /// Works on all of these, whatever becomes of each; the results are in their order.
+    pub(super) async fn work<'w>(
+        &mut self,
+        items: impl IntoIterator<Item = (Option<String>, Work<'w>)> + Send,
+    ) {
+        // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.
+        let mut all = Vec::new();
+        for (label, work) in items {
+            all.push(async move { (label, work.await) }.boxed());
+        }
+        self.count += all.len();
+        let mut results = stream::iter(all).buffered(AT_ONCE);
+        while let Some((label, result)) = results.next().await {
+            match result {
+                Ok(done) => self.done.extend(done),
+                Err(error) => self.failed.push((label, error)),
+            }
+        }
+    }
+
+    /// What came of all of them.
+    pub(super) fn finish(self) -> Result<ReconcileResult, BoxError> {
+        let mut failed = Vec::new();
+        for (label, error) in self.failed {
+            match label {
+                Some(label) => failed.push((label, error)),
+                None => return Err(error),
+            }
+        }
+        if failed.is_empty() {
+            return Ok(ReconcileResult::aggregated(self.done));
+        }
+        Err(Box::new(Error::Items { failed, of: self.count }))
+    }
+}
