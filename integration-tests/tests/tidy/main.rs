@@ -8,4 +8,5 @@ mod purity;
 mod rows;
 mod servers;
 mod sources;
+mod test_cluster;
 mod text;
