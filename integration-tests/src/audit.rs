@@ -15,7 +15,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
 use operator_core::{
     OperatorBuilder,
-    testing::{AuditEvent, TestCluster},
+    testing::{AuditEvent, AuditReader, TestCluster},
 };
 
 use crate::{Scene, TestObject, eventually};
@@ -38,19 +38,16 @@ impl Caller {
 
 /// Follows one caller through the audit log.
 pub struct Audit {
-    cluster: TestCluster,
+    log: AuditReader,
     client: Client,
     caller: Caller,
-    /// How many entries of the log were looked at.
-    seen: usize,
+    /// Entries that were read and come after those that were told.
+    read: Vec<AuditEvent>,
 }
 
 impl fmt::Debug for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Audit")
-            .field("caller", &self.caller)
-            .field("seen", &self.seen)
-            .finish_non_exhaustive()
+        f.debug_struct("Audit").field("caller", &self.caller).finish_non_exhaustive()
     }
 }
 
@@ -72,7 +69,8 @@ impl Audit {
     }
 
     async fn of(cluster: &TestCluster, caller: Caller) -> Result<Self> {
-        let mut audit = Self { cluster: cluster.clone(), client: cluster.client()?, caller, seen: 0 };
+        let (log, client) = (cluster.audit_from_now()?, cluster.client()?);
+        let mut audit = Self { log, client, caller, read: Vec::new() };
         audit.calls().await?;
         Ok(audit)
     }
@@ -90,15 +88,11 @@ impl Audit {
         Api::<ConfigMap>::default_namespaced(self.client.clone()).get_opt(&marker).await?;
         let what = format!("{marker} in the audit log");
         let new = eventually(&what, async || {
-            let mut log = self.cluster.audit()?;
-            let end = log.iter().rposition(|event| event.name == marker);
-            Ok(end.map(|end| {
-                log.truncate(end + 1);
-                log.split_off(self.seen)
-            }))
+            self.read.extend(self.log.read()?);
+            let end = self.read.iter().rposition(|event| event.name == marker);
+            Ok(end.map(|end| self.read.drain(..=end).collect::<Vec<_>>()))
         });
         let new = new.await?;
-        self.seen += new.len();
         Ok(Calls(new.into_iter().filter(|event| self.caller.made(event)).collect()))
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use kube::{Api, Client};
-use operator_core::testing::TestCluster;
+use operator_core::testing::{AuditReader, TestCluster};
 
 use crate::workload::TestResource;
 
@@ -24,8 +24,8 @@ pub(crate) struct Subject {
     pub(crate) client: Client,
     pub(crate) objects: Api<TestResource>,
     process: Option<Child>,
-    /// How many lines of the audit log were there before the phase.
-    seen: usize,
+    /// The calls since the phase began.
+    log: AuditReader,
     cpu: f64,
 }
 
@@ -34,9 +34,8 @@ impl Subject {
         let namespace = cluster.namespace(&format!("load-{name}")).await?;
         let client = cluster.client()?;
         let objects = Api::namespaced(client.clone(), &namespace);
-        let cluster = cluster.clone();
-        let mut subject =
-            Self { cluster, name, namespace, client, objects, process: None, seen: 0, cpu: 0.0 };
+        let (cluster, log) = (cluster.clone(), cluster.audit_from_now()?);
+        let mut subject = Self { cluster, name, namespace, client, objects, process: None, log, cpu: 0.0 };
         subject.start()?;
         Ok(subject)
     }
@@ -66,16 +65,16 @@ impl Subject {
 
     /// Forgets what was measured so far.
     pub(crate) fn begin_phase(&mut self) -> Result<()> {
-        self.seen = self.cluster.audit()?.len();
+        self.log = self.cluster.audit_from_now()?;
         self.cpu = self.cpu_seconds()?;
         Ok(())
     }
 
     /// Prints what the operator has cost since the phase began.
-    pub(crate) fn end_phase(&self, phase: &str, took: Duration, note: &str) -> Result<()> {
+    pub(crate) fn end_phase(&mut self, phase: &str, took: Duration, note: &str) -> Result<()> {
         let mut requests = BTreeMap::<&str, usize>::new();
-        let audit = self.cluster.audit()?;
-        for event in audit.iter().skip(self.seen) {
+        let audit = self.log.read()?;
+        for event in &audit {
             if event.user == self.name && event.stage == "ResponseComplete" {
                 *requests.entry(event.verb.as_str()).or_default() += 1;
             }

@@ -110,14 +110,15 @@ async fn the_audit_log_tells_calls_apart_by_user_agent() {
     let agent = format!("agent-of-{namespace}");
     let mut config = cluster.config();
     config.headers.push((http::header::USER_AGENT, agent.parse().unwrap()));
+    let (mut log, mut calls) = (cluster.audit_from_now().unwrap(), Vec::new());
     let maps = Api::<ConfigMap>::namespaced(Client::try_from(config).unwrap(), &namespace);
     maps.create(&PostParams::default(), &config_map("one")).await.unwrap();
     assert!(maps.get("two").await.is_err());
 
-    let calls = eventually("both calls are in the log", || async {
-        let events = cluster.audit().unwrap();
-        let calls: Vec<_> = events.into_iter().filter(|event| event.user_agent == agent).collect();
-        (calls.len() >= 2).then_some(calls)
+    let calls = eventually("both calls are in the log", || {
+        calls.extend(log.read().unwrap().into_iter().filter(|event| event.user_agent == agent));
+        let so_far = calls.clone();
+        async move { (so_far.len() >= 2).then_some(so_far) }
     })
     .await;
     let seen: Vec<_> =

@@ -18,7 +18,7 @@ mod steps;
 mod templates;
 mod watch;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use k8s_openapi::{
@@ -26,7 +26,7 @@ use k8s_openapi::{
 };
 use kube::{Api, Client, api::PostParams};
 use operator_core::{
-    environment::SystemClock,
+    environment::{SystemClock, WallClock},
     testing::{ControlPlane, Controllers, InProcessServer, TestCluster},
 };
 use serde_json::json;
@@ -54,7 +54,7 @@ fn definition() -> CustomResourceDefinition {
 
 async fn prepare_in_process() -> anyhow::Result<Client> {
     // The real one runs without controllers, too.
-    let client = InProcessServer::with_controllers(Arc::new(SystemClock), Controllers::Off).client();
+    let client = InProcessServer::with_controllers(|| SystemClock.now(), Controllers::Off).client();
     Api::all(client.clone()).create(&PostParams::default(), &definition()).await?;
     make_namespace(&client).await?;
     Ok(client)

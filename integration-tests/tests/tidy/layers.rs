@@ -49,7 +49,7 @@ fn floor(module: &str) -> u8 {
 }
 
 /// The first segments after `crate::`, also those of a group in braces.
-fn modules_used(code: &str) -> BTreeSet<String> {
+pub(crate) fn modules_used(code: &str) -> BTreeSet<String> {
     let identifier = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     };

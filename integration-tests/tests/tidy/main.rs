@@ -10,4 +10,5 @@ mod purity;
 mod rows;
 mod servers;
 mod sources;
+mod test_cluster;
 mod text;

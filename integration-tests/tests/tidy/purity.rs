@@ -32,7 +32,6 @@ const PURE: &[&str] = &[
     "processor/rate_limit.rs",
     "processor/retry.rs",
     "status/",
-    "testing/in_process/fields/",
     "workflow/error.rs",
     "workflow/graph/",
     "workflow/mermaid/",
@@ -96,8 +95,7 @@ const WRITES: &[&str] = &[
 
 /// The library's files without its tests and without what is for tests and the command line.
 fn library() -> Vec<Source> {
-    let decides = |path: &str| PURE.iter().any(|pure| path.starts_with(pure));
-    let for_users = |path: &str| (path.starts_with("testing/") || path.starts_with("cli")) && !decides(path);
+    let for_users = |path: &str| path.starts_with("testing/") || path.starts_with("cli");
     let mut sources = sources::rust("operator-core/src");
     sources.retain(|source| !source.is_test() && !for_users(&source.path));
     sources

@@ -25,19 +25,19 @@ use k8s_openapi::{
 use kube::{
     Api, Client, Config, ResourceExt,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
-    client::ConfigExt,
     core::{GroupVersionKind, TypeMeta},
     discovery::{self, Scope},
 };
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
-use tower::Layer;
 
-use super::{
-    AuditEvent, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both,
-    crds::{MANAGER, install},
-};
+use test_cluster::install_crd;
+
+use super::{AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both};
 use crate::{client::TransportHook, operator::OperatorBuilder};
+
+/// Whose fields those of applied objects are.
+const MANAGER: &str = "operator-core-testing";
 
 /// What a shared control plane runs, beside etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -179,7 +179,10 @@ impl TestCluster {
     /// The same as someone else, so that RBAC applies; see [`ControlPlane::config_as`].
     #[must_use]
     pub fn config_as(&self, user: &str, groups: &[&str]) -> Config {
-        acting_as(self.config(), user, groups)
+        match &self.server {
+            Server::Real(plane) => plane.config_as(user, groups),
+            Server::InProcess(server) => server.config_as(user, groups),
+        }
     }
 
     /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name someone else.
@@ -197,7 +200,7 @@ impl TestCluster {
     pub fn server_hook(&self) -> Option<TransportHook> {
         match &self.server {
             Server::Real(_) => None,
-            Server::InProcess(server) => Some(server.hook()),
+            Server::InProcess(server) => Some(server.clone().into()),
         }
     }
 
@@ -222,13 +225,9 @@ impl TestCluster {
     /// # Errors
     /// As [`client`](Self::client).
     pub fn client_of(&self, config: Config) -> Result<Client, Error> {
-        let failed = || Error::kube("make a client");
         match &self.server {
-            Server::Real(_) => Client::try_from(config).map_err(failed()),
-            Server::InProcess(server) => {
-                let who = config.extra_headers_layer().map_err(failed())?;
-                Ok(Client::new(who.layer(server.transport()), config.default_namespace))
-            }
+            Server::Real(_) => Client::try_from(config).map_err(Error::kube("make a client")),
+            Server::InProcess(server) => server.client_of(config),
         }
     }
 
@@ -240,6 +239,18 @@ impl TestCluster {
         match &self.server {
             Server::Real(plane) => plane.audit(),
             Server::InProcess(server) => Ok(server.audit()),
+        }
+    }
+
+    /// The calls that the API server answers from now on, for tests that look again and again; see
+    /// [`ControlPlane::audit_from_now`].
+    ///
+    /// # Errors
+    /// As [`audit`](Self::audit).
+    pub fn audit_from_now(&self) -> Result<AuditReader, Error> {
+        match &self.server {
+            Server::Real(plane) => plane.audit_from_now(),
+            Server::InProcess(server) => Ok(server.audit_from_now()),
         }
     }
 
@@ -268,7 +279,7 @@ impl TestCluster {
         let installations = crds.into_iter().map(|crd| {
             let cell = Arc::clone(self.installed.lock().entry(crd.name_any()).or_default());
             let client = client.clone();
-            async move { cell.get_or_try_init(|| install(&client, &crd)).await.copied() }
+            async move { cell.get_or_try_init(|| install_crd(&client, &crd)).await.copied() }
         });
         futures::future::try_join_all(installations).await.map(|_| ())
     }
@@ -300,14 +311,6 @@ impl TestCluster {
         }
         Ok(applied)
     }
-}
-
-/// The configuration for someone else than the administrator, who impersonates `user`.
-pub(super) fn acting_as(mut config: Config, user: &str, groups: &[&str]) -> Config {
-    config.auth_info.impersonate = Some(user.to_owned());
-    config.auth_info.impersonate_groups =
-        (!groups.is_empty()).then(|| groups.iter().map(|group| (*group).to_owned()).collect());
-    config
 }
 
 async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Scope), Error> {

@@ -1,7 +1,8 @@
 //! For tests and for development: a real control plane on demand.
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests need
-//! again and again; [`TestOperator`] is an operator inside a test, which can be waited for and counted. The binaries are built once from Go modules that this crate carries; the page "Testing with a control
+//! again and again; [`TestOperator`] is an operator inside a test, which can be waited for and counted. The API servers
+//! themselves are those of the crate `test-cluster`, which knows nothing of operators; the page "Testing with a control
 //! plane" of the documentation says what else is possible.
 //!
 //! | Java Operator SDK | here |
@@ -13,25 +14,22 @@
 mod both;
 mod cluster;
 mod context;
-mod control_plane;
-mod crds;
-mod error;
 pub mod faults;
 mod in_process;
-mod looks;
+#[cfg(test)]
+mod in_process_tests;
 mod operator;
-mod proxy;
 mod request_log;
 pub mod simulation;
 
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
-pub use control_plane::{Assets, AuditEvent, ControlPlane, ControlPlaneBuilder, Part};
-pub use error::Error;
-pub use in_process::{Controllers, InProcessServer};
 pub use operator::{Settled, TestOperator};
-pub use proxy::Proxy;
 pub use request_log::{ObjectRequest, RequestLog};
+pub use test_cluster::{
+    Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,
+    Part, Proxy,
+};
 
 /// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.
 ///

@@ -29,12 +29,12 @@ const DOCUMENTS: [&str; 13] = [
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../operator-core");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../operator-core/test-cluster");
     let folder = tempfile::tempdir()?;
     let documents = documents(folder.path()).await?;
 
     // The Go program is built in a module of its own, which asks for what the control plane is built from.
-    let module = core.join("control-plane/cluster");
+    let module = package.join("control-plane/cluster");
     for file in ["go.mod", "go.sum"] {
         fs::copy(module.join(file), folder.path().join(file)).with_context(|| format!("copy {file}"))?;
     }
@@ -48,7 +48,7 @@ async fn main() -> anyhow::Result<()> {
         .output()
         .context("run go")?;
     ensure!(output.status.success(), "go run has failed: {}", output.status);
-    let types = core.join("src/testing/in_process/fields/recorded/types.json");
+    let types = package.join("src/in_process/fields/recorded/types.json");
     fs::write(&types, output.stdout).with_context(|| format!("write {}", types.display()))
 }
 

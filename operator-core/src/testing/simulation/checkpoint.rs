@@ -21,7 +21,7 @@ use super::{
     record::{Actor, Call, Record},
     world::World,
 };
-use crate::testing::in_process::{InProcessServer, Snapshot};
+use test_cluster::{InProcessServer, Snapshot, install_crd};
 
 /// What the calm run has come to by then.
 #[derive(Clone, Debug)]
@@ -94,7 +94,9 @@ impl World {
 
     /// Installs the definitions of the operator, or goes on from where the calm run was when it had installed them.
     pub(super) async fn install(&self, crds: &[CustomResourceDefinition]) {
-        let is_new = |checkpoint: &Checkpoint| checkpoint.served.server.version() == self.server.version();
+        let is_new = |checkpoint: &Checkpoint| {
+            checkpoint.served.server.resource_version() == self.server.resource_version()
+        };
         let known = self
             .checkpoint()
             .filter(|checkpoint| is_new(checkpoint))
@@ -108,7 +110,7 @@ impl World {
         let is_new = self.checkpoint.borrow().as_ref().is_some_and(is_new);
         let before = self.record.with_calls(<[Call]>::len);
         for crd in crds {
-            if let Err(error) = crate::testing::crds::install(&self.client, crd).await {
+            if let Err(error) = install_crd(&self.client, crd).await {
                 self.violated(Oracle::Test, format!("a definition can't be installed: {error}"));
             }
         }

@@ -90,11 +90,14 @@ pub(super) struct World {
 impl World {
     pub(super) async fn new(setting: Setting) -> Rc<Self> {
         let record = Arc::new(Record::new(setting.canaries));
-        let clock: Arc<dyn WallClock> = Arc::new(super::life::VirtualClock(Arc::clone(&record)));
+        let clock = {
+            let clock = super::life::VirtualClock(Arc::clone(&record));
+            move || clock.now()
+        };
         let checkpoint = setting.calm.as_ref().and_then(|calm| calm.checkpoint.as_ref());
         let server = match checkpoint {
             Some(checkpoint) => InProcessServer::from_snapshot(clock, checkpoint.served.server()),
-            None => InProcessServer::with_wall_clock(clock),
+            None => InProcessServer::with_clock(clock),
         };
         let crash_point = match setting.choices.given(CRASH_POINT) {
             0 => None,
@@ -109,7 +112,8 @@ impl World {
                 async move { recorded(&record, Actor::User, request, inner).await }
             })
         };
-        let clients = Clients::new(&config(&server), &[server.hook(), users], None, &Environment::real());
+        let clients =
+            Clients::new(&config(&server), &[server.clone().into(), users], None, &Environment::real());
         let client = clients.expect("a configuration without credentials can be used").direct;
         let world = Rc::new(Self {
             choices: setting.choices,
@@ -219,7 +223,7 @@ impl World {
             .without_listener()
             .without_leader_election()
             .config(config(&self.server))
-            .transport(self.server.hook())
+            .transport(self.server.clone().into())
             .transport(life.gate())
             .transport(self.faults.hook())
             .observer(Arc::clone(&self.exclusive) as _)

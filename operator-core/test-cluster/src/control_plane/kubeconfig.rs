@@ -1,0 +1,49 @@
+//! Kubeconfigs with everything inside: no file next to them is needed.
+
+use k8s_openapi::ByteString;
+use serde_json::{Value, json};
+
+use super::certs::Identity;
+use crate::error::Error;
+
+/// The text of a kubeconfig for one user of the API server at `127.0.0.1:port`.
+pub(super) fn kubeconfig(port: u16, ca: &str, user: &str, identity: &Identity) -> Result<String, Error> {
+    let value = json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{ "name": "control-plane", "cluster": {
+            "server": format!("https://127.0.0.1:{port}"),
+            "certificate-authority-data": base64(ca),
+        }}],
+        "users": [{ "name": user, "user": {
+            "client-certificate-data": base64(&identity.certificate),
+            "client-key-data": base64(&identity.key),
+        }}],
+        "contexts": [{ "name": "control-plane", "context": { "cluster": "control-plane", "user": user } }],
+        "current-context": "control-plane",
+    });
+    serde_saphyr::to_string(&value)
+        .map_err(|error| Error::Yaml { what: "the kubeconfig".to_owned(), message: error.to_string() })
+}
+
+/// Kubernetes writes bytes as base64, and so does its type for them.
+fn base64(text: &str) -> Value {
+    json!(ByteString(text.as_bytes().to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn kube_reads_what_is_written() {
+        let identity = Identity { certificate: "certificate".to_owned(), key: "key".to_owned() };
+        let ca = super::super::certs::Authority::new().unwrap().certificate();
+        let text = kubeconfig(6443, &ca, "admin", &identity).unwrap();
+        let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
+        let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.unwrap();
+        assert_eq!(config.cluster_url, "https://127.0.0.1:6443/");
+        assert_eq!(config.auth_info.client_certificate_data.as_deref(), Some("Y2VydGlmaWNhdGU="));
+        assert_eq!(config.root_cert.map(|certificates| certificates.len()), Some(1));
+    }
+}

@@ -1,0 +1,123 @@
+//! The Go modules that this crate carries, so that it works outside its repository.
+
+use std::env::consts::{ARCH, OS};
+
+/// A Go module that builds one binary.
+pub(super) struct Module {
+    /// What is built, for people.
+    pub(super) what: &'static str,
+    /// The binary's name.
+    pub(super) binary: &'static str,
+    /// The package to build.
+    pub(super) package: &'static str,
+    /// The Go module whose version names the binary's version.
+    pub(super) principal: &'static str,
+    /// The packages whose `gitVersion` a release's build sets; what is built without it calls itself v0.0.0.
+    pub(super) versioned: &'static [&'static str],
+    /// Names that the binary is called by, too.
+    pub(super) links: &'static [&'static str],
+    /// Its files, the name and the content of each.
+    pub(super) files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! carried {
+    ($folder:literal: $($name:literal),+) => {
+        &[$(($name, include_str!(concat!("../../control-plane/", $folder, "/", $name)))),+]
+    };
+}
+
+/// etcd, the API server, the controllers, the scheduler, kubectl and the supervisor.
+pub(super) const CLUSTER: Module = Module {
+    what: "etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl",
+    binary: "control-plane",
+    package: ".",
+    principal: "k8s.io/kubernetes",
+    versioned: &["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"],
+    links: &["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"],
+    files: carried!("cluster": "main.go", "supervise.go", "lifeline.go", "go.mod", "go.sum"),
+};
+
+/// kwok, whose dependencies are other versions of the same modules.
+pub(super) const KWOK: Module = Module {
+    what: "kwok",
+    binary: "kwok",
+    package: "sigs.k8s.io/kwok/cmd/kwok",
+    principal: "sigs.k8s.io/kwok",
+    versioned: &[],
+    links: &[],
+    files: carried!("kwok": "go.mod", "go.sum"),
+};
+
+/// Where the control plane reads what is not a flag, and what it is supervised by.
+pub(super) const AUDIT_POLICY: &str = include_str!("../../control-plane/audit-policy.yaml");
+pub(super) const STAGES: &str = include_str!("../../control-plane/stages.yaml");
+pub(super) const NODE: &str = include_str!("../../control-plane/node.yaml");
+pub(super) const SUPERVISE: &str = include_str!("../../control-plane/supervise.sh");
+
+impl Module {
+    /// The version that `go.mod` asks of the principal module, as in "v1.36.3".
+    pub(super) fn version(&self) -> &'static str {
+        self.directive(self.principal).unwrap_or("unknown")
+    }
+
+    /// The oldest Go that can build it, as in "1.26.0".
+    pub(super) fn go_version(&self) -> &'static str {
+        self.directive("go").unwrap_or("1")
+    }
+
+    /// The name of its folder in the cache: it changes with whatever changes the binary. A home folder may be
+    /// shared by machines of different kinds, so it holds the kind.
+    pub(super) fn key(&self) -> String {
+        format!("{}-{}-{OS}-{ARCH}-{:016x}", self.binary, self.version(), self.fingerprint())
+    }
+
+    /// What follows a word in `go.mod`, be it in a line or in a block of its own.
+    fn directive(&self, word: &str) -> Option<&'static str> {
+        let (_, go_mod) = self.files.iter().find(|(name, _)| *name == "go.mod")?;
+        go_mod.lines().find_map(|line| {
+            let line = line.strip_prefix("require ").unwrap_or(line);
+            let mut words = line.split_whitespace();
+            (words.next() == Some(word)).then(|| words.next()).flatten()
+        })
+    }
+
+    /// What the linker is told: no debugging information, and the version.
+    pub(super) fn linker_flags(&self) -> String {
+        let set = |package: &&str| format!(" -X {package}.gitVersion={}", self.version());
+        format!("-s -w{}", self.versioned.iter().map(set).collect::<String>())
+    }
+
+    /// FNV-1a over names, contents and flags. The standard library's hasher may change with Rust's version, which would
+    /// cost every user a build.
+    fn fingerprint(&self) -> u64 {
+        let flags = self.linker_flags();
+        let files =
+            self.files.iter().flat_map(|(name, content)| [name.as_bytes(), &[0], content.as_bytes(), &[0]]);
+        files.chain([flags.as_bytes()]).flatten().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_come_from_the_modules() {
+        assert!(CLUSTER.version().starts_with("v1."), "{}", CLUSTER.version());
+        assert!(KWOK.version().starts_with("v0."), "{}", KWOK.version());
+        assert!(CLUSTER.go_version().starts_with("1."), "{}", CLUSTER.go_version());
+    }
+
+    #[test]
+    fn a_changed_file_changes_the_key() {
+        let changed =
+            Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n")], ..CLUSTER };
+        let again =
+            Module { files: &[("go.mod", "go 1.26\nrequire k8s.io/kubernetes v1.36.3\n\n")], ..CLUSTER };
+        assert_eq!(changed.version(), "v1.36.3");
+        assert_eq!(changed.key(), changed.key());
+        assert_ne!(changed.key(), again.key());
+    }
+}

@@ -1,0 +1,159 @@
+use std::{io, path::PathBuf, sync::Arc};
+
+/// What this crate can fail with.
+///
+/// The messages don't repeat their source; print the chain, as `anyhow` does with `{:#}`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file, a folder or a process could not be used.
+    #[error("could not {doing}")]
+    Io {
+        /// What was tried, as in "read /tmp/file".
+        doing: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// There is neither a cluster nor a binary, and nothing to build one with.
+    #[error(
+        "no `go` on the PATH to build the control plane with: install Go {wanted} or newer, \
+         or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, \
+         or set USE_EXISTING_CLUSTER=true to use the cluster of the current kubeconfig"
+    )]
+    NoGo {
+        /// The oldest version that can build the control plane.
+        wanted: String,
+    },
+    /// The Go that is there cannot build the control plane.
+    #[error(
+        "{found} is too old to build the control plane: install Go {wanted} or newer, \
+         or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, \
+         or set USE_EXISTING_CLUSTER=true to use the cluster of the current kubeconfig"
+    )]
+    OldGo {
+        /// What `go env GOVERSION` says.
+        found: String,
+        /// The oldest version that can build the control plane.
+        wanted: String,
+    },
+    /// `go build` failed.
+    #[error("`go build` of {what} failed; its last lines:\n{log}")]
+    Build {
+        /// What was being built.
+        what: String,
+        /// The last lines of its output.
+        log: String,
+    },
+    /// The user has no cache folder to keep binaries in.
+    #[error("no cache folder for this user: set HOME, XDG_CACHE_HOME or KUBEBUILDER_ASSETS")]
+    NoCacheFolder,
+    /// A folder of binaries lacks one that was asked for.
+    #[error("{name} is not in {}: add it there, or unset KUBEBUILDER_ASSETS to build it", folder.display())]
+    AssetMissing {
+        /// The file's name.
+        name: &'static str,
+        /// The folder that was searched.
+        folder: PathBuf,
+    },
+    /// The CA, a certificate or a key could not be made.
+    #[error("could not make the certificates")]
+    Certificates(#[from] rcgen::Error),
+    /// A part ended by itself, and the control plane with it.
+    #[error("{part} ended by itself ({status}); its last lines:\n{log}")]
+    Died {
+        /// The part's name, or that of the command that failed.
+        part: String,
+        /// How it ended.
+        status: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The control plane was stopped, or something killed its supervisor.
+    #[error("the control plane has ended")]
+    Ended,
+    /// Something was not there in time.
+    #[error(
+        "{what} not there after {seconds} s{}; a slow machine needs more: \
+         KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=120s",
+        last.as_ref().map(|last| format!(" (last answer: {last})")).unwrap_or_default()
+    )]
+    NotReady {
+        /// What was waited for.
+        what: String,
+        /// How long, in seconds.
+        seconds: u64,
+        /// What the API server said last, if it said anything.
+        last: Option<String>,
+    },
+    /// A control plane was to be started where tokio's clock is paused. Its processes live in real time.
+    #[error(
+        "a control plane lives in real time, and the clock of this runtime is paused: use the in-process server"
+    )]
+    VirtualTime,
+    /// A control plane was asked for where the API server is inside the process: of a library on top of this crate
+    /// whose clusters may be either.
+    #[error("the API server is inside this process, without a control plane: ask for a real one")]
+    InProcess,
+    /// A call to the API server failed.
+    #[error("could not {doing}")]
+    Kube {
+        /// What was tried, as in "create a namespace".
+        doing: String,
+        /// Why it failed.
+        source: Box<kube::Error>,
+    },
+    /// A kubeconfig could not be read.
+    #[error("could not use the kubeconfig")]
+    Kubeconfig(#[from] kube::config::KubeconfigError),
+    /// There is no kubeconfig for the existing cluster.
+    #[error("USE_EXISTING_CLUSTER is set and no kubeconfig leads to one")]
+    NoExistingCluster(#[source] kube::config::InferConfigError),
+    /// A process of an existing cluster was to be stopped or paused.
+    #[error("the cluster is not ours (USE_EXISTING_CLUSTER): its parts cannot be controlled")]
+    NotOurs,
+    /// The control plane was started without an audit log.
+    #[error("there is no audit log: ask for it with `ControlPlane::builder().audit_log(true)`")]
+    NoAuditLog,
+    /// A value is not what its text should be.
+    #[error("{what} is not valid")]
+    Json {
+        /// What was read.
+        what: String,
+        /// Where it is wrong.
+        source: serde_json::Error,
+    },
+    /// A text is not YAML, or not what it should hold.
+    #[error("{what} is not valid YAML: {message}")]
+    Yaml {
+        /// What was read or written.
+        what: String,
+        /// Where it is wrong.
+        message: String,
+    },
+    /// An environment variable has a value that nobody understands.
+    #[error("{name}={value:?} is not {wanted}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// A control plane that several tests share failed to start, in this test or an earlier one: of a library on top of
+    /// this crate that shares one.
+    #[error("the shared control plane did not start")]
+    Shared(#[source] Arc<Error>),
+}
+
+impl Error {
+    /// For `map_err`: an [`Error::Io`] with what was tried.
+    pub fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing: doing.into(), source }
+    }
+
+    /// For `map_err`: an [`Error::Kube`] with what was tried.
+    pub fn kube(doing: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
+        move |source| Self::Kube { doing: doing.into(), source: Box::new(source) }
+    }
+}

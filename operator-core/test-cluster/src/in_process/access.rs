@@ -1,0 +1,299 @@
+//! Who may do what: RBAC.
+//!
+//! ```text
+//!  request ─▶ user, groups, verb, resource ─▶ bindings that name the user ─▶ their roles' rules ─▶ allowed, or 403
+//! ```
+//!
+//! The administrator, which is everybody who isn't impersonated, may do everything. Everybody may ask what is served
+//! and review their own access.
+//!
+//! # Assumptions
+//! - Of the roles that a real cluster starts with there is only `cluster-admin`.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::{
+    audit::verb,
+    failure::Failure,
+    read::json as json_bytes,
+    request::{Request, Route, Target, User},
+    state::{Reply, State},
+    store::{Path, Resource},
+};
+
+/// The group of access reviews, which are answered and never stored.
+pub(super) const REVIEWS: &str = "authorization.k8s.io";
+/// The group of roles and bindings.
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// What somebody wants to do.
+#[derive(Clone, Debug, Default)]
+struct Action {
+    verb: String,
+    group: String,
+    resource: String,
+    subresource: String,
+    namespace: String,
+    name: String,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq)]
+struct Decision {
+    allowed: bool,
+    reason: String,
+}
+
+impl State {
+    /// Refuses what the user may not do.
+    pub(super) fn authorize(&self, request: &Request) -> Result<(), Failure> {
+        if let (Route::Unknown, Some(user)) = (&request.route, &request.user.name) {
+            let path = request.uri.split('?').next().unwrap_or_default();
+            let verb = request.method.as_str().to_lowercase();
+            let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
+            return Err(Failure::new(403, "Forbidden", message).with(json!({})));
+        }
+        let Route::Objects(target) = &request.route else { return Ok(()) };
+        if request.user.name.is_none() || target.group == REVIEWS {
+            return Ok(());
+        }
+        let action = Action::of(request, target);
+        let decision = self.decide(&request.user, &action);
+        if !decision.allowed {
+            return Err(action.refused(&request.user, &decision));
+        }
+        if target.group == RBAC && !matches!(action.verb.as_str(), "get" | "list" | "watch") {
+            return Err(Failure::not_modelled(
+                "roles and bindings written by somebody who isn't the administrator",
+            ));
+        }
+        Ok(())
+    }
+
+    /// POST of an access review.
+    pub(super) fn review(&self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+        let own = match (target.version.as_str(), target.plural.as_str()) {
+            ("v1", "selfsubjectaccessreviews") => true,
+            ("v1", "subjectaccessreviews" | "localsubjectaccessreviews") => false,
+            ("v1", other) => return Err(Failure::not_modelled(format_args!("{other}.{REVIEWS}"))),
+            _ => return Err(Failure::no_resource()),
+        };
+        if request.method != Method::POST || target.name.is_some() {
+            return Err(Failure::method());
+        }
+        if !own && request.user.name.is_some() {
+            let action = Action::of(request, target);
+            let decision = self.decide(&request.user, &action);
+            if !decision.allowed {
+                return Err(action.refused(&request.user, &decision));
+            }
+        }
+        let mut review: Value = serde_json::from_slice(&request.body)
+            .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
+        let spec = &review["spec"];
+        if spec["resourceAttributes"].is_null() {
+            return Err(Failure::not_modelled("access reviews of paths that lead to no objects"));
+        }
+        let text = |field: &str| spec["resourceAttributes"][field].as_str().unwrap_or_default().to_owned();
+        let action = Action {
+            verb: text("verb"),
+            group: text("group"),
+            resource: text("resource"),
+            subresource: text("subresource"),
+            namespace: text("namespace"),
+            name: text("name"),
+        };
+        let groups = spec["groups"].as_array().into_iter().flatten();
+        let user = User {
+            name: spec["user"].as_str().map(str::to_owned),
+            groups: groups.filter_map(Value::as_str).map(str::to_owned).collect(),
+        };
+        let decision = self.decide(if own { &request.user } else { &user }, &action);
+        let kind = match target.plural.as_str() {
+            "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
+            "subjectaccessreviews" => "SubjectAccessReview",
+            _ => "LocalSubjectAccessReview",
+        };
+        review["apiVersion"] = format!("{REVIEWS}/v1").into();
+        review["kind"] = kind.into();
+        if review["metadata"].is_null() {
+            review["metadata"] = json!({});
+        }
+        review["status"] = json!({ "allowed": decision.allowed });
+        if !decision.reason.is_empty() {
+            review["status"]["reason"] = decision.reason.into();
+        }
+        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+    }
+
+    fn decide(&self, user: &User, action: &Action) -> Decision {
+        let Some(name) = &user.name else { return Decision { allowed: true, reason: String::new() } };
+        let groups = groups(name, &user.groups);
+        if groups.iter().any(|group| group == "system:masters") {
+            return Decision { allowed: true, reason: String::new() };
+        }
+        let mut missing = Vec::new();
+        let in_namespace = Some(action.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+        for (plural, kind, namespace) in [
+            ("clusterrolebindings", "ClusterRoleBinding", None),
+            ("rolebindings", "RoleBinding", in_namespace),
+        ] {
+            if plural == "rolebindings" && namespace.is_none() {
+                continue;
+            }
+            for (path, binding) in self.store.list(&rbac(plural), namespace) {
+                let subjects = binding["subjects"].as_array().into_iter().flatten();
+                let Some(subject) =
+                    subjects.into_iter().find(|subject| is_subject(subject, path.namespace(), name, &groups))
+                else {
+                    continue;
+                };
+                let Some(rules) = self.rules(binding, path.namespace()) else {
+                    missing.push(missing_role(binding));
+                    continue;
+                };
+                if rules.iter().any(|rule| action.is_allowed_by(rule)) {
+                    return Decision { allowed: true, reason: allowed_by(kind, path, binding, subject) };
+                }
+            }
+        }
+        let reason = match &missing[..] {
+            [] => String::new(),
+            [one] => format!("RBAC: {one}"),
+            several => format!("RBAC: [{}]", several.join(", ")),
+        };
+        Decision { allowed: false, reason }
+    }
+
+    /// The rules of the role that a binding names; `None` when there is no such role.
+    fn rules(&self, binding: &Value, namespace: Option<&str>) -> Option<Vec<Value>> {
+        let name = binding["roleRef"]["name"].as_str()?;
+        let (plural, namespace) = match binding["roleRef"]["kind"].as_str()? {
+            "ClusterRole" => ("clusterroles", None),
+            _ => ("roles", namespace),
+        };
+        match self.store.get(&rbac(plural), &Path::new(namespace, name)) {
+            Some(role) => Some(role["rules"].as_array().cloned().unwrap_or_default()),
+            None if plural == "clusterroles" && name == "cluster-admin" => {
+                Some(vec![json!({ "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] })])
+            }
+            None => None,
+        }
+    }
+}
+
+impl Action {
+    fn of(request: &Request, target: &Target) -> Self {
+        let of_namespace = target.group.is_empty() && target.plural == "namespaces";
+        let namespace = if of_namespace { &target.name } else { &target.namespace };
+        Self {
+            verb: verb(request).to_owned(),
+            group: target.group.clone(),
+            resource: target.plural.clone(),
+            subresource: target.subresource.clone().unwrap_or_default(),
+            namespace: namespace.clone().unwrap_or_default(),
+            name: target.name.clone().unwrap_or_default(),
+        }
+    }
+
+    fn is_allowed_by(&self, rule: &Value) -> bool {
+        let has = |field: &str, wanted: &dyn Fn(&str) -> bool| {
+            rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).any(wanted)
+        };
+        let resource = |rule: &str| match (rule, self.subresource.as_str()) {
+            ("*", _) => true,
+            (rule, "") => rule == self.resource,
+            (rule, subresource) => {
+                rule == format!("{}/{subresource}", self.resource) || rule == format!("*/{subresource}")
+            }
+        };
+        let named = rule["resourceNames"].as_array().is_some_and(|names| !names.is_empty());
+        has("verbs", &|verb| verb == "*" || verb == self.verb)
+            && has("apiGroups", &|group| group == "*" || group == self.group)
+            && has("resources", &resource)
+            && (!named || has("resourceNames", &|name| name == self.name))
+    }
+
+    /// 403, in the words of the real server.
+    fn refused(&self, user: &User, decision: &Decision) -> Failure {
+        let Self { verb, group, resource, subresource, namespace, name } = self;
+        let quoted = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let qualified = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
+        let asked =
+            if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
+        let scope = match namespace.as_str() {
+            "" => "at the cluster scope".to_owned(),
+            namespace => format!("in the namespace \"{namespace}\""),
+        };
+        let who = user.name.as_deref().unwrap_or_default();
+        let mut message = format!(
+            "{qualified}{quoted} is forbidden: User \"{who}\" cannot {verb} resource \"{asked}\" in API group \"{group}\" {scope}"
+        );
+        if !decision.reason.is_empty() {
+            message = format!("{message}: {}", decision.reason);
+        }
+        let mut details = json!({ "kind": resource });
+        for (field, value) in [("name", name), ("group", group)] {
+            if !value.is_empty() {
+                details[field] = value.clone().into();
+            }
+        }
+        Failure::new(403, "Forbidden", message).with(details)
+    }
+}
+
+fn rbac(plural: &str) -> Resource {
+    Resource { group: RBAC.to_owned(), plural: plural.to_owned() }
+}
+
+/// The groups of a user: those given, and those that the server adds.
+fn groups(user: &str, given: &[String]) -> Vec<String> {
+    let mut groups = given.to_vec();
+    if let Some(account) = user.strip_prefix("system:serviceaccount:")
+        && let Some((namespace, _)) = account.split_once(':')
+        && given.is_empty()
+    {
+        groups.extend(["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]);
+    }
+    let authenticated =
+        if user == "system:anonymous" { "system:unauthenticated" } else { "system:authenticated" };
+    groups.push(authenticated.to_owned());
+    groups
+}
+
+fn is_subject(subject: &Value, namespace: Option<&str>, user: &str, groups: &[String]) -> bool {
+    let name = subject["name"].as_str().unwrap_or_default();
+    match subject["kind"].as_str().unwrap_or_default() {
+        "User" => name == user,
+        "Group" => groups.iter().any(|group| group == name),
+        "ServiceAccount" => {
+            let namespace = subject["namespace"].as_str().or(namespace).unwrap_or_default();
+            user == format!("system:serviceaccount:{namespace}:{name}")
+        }
+        _ => false,
+    }
+}
+
+fn missing_role(binding: &Value) -> String {
+    let text = |field: &str| binding["roleRef"][field].as_str().unwrap_or_default();
+    format!("{}.{RBAC} \"{}\" not found", text("kind").to_lowercase(), text("name"))
+}
+
+fn allowed_by(kind: &str, path: &Path, binding: &Value, subject: &Value) -> String {
+    let text = |object: &Value, field: &str| object[field].as_str().unwrap_or_default().to_owned();
+    let binding_name = match path.namespace() {
+        Some(namespace) => format!("{}/{namespace}", path.name()),
+        None => path.name().to_owned(),
+    };
+    let mut who = text(subject, "name");
+    if subject["kind"] == "ServiceAccount" {
+        who = format!("{who}/{}", text(subject, "namespace"));
+    }
+    format!(
+        "RBAC: allowed by {kind} \"{binding_name}\" of {} \"{}\" to {} \"{who}\"",
+        text(&binding["roleRef"], "kind"),
+        text(&binding["roleRef"], "name"),
+        text(subject, "kind"),
+    )
+}

@@ -1,0 +1,243 @@
+//! Definitions of custom kinds: what they serve, and their end.
+//!
+//! ```text
+//!  POST, PUT, PATCH ─▶ stored ─▶ kinds served, conditions set
+//!  DELETE ─▶ marked ─▶ objects deleted ─▶ all gone? ─▶ kinds withdrawn, definition removed
+//! ```
+//!
+//! The real server's controllers for this live in the API server itself, and so they are always at work here, too:
+//! after the request that gives them something to do, before the next one.
+
+use std::sync::{Arc, OnceLock};
+
+use jiff::Timestamp;
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+
+use super::{
+    failure::{Cause, Failure},
+    fields::{Endpoint, Schema},
+    kinds::{Behaviour, Kind},
+    state::State,
+    store::{Path, Resource},
+    write::{is_deleting, metadata::time},
+};
+
+/// The group of definitions.
+pub(super) const GROUP: &str = "apiextensions.k8s.io";
+/// Their kind.
+pub(super) const KIND: &str = "CustomResourceDefinition";
+/// Who sets their status.
+const MANAGER: &str = "kube-apiserver";
+/// Keeps a definition until its objects are gone.
+const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Where definitions are stored.
+pub(super) fn definitions() -> Resource {
+    Resource { group: GROUP.to_owned(), plural: "customresourcedefinitions".to_owned() }
+}
+
+/// The status that a new definition starts with.
+pub(super) fn complete_definition(definition: &mut Value) {
+    let storage = versions(definition).find(|version| version["storage"] == true);
+    let stored: Vec<Value> = storage.map(|version| version["name"].clone()).into_iter().collect();
+    definition["status"] = json!({ "conditions": null, "acceptedNames": { "plural": "", "kind": "" }, "storedVersions": stored });
+}
+
+/// A definition whose end begins.
+pub(super) fn mark_definition(definition: &mut Value, now: Timestamp) {
+    definition["metadata"]["finalizers"] = json!([FINALIZER]);
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    set_condition(definition, "Terminating", "InstanceDeletionPending", message, now);
+}
+
+fn set_condition(definition: &mut Value, kind: &str, reason: &str, message: &str, now: Timestamp) {
+    let conditions = &mut definition["status"]["conditions"];
+    if conditions.is_null() {
+        *conditions = json!([]);
+    }
+    let Some(conditions) = conditions.as_array_mut() else { return };
+    if conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == "True") {
+        return;
+    }
+    conditions.push(json!({
+        "type": kind,
+        "status": "True",
+        "lastTransitionTime": time(now),
+        "reason": reason,
+        "message": message,
+    }));
+}
+
+fn versions(definition: &Value) -> impl Iterator<Item = &Value> {
+    definition["spec"]["versions"].as_array().into_iter().flatten()
+}
+
+fn text<'o>(object: &'o Value, pointer: &str) -> &'o str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn resource(definition: &Value) -> Resource {
+    Resource {
+        group: text(definition, "/spec/group").to_owned(),
+        plural: text(definition, "/spec/names/plural").to_owned(),
+    }
+}
+
+impl State {
+    /// What is wrong with a definition.
+    pub(super) fn wrong_definition(&self, definition: &Value) -> Result<Vec<Cause>, Failure> {
+        let mut causes = Vec::new();
+        let mut invalid = |field: &str, message: String| {
+            causes.push((
+                "FieldValueInvalid".to_owned(),
+                field.to_owned(),
+                format!("Invalid value: {message}"),
+            ));
+        };
+        let Resource { group, plural } = resource(definition);
+        let name = text(definition, "/metadata/name");
+        if name != format!("{plural}.{group}") {
+            let message = format!("{name:?}: must be spec.names.plural+\".\"+spec.group");
+            invalid("metadata.name", message);
+        }
+        if versions(definition).filter(|version| version["storage"] == true).count() != 1 {
+            let shown = definition["spec"]["versions"].as_array().cloned().unwrap_or_default();
+            let shown = Value::from(shown);
+            invalid(
+                "spec.versions",
+                format!("{shown}: must have exactly one version marked as storage version"),
+            );
+        }
+        if text(definition, "/spec/conversion/strategy") == "Webhook" {
+            return Err(Failure::not_modelled("conversion webhooks of custom resources"));
+        }
+        let kind = text(definition, "/spec/names/kind");
+        let taken = self.kinds.iter().any(|other| {
+            other.group == group && other.plural != plural && (other.kind == kind || other.singular == plural)
+        });
+        if taken || self.kinds.has_builtin_group(&group) {
+            return Err(Failure::not_modelled(format_args!(
+                "a definition of names that another kind has ({kind} in {group})"
+            )));
+        }
+        for version in versions(definition) {
+            let subresources = &version["subresources"];
+            if !subresources["scale"].is_null() {
+                return Err(Failure::not_modelled("the scale subresource of custom resources"));
+            }
+            self.schema_of(definition, version)?;
+        }
+        Ok(causes)
+    }
+
+    fn schema_of(&self, definition: &Value, version: &Value) -> Result<Schema, Failure> {
+        let kind = GroupVersionKind::gvk(
+            text(definition, "/spec/group"),
+            text(version, "/name"),
+            text(definition, "/spec/names/kind"),
+        );
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let has_status = !version["subresources"]["status"].is_null();
+        Schema::custom(kind, has_status, schema).map_err(|refusal| {
+            let definitions = self.kinds.of_resource(&definitions());
+            match definitions {
+                Some(kind) => Failure::of_fields(refusal, kind, text(definition, "/metadata/name")),
+                None => Failure::Page,
+            }
+        })
+    }
+
+    /// Does what a changed definition asks for.
+    pub(super) fn sync_definition(&mut self, path: &Path) {
+        let Some(definition) = self.store.get(&definitions(), path).cloned() else {
+            let (plural, group) = path.name().split_once('.').unwrap_or((path.name(), ""));
+            self.kinds.withdraw(&Resource { group: group.to_owned(), plural: plural.to_owned() });
+            return;
+        };
+        self.serve(&definition);
+        if is_deleting(&definition) {
+            return self.end_definition(path, &definition);
+        }
+        let mut changed = Value::clone(&definition);
+        let stored = text(&definition, "/status/storedVersions/0").to_owned();
+        let storage = versions(&definition).find(|version| version["storage"] == true);
+        let storage = storage.map(|version| version["name"].clone()).unwrap_or_default();
+        changed["status"]["acceptedNames"] = definition["spec"]["names"].clone();
+        let now = self.now;
+        set_condition(&mut changed, "NamesAccepted", "NoConflicts", "no conflicts found", now);
+        let message = "the initial names have been accepted";
+        set_condition(&mut changed, "Established", "InitialNamesAccepted", message, now);
+        if let Some(list) = changed["status"]["storedVersions"].as_array_mut()
+            && !stored.is_empty()
+            && !list.contains(&storage)
+        {
+            list.push(storage);
+        }
+        if let Some(kind) = self.kinds.of_resource(&definitions()).cloned() {
+            self.write_own(&kind, path, Endpoint::Status, MANAGER, changed);
+        }
+    }
+
+    /// Serves the versions of a definition, unless that is what is served already.
+    fn serve(&mut self, definition: &Arc<Value>) {
+        let Resource { group, plural } = resource(definition);
+        let storage = versions(definition).find(|version| version["storage"] == true);
+        let storage = storage.map(|version| text(version, "/name").to_owned()).unwrap_or_default();
+        let generation = definition["metadata"]["generation"].as_i64().unwrap_or_default();
+        let known = self.kinds.of_resource(&Resource { group: group.clone(), plural: plural.clone() });
+        if known.is_some_and(|known| known.definition == generation) {
+            return;
+        }
+        self.kinds.withdraw(&Resource { group: group.clone(), plural: plural.clone() });
+        let names = &definition["spec"]["names"];
+        for version in versions(definition).filter(|version| version["served"] == true) {
+            let Ok(schema) = self.schema_of(definition, version) else { continue };
+            let name = text(version, "/name").to_owned();
+            let selectable = version["selectableFields"].as_array().into_iter().flatten();
+            let short_names = names["shortNames"].as_array().into_iter().flatten();
+            self.kinds.serve(Kind {
+                group: group.clone(),
+                plural: plural.clone(),
+                singular: text(names, "/singular").to_owned(),
+                kind: text(names, "/kind").to_owned(),
+                list_kind: text(names, "/listKind").to_owned(),
+                short_names: short_names.filter_map(Value::as_str).map(str::to_owned).collect(),
+                namespaced: text(definition, "/spec/scope") == "Namespaced",
+                status: !version["subresources"]["status"].is_null(),
+                selectable: selectable
+                    .map(|field| text(field, "/jsonPath").trim_start_matches('.').to_owned())
+                    .collect(),
+                behaviour: Behaviour { custom: true, ..Behaviour::default() },
+                // What was stored by an earlier form of the definition is read by this one.
+                rereads: generation > 1 || name != storage,
+                version: name,
+                storage_version: storage.clone(),
+                definition: generation,
+                schema: OnceLock::from(Some(schema)),
+            });
+        }
+    }
+
+    /// Deletes the objects of a definition that ends, and then itself.
+    fn end_definition(&mut self, path: &Path, definition: &Arc<Value>) {
+        let resource = resource(definition);
+        let kind = self.kinds.of_resource(&resource).cloned();
+        if let Some(kind) = &kind {
+            let objects: Vec<Path> = self.store.list(&resource, None).map(|(path, _)| path.clone()).collect();
+            objects.iter().for_each(|object| self.delete_own(kind, object));
+        }
+        if self.store.list(&resource, None).next().is_some() {
+            return;
+        }
+        self.kinds.withdraw(&resource);
+        if let Some(kind) = self.kinds.of_resource(&definitions()).cloned() {
+            self.remove(&kind, path);
+        }
+    }
+
+    /// The definition that a custom object belongs to.
+    pub(super) fn definition_of(resource: &Resource) -> Path {
+        Path::new(None, &format!("{}.{}", resource.plural, resource.group))
+    }
+}

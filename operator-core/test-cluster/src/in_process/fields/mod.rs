@@ -1,0 +1,394 @@
+//! Who owns which field, and what an object looks like after a write: server-side apply, managed fields, defaults.
+//!
+//! Pure. The server around it knows paths, versions and deletion; this module knows the kinds' schemas.
+//!
+//! ```text
+//!  body ─▶ read: canonical, pruned, defaults ─▶ managed fields ─▶ prepared for its endpoint ─▶ validated ─▶ to be stored
+//!              │                                  │
+//!      recorded (Kubernetes' own kinds)        typed: merge, compare, remove
+//!      definition (custom kinds)               managed: who owns what
+//! ```
+//!
+//! # Guarantees
+//! - Objects, managed fields and conflicts are those of the kube-apiserver whose types are recorded; a fuzz compares
+//!   them.
+//!
+//! # Assumptions
+//! - All versions of a custom kind that manage fields of one object have the same schema.
+//! - Values of Kubernetes' own kinds are not validated beyond their types.
+
+mod canonical;
+mod defaults;
+mod definition;
+mod generation;
+mod managed;
+mod prepare;
+mod quantity;
+mod recorded;
+mod schema;
+mod set;
+mod typed;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, sync::Arc};
+
+use jiff::Timestamp;
+use kube::core::GroupVersionKind;
+use serde_json::{Map, Value, json};
+
+use self::{
+    canonical::{canonical, canonical_metadata},
+    definition::Definition,
+    managed::{Context, Managers},
+    recorded::{Go, RECORDED, at},
+    schema::{TypeId, Types},
+    set::Set,
+};
+
+/// Why a write is refused; the server makes a `Status` of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// 409: others own what an apply would change. Manager (as the server names it) and field path of each conflict.
+    Conflict(Vec<(String, String)>),
+    /// 422: message, and the causes as (reason, field, message).
+    Invalid(String, Vec<(String, String, String)>),
+    /// 400.
+    BadRequest(String),
+    /// 500, as the API server answers to an apply that doesn't fit the kind's schema.
+    Internal(String),
+    /// 501: the feature that this server doesn't have.
+    NotModelled(String),
+}
+
+/// Which endpoint is written: each has fields that it doesn't change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    /// The object itself.
+    Main,
+    /// Its status subresource.
+    Status,
+}
+
+/// What is known of one served version of a kind. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Schema(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: GroupVersionKind,
+    origin: Origin,
+}
+
+#[derive(Debug)]
+enum Origin {
+    /// A kind of Kubernetes, with the name of its type.
+    Builtin { go: Go, root: TypeId },
+    /// A custom kind.
+    Custom(Box<Definition>),
+}
+
+/// The circumstances of a write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Write<'a> {
+    /// The kind.
+    pub(super) schema: &'a Schema,
+    /// The endpoint.
+    pub(super) endpoint: Endpoint,
+    /// The field manager.
+    pub(super) manager: &'a str,
+    /// When.
+    pub(super) time: Timestamp,
+}
+
+impl Schema {
+    /// A kind of Kubernetes itself; `None` for one whose types are not recorded.
+    pub(super) fn builtin(kind: &GroupVersionKind) -> Option<Self> {
+        let name = RECORDED.kind(&kind.api_version(), &kind.kind)?;
+        let (go, root) = RECORDED.id(name)?;
+        let origin = Origin::Builtin { go, root };
+        Some(Self(Arc::new(Inner { kind: kind.clone(), origin })))
+    }
+
+    /// A custom kind, by the `openAPIV3Schema` of its definition.
+    pub(super) fn custom(kind: GroupVersionKind, has_status: bool, schema: &Value) -> Result<Self, Refusal> {
+        let definition = Definition::new(has_status, schema)?;
+        Ok(Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) })))
+    }
+
+    /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
+    pub(super) fn read(&self, object: Value) -> Result<Value, Refusal> {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } => {
+                let spec = object.get("spec").cloned();
+                let mut object = canonical(go, object).map_err(|message| self.unreadable(&message))?;
+                if let (true, Some(spec)) = (generation::knows_empty(&self.0.kind.kind), spec) {
+                    let spec = canonical::in_memory(go, json!({ "spec": spec })).unwrap_or_default();
+                    object["spec"] = at(&spec, "spec").clone();
+                }
+                defaults::fill(&self.0.kind.kind, &mut object);
+                Ok(object)
+            }
+            Origin::Custom(definition) => {
+                let mut object = self.with_read_metadata(object)?;
+                definition.coerce(&mut object).map_err(|message| self.unreadable(&message))?;
+                Ok(object)
+            }
+        }
+    }
+
+    fn with_read_metadata(&self, mut object: Value) -> Result<Value, Refusal> {
+        if let Some(metadata) = object.get_mut("metadata") {
+            *metadata = canonical_metadata(metadata.take()).map_err(|message| self.unreadable(&message))?;
+        }
+        Ok(object)
+    }
+
+    fn unreadable(&self, message: &str) -> Refusal {
+        let GroupVersionKind { version, kind, .. } = &self.0.kind;
+        Refusal::BadRequest(format!("{kind} in version {version:?} cannot be handled as a {kind}: {message}"))
+    }
+
+    /// Whether a write from `old` to `new` is one that counts up `metadata.generation`.
+    pub(super) fn changes_generation(&self, old: &Value, new: &Value) -> bool {
+        generation::changes_generation(self, old, new)
+    }
+
+    /// Whether objects of the kind have a `metadata.generation`, which starts at 1.
+    pub(super) fn starts_generation(&self) -> bool {
+        generation::starts_generation(self)
+    }
+
+    /// A new object once it has its uid: some kinds select by it.
+    pub(super) fn identified(&self, mut object: Value) -> Value {
+        if let Origin::Builtin { .. } = self.0.origin {
+            defaults::identified(&self.0.kind.kind, &mut object);
+        }
+        object
+    }
+
+    fn types(&self) -> (&Types, TypeId) {
+        match &self.0.origin {
+            Origin::Builtin { root, .. } => (&RECORDED.types, *root),
+            Origin::Custom(definition) => (&definition.types, definition.root),
+        }
+    }
+
+    /// The object that there is before there is one.
+    fn empty(&self) -> Value {
+        let mut empty = match &self.0.origin {
+            Origin::Builtin { go, .. } => canonical(go, Value::Null).unwrap_or_default(),
+            Origin::Custom(_) => json!({}),
+        };
+        empty["apiVersion"] = json!(self.0.kind.api_version());
+        empty["kind"] = json!(self.0.kind.kind);
+        empty
+    }
+
+    /// What managed fields see of an object.
+    fn visible<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } if generation::knows_empty(&self.0.kind.kind) => {
+                canonical(go, object.clone()).map_or(Cow::Borrowed(object), Cow::Owned)
+            }
+            _ => Cow::Borrowed(object),
+        }
+    }
+
+    /// What is read back after a write. Before that, an object still has what only a comparison with the live one sees,
+    /// as the difference between 1.0 and 1: to a custom kind's generation they are not the same.
+    pub(super) fn settled(&self, object: Value) -> Value {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } => {
+                let mut object = match self.visible(&object) {
+                    Cow::Owned(visible) => visible,
+                    Cow::Borrowed(_) => object,
+                };
+                canonical::stored(go, &mut object);
+                object
+            }
+            Origin::Custom(definition) => {
+                let mut settled = canonical::normal(object.clone());
+                definition.coerce(&mut settled).map_or(object, |()| settled)
+            }
+        }
+    }
+
+    /// What the storage of most kinds makes of an object before it looks whether anything changes.
+    fn stored(&self, mut object: Value) -> Value {
+        match &self.0.origin {
+            Origin::Builtin { go, .. } if !generation::knows_empty(&self.0.kind.kind) => {
+                canonical::stored(go, &mut object);
+            }
+            _ => {}
+        }
+        object
+    }
+}
+
+impl Write<'_> {
+    fn context<'a>(&'a self, api_version: &'a str, reset: &'a Set) -> Context<'a> {
+        let (types, root) = self.schema.types();
+        let subresource = if self.endpoint == Endpoint::Status { "status" } else { "" };
+        Context { types, root, api_version, subresource, reset, time: self.time }
+    }
+
+    /// The last steps of every write.
+    fn finish(&self, live: Option<&Value>, new: Value, managers: &Managers) -> Result<Value, Refusal> {
+        let mut new = prepare::prepare(self, live, new);
+        prepare::set_managed(&mut new, managers.encode());
+        let new = self.schema.stored(new);
+        if let Origin::Custom(definition) = &self.schema.0.origin {
+            let causes = definition.validate(&new);
+            if !causes.is_empty() {
+                return Err(invalid(&self.schema.0.kind, &new, causes));
+            }
+        }
+        Ok(new)
+    }
+}
+
+fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String, String)>) -> Refusal {
+    let of = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
+    let name = at(at(object, "metadata"), "name").as_str().unwrap_or("").to_owned();
+    let mut messages: Vec<_> =
+        causes.iter().map(|(_, field, message)| format!("{field}: {message}")).collect();
+    let text = match messages.len() {
+        1 => messages.remove(0),
+        _ => format!("[{}]", messages.join(", ")),
+    };
+    Refusal::Invalid(format!("{of} {name:?} is invalid: {text}"), causes)
+}
+
+/// Server-side apply. `applied` is the body as it came; the answer is the object to be stored, with managed fields, but
+/// for what the server counts: resourceVersion, generation, and uid and creationTimestamp of a new object.
+pub(super) fn apply(
+    write: &Write<'_>,
+    live: Option<&Value>,
+    applied: &Value,
+    force: bool,
+) -> Result<Value, Refusal> {
+    let schema = write.schema;
+    let kind = &schema.0.kind;
+    let api_version = kind.api_version();
+    if at(applied, "apiVersion") != &json!(api_version) || at(applied, "kind") != &json!(kind.kind) {
+        let text = |field| at(applied, field).as_str().unwrap_or("").to_owned();
+        let given = format!("{}, Kind={}", text("apiVersion"), text("kind"));
+        return Err(Refusal::BadRequest(format!("invalid object type: {given}")));
+    }
+    if !at(at(applied, "metadata"), "managedFields").is_null() {
+        return Err(Refusal::BadRequest("metadata.managedFields must be nil".to_owned()));
+    }
+    let mut managers = Managers::decode(live.map_or(&Value::Null, entries))
+        .ok_or_else(|| Refusal::Internal("failed to decode managed fields".to_owned()))?;
+    let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
+    if write.manager == "kubectl" && !at(at(at(&before, "metadata"), "annotations"), LAST_APPLIED).is_null() {
+        return Err(Refusal::NotModelled("the migration from kubectl's client-side apply".to_owned()));
+    }
+    let reset = prepare::reset(schema, write.endpoint);
+    let context = write.context(&api_version, &reset);
+    if managers.is_empty() {
+        managers.update(&context, &schema.empty(), &before, "before-first-apply");
+    }
+    let errors = typed::validate::validate(context.types, context.root, applied, false);
+    if !errors.is_empty() {
+        return Err(Refusal::Internal(untypable(applied, kind, &errors)));
+    }
+    let new = managers.apply(&context, &before, applied, write.manager, force).map_err(Refusal::Conflict)?;
+    let new = match &schema.0.origin {
+        Origin::Builtin { .. } => {
+            schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
+        }
+        // What was applied has only fields of the schema, and its nulls are left for validation.
+        Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
+    };
+    write.finish(live, new, &managers)
+}
+
+/// Where kubectl keeps what it applied without the server's help.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What fits the schema and yet can't be read is found only after the merge.
+fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
+    let Refusal::BadRequest(message) = refusal else { return refusal };
+    let what = format!("{}, Kind={}", kind.api_version(), kind.kind);
+    let reason =
+        message.split_once(&format!("handled as a {}: ", kind.kind)).map_or("", |(_, reason)| reason);
+    Refusal::Internal(format!(
+        "failed to convert new object ({}; {what}) to proper version: unable to convert unstructured object to {what}: {reason}",
+        name(applied)
+    ))
+}
+
+/// Namespace and name, as the API server names an object that it fails on.
+fn name(object: &Value) -> String {
+    let text = |field| at(at(object, "metadata"), field).as_str().unwrap_or("");
+    format!("{}/{}", text("namespace"), text("name"))
+}
+
+fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> String {
+    let errors = match errors {
+        [error] => error.clone(),
+        errors => format!("errors:\n  {}", errors.join("\n  ")),
+    };
+    format!(
+        "failed to create typed patch object ({}; {}/{}, Kind={}): {errors}",
+        name(applied),
+        kind.group,
+        kind.version,
+        kind.kind
+    )
+}
+
+/// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
+pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
+    let schema = write.schema;
+    let live_managers = || live.and_then(|live| Managers::decode(entries(live))).unwrap_or_default();
+    let mut managers = match (write.endpoint, entries(&new)) {
+        (Endpoint::Main, Value::Array(list)) if list.is_empty() || *list == [json!({})] => {
+            Managers::default()
+        }
+        (Endpoint::Main, list) => {
+            Managers::decode(list).filter(|managers| !managers.is_empty()).unwrap_or_else(live_managers)
+        }
+        (Endpoint::Status, _) => live_managers(),
+    };
+    let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
+    let new = prepare::without_managed(schema.read(new)?);
+    // An object that nobody's fields are noted of stays so, until somebody applies to it.
+    if live.is_none() || !managers.is_empty() {
+        let api_version = schema.0.kind.api_version();
+        let reset = prepare::reset(schema, write.endpoint);
+        managers.update(&write.context(&api_version, &reset), &before, &schema.visible(&new), write.manager);
+    }
+    write.finish(live, new, &managers)
+}
+
+/// The managed fields of an object, as they stand in it.
+fn entries(object: &Value) -> &Value {
+    at(at(object, "metadata"), "managedFields")
+}
+
+/// Whether two values are equal but for one of their fields, of which `special` decides.
+fn same_but(one: &Value, two: &Value, field: &str, special: impl Fn(&Value, &Value) -> bool) -> bool {
+    let (Value::Object(left), Value::Object(right)) = (one, two) else { return canonical::equal(one, two) };
+    let others = |fields: &Map<String, Value>| fields.len() - usize::from(fields.contains_key(field));
+    let same = |(name, left): (&String, &Value)| {
+        name == field || right.get(name).is_some_and(|right| canonical::equal(left, right))
+    };
+    others(left) == others(right) && left.iter().all(same) && special(at(one, field), at(two, field))
+}
+
+/// Whether a write changes nothing, so that the resourceVersion stays: times of managed fields don't count.
+pub(super) fn is_same(live: &Value, new: &Value) -> bool {
+    same_but(live, new, "metadata", |live, new| {
+        same_but(live, new, "managedFields", |live, new| match (live, new) {
+            (Value::Array(live), Value::Array(new)) => {
+                live.len() == new.len()
+                    && live.iter().zip(new).all(|(live, new)| same_but(live, new, "time", |_, _| true))
+            }
+            _ => canonical::equal(live, new),
+        })
+    })
+}

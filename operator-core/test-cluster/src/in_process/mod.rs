@@ -1,0 +1,93 @@
+//! An API server inside the process: the one of tests that need no Go, and of simulations.
+//!
+//! ```text
+//!  request ──▶ server: paths, verbs, lists, watches, Status errors
+//!                 │                      │
+//!                 ▼                      ▼
+//!              fields                  store
+//!   apply, managed fields, defaults    objects, one resourceVersion, event log
+//! ```
+//!
+//! # Guarantees
+//! - What it does not do it answers with 501 and the feature's name; never with something that is only nearly right.
+//! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash
+//!   map is in them.
+
+mod access;
+mod addresses;
+mod audit;
+mod collector;
+mod controllers;
+mod definitions;
+mod discovery;
+mod failure;
+mod fields;
+mod kinds;
+mod namespaces;
+mod read;
+mod request;
+mod selector;
+mod service;
+mod sizes;
+mod state;
+mod store;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod watch;
+mod workloads;
+mod write;
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+    task::Waker,
+};
+
+use parking_lot::Mutex;
+
+pub use controllers::Controllers;
+pub use service::{InProcessServer, ResponseBody, Snapshot};
+use state::State;
+
+use crate::audit::MemoryLog;
+
+/// What all clones of a server share.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Who waits for the next event, in the order in which the watches were opened.
+    watchers: Mutex<BTreeMap<u64, Waker>>,
+    opened: AtomicU64,
+    audit: MemoryLog,
+}
+
+impl Shared {
+    fn new(state: State) -> Self {
+        Self {
+            state: Mutex::new(state),
+            watchers: Mutex::default(),
+            opened: AtomicU64::new(0),
+            audit: MemoryLog::default(),
+        }
+    }
+
+    fn next_watcher(&self) -> u64 {
+        self.opened.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn register(&self, watcher: u64, waker: &Waker) {
+        self.watchers.lock().insert(watcher, waker.clone());
+    }
+
+    fn unregister(&self, watcher: u64) {
+        self.watchers.lock().remove(&watcher);
+    }
+
+    /// Wakes everybody who waits, after a change.
+    fn wake(&self) {
+        let waiting = std::mem::take(&mut *self.watchers.lock());
+        waiting.into_values().for_each(Waker::wake);
+    }
+}

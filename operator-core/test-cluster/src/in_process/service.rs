@@ -1,0 +1,293 @@
+//! The server as the transport of a client.
+
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
+use http::{Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use jiff::Timestamp;
+use kube::{
+    Client, Config,
+    client::{Body, ConfigExt},
+};
+use tower::{BoxError, Layer, Service};
+
+use super::{
+    Shared, audit,
+    controllers::Controllers,
+    failure::Failure,
+    read,
+    request::{Request, User},
+    state::{Reply, State},
+    stream::WatchStream,
+};
+use crate::{
+    audit::{AuditEvent, AuditReader},
+    error::Error,
+    impersonation::acting_as,
+};
+
+/// The body of an answer.
+pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// Tells the time for what the server writes into objects.
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// All that a server knew at one time. Copies share the objects.
+#[derive(Clone, Debug)]
+pub struct Snapshot(State);
+
+impl Snapshot {
+    /// The `resourceVersion` of the newest change, which counts the changes.
+    #[must_use]
+    pub fn resource_version(&self) -> u64 {
+        self.0.store.version()
+    }
+}
+
+/// An API server inside the process: no network, no other process, no thread. Clones are the same server.
+///
+/// A request is answered at the first poll of its answer, and completely then; only the lines of a watch come later. So
+/// the order of polls is the order of writes, and the same order gives the same answers.
+#[derive(Clone)]
+pub struct InProcessServer {
+    shared: Arc<Shared>,
+    clock: Clock,
+    /// Who sends the requests that don't say who sends them.
+    user: User,
+}
+
+impl fmt::Debug for InProcessServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.shared.state.lock().store.version();
+        f.debug_struct("InProcessServer").field("resource_version", &version).finish_non_exhaustive()
+    }
+}
+
+impl Default for InProcessServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl InProcessServer {
+    /// A new, empty server, which reads the machine's clock for the times in its objects.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_clock(machine_time)
+    }
+
+    /// A new, empty server, with another clock for the times in its objects.
+    #[must_use]
+    pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self::with_controllers(clock, Controllers::default())
+    }
+
+    /// A new, empty server, with another clock, whose controllers work as `controllers` says.
+    #[must_use]
+    pub fn with_controllers(
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+        controllers: Controllers,
+    ) -> Self {
+        let state = State::new(clock(), controllers);
+        Self::of_state(Arc::new(clock), state)
+    }
+
+    fn of_state(clock: Clock, state: State) -> Self {
+        Self { shared: Arc::new(Shared::new(state)), clock, user: User::default() }
+    }
+
+    /// A configuration for whatever builds clients of this server as its transport. Its host leads nowhere.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        Config::new(Uri::from_static("http://in-process.invalid"))
+    }
+
+    /// The same for someone else, so that RBAC applies; for [`client_of`](Self::client_of).
+    #[must_use]
+    pub fn config_as(&self, user: &str, groups: &[&str]) -> Config {
+        acting_as(self.config(), user, groups)
+    }
+
+    /// A client. Must be called inside a tokio runtime's context.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(self.clone(), "default")
+    }
+
+    /// A client with a changed [`config`](Self::config): its headers, whom it impersonates and its namespace count.
+    /// Must be called inside a tokio runtime's context.
+    ///
+    /// # Errors
+    /// When a header can't be made of whom it impersonates.
+    pub fn client_of(&self, config: Config) -> Result<Client, Error> {
+        let who = config.extra_headers_layer().map_err(Error::kube("make a client"))?;
+        Ok(Client::new(who.layer(self.clone()), config.default_namespace))
+    }
+
+    /// The same server for someone else than its administrator, so that RBAC applies: to its requests and to those of
+    /// its clients.
+    ///
+    /// To the `groups` the server adds `system:authenticated`, and to a service account
+    /// (`system:serviceaccount:<namespace>:<name>`) those that it has.
+    #[must_use]
+    pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
+    }
+
+    /// Lets the controllers look at one change, where they work [`Controllers::Stepwise`]; the answer is whether there
+    /// was one.
+    #[expect(clippy::must_use_candidate, reason = "whoever steps a given number of times needs no answer")]
+    pub fn step(&self) -> bool {
+        let now = (self.clock)();
+        let stepped = {
+            let mut state = self.shared.state.lock();
+            state.now = now;
+            let stepped = state.controllers == Controllers::Stepwise && state.step();
+            state.settle();
+            stepped
+        };
+        if stepped {
+            self.shared.wake();
+        }
+        stepped
+    }
+
+    /// The calls that were answered so far, oldest first, as [`ControlPlane::audit`](crate::ControlPlane::audit)
+    /// tells them: a watch has two entries, one when it starts and one when it ends.
+    #[must_use]
+    pub fn audit(&self) -> Vec<AuditEvent> {
+        self.shared.audit.all()
+    }
+
+    /// The calls that are answered from now on, for tests that look again and again.
+    #[must_use]
+    pub fn audit_from_now(&self) -> AuditReader {
+        self.shared.audit.from_now()
+    }
+
+    /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
+    /// answered with 410.
+    pub fn compact(&self) {
+        self.shared.state.lock().store.compact();
+        self.shared.wake();
+    }
+
+    /// The `resourceVersion` of the newest change, which counts the changes.
+    #[must_use]
+    pub fn resource_version(&self) -> u64 {
+        self.shared.state.lock().store.version()
+    }
+
+    /// All that the server knows now, to begin again from there. The audit log is no part of it.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.shared.state.lock().clone())
+    }
+
+    /// A server of its own that goes on from a snapshot.
+    #[must_use]
+    pub fn from_snapshot(
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+        Snapshot(state): &Snapshot,
+    ) -> Self {
+        Self::of_state(Arc::new(clock), state.clone())
+    }
+
+    /// Goes on from a snapshot of what this server will have become. Watches see what has happened until then.
+    pub fn skip_to(&self, Snapshot(state): &Snapshot) {
+        state.clone_into(&mut self.shared.state.lock());
+        self.shared.wake();
+    }
+
+    /// Answers a request whose body has arrived.
+    fn answer(&self, request: &Request) -> Response<ResponseBody> {
+        let mut event = audit::event(request);
+        let reply = self.reply(request);
+        event.code = match &reply {
+            Ok(Reply::Json(code, _)) => code.as_u16(),
+            Ok(Reply::Text(_) | Reply::Watch(_)) => 200,
+            Err(failure) => failure.code().as_u16(),
+        };
+        let is_watch = matches!(reply, Ok(Reply::Watch(_)));
+        let stage = if is_watch { "ResponseStarted" } else { "ResponseComplete" };
+        self.shared.audit.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
+        match reply {
+            Ok(Reply::Json(code, body)) => response(code, JSON, full(body)),
+            Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
+            Ok(Reply::Watch(watch)) => {
+                let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);
+                response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
+            }
+            Err(failure) => match failure.body() {
+                Some(body) => response(failure.code(), JSON, full(read::json(&body))),
+                None => plain(failure.code(), "404 page not found\n"),
+            },
+        }
+    }
+
+    fn reply(&self, request: &Request) -> Result<Reply, Failure> {
+        let now = (self.clock)();
+        let mut state = self.shared.state.lock();
+        let before = state.store.version();
+        let reply = state.answer(request, now);
+        let changed = state.store.version() != before;
+        drop(state);
+        if changed {
+            self.shared.wake();
+        }
+        reply
+    }
+}
+
+impl Service<http::Request<Body>> for InProcessServer {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let server = self.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect_bytes().await?;
+            let mut request = Request::new(parts.method, &parts.uri, &parts.headers, body.into());
+            if request.user == User::default() {
+                request.user = server.user.clone();
+            }
+            Ok(server.answer(&request))
+        }
+        .boxed()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+fn machine_time() -> Timestamp {
+    Timestamp::now()
+}
+
+const JSON: &str = "application/json";
+
+fn plain(code: StatusCode, text: &'static str) -> Response<ResponseBody> {
+    response(code, "text/plain; charset=utf-8", full(text))
+}
+
+fn full(body: impl Into<Bytes>) -> ResponseBody {
+    Full::new(body.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+fn response(code: StatusCode, content_type: &'static str, body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    response
+}

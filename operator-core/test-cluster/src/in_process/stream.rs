@@ -1,0 +1,119 @@
+//! The body of a watch's answer.
+//!
+//! # Guarantees
+//! - Nothing runs in the background: lines are made when they are asked for, and a write wakes those who wait, in the
+//!   order in which their watches were opened.
+//! - A watch ends after its timeout, in tokio's time, and when its kind is served no longer or in another form.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::{FutureExt, Stream};
+use http_body::Frame;
+use tokio::time::{Sleep, sleep};
+use tower::BoxError;
+
+use super::{
+    Shared,
+    failure::Failure,
+    watch::{WatchStart, line},
+};
+use crate::audit::AuditEvent;
+
+/// How often a watch says how far it has come, if it may: as often as the real server.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+
+/// An open watch.
+pub(super) struct WatchStream {
+    shared: Arc<Shared>,
+    watch: WatchStart,
+    id: u64,
+    lines: VecDeque<Bytes>,
+    timeout: Pin<Box<Sleep>>,
+    bookmark: Option<Pin<Box<Sleep>>>,
+    is_over: bool,
+    /// For the audit log, when the watch ends.
+    audit: AuditEvent,
+}
+
+impl WatchStream {
+    /// Starts a watch. Must be called inside a tokio runtime's context.
+    pub(super) fn new(shared: Arc<Shared>, mut watch: WatchStart, audit: AuditEvent) -> Self {
+        let lines = std::mem::take(&mut watch.lines).into();
+        Self {
+            id: shared.next_watcher(),
+            lines,
+            timeout: Box::pin(sleep(Duration::from_secs(watch.timeout))),
+            bookmark: watch.bookmarks.then(|| Box::pin(sleep(BOOKMARKS))),
+            is_over: false,
+            audit,
+            shared,
+            watch,
+        }
+    }
+
+    /// Makes lines of what has happened since the last look; without any, registers to be woken.
+    fn look(&mut self, cx: &Context<'_>) {
+        let state = self.shared.state.lock();
+        match state.store.after(self.watch.after) {
+            Ok(events) => {
+                for event in events {
+                    self.lines.extend(self.watch.filter.event(event));
+                    self.watch.after = event.version;
+                }
+            }
+            Err(expired) => {
+                let failure = Failure::expired(self.watch.after, expired);
+                self.lines.extend(failure.body().map(|status| line("ERROR", &status)));
+                self.is_over = true;
+                return;
+            }
+        }
+        self.is_over = !state.kinds.serves(&self.watch.filter.kind);
+        if self.lines.is_empty() && !self.is_over {
+            // Still under the lock, so that no write can come in between.
+            self.shared.register(self.id, cx.waker());
+        }
+    }
+}
+
+impl Stream for WatchStream {
+    type Item = Result<Frame<Bytes>, BoxError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.lines.is_empty() && !self.is_over {
+            self.look(cx);
+        }
+        if let Some(line) = self.lines.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(line))));
+        }
+        if self.is_over || self.timeout.poll_unpin(cx).is_ready() {
+            self.is_over = true;
+            return Poll::Ready(None);
+        }
+        if let Some(bookmark) = &mut self.bookmark
+            && bookmark.poll_unpin(cx).is_ready()
+        {
+            let line = self.watch.filter.bookmark(self.watch.after, false);
+            let mut next = Box::pin(sleep(BOOKMARKS));
+            // It isn't due yet; the poll makes it wake this task.
+            let _pending = next.poll_unpin(cx);
+            self.bookmark = Some(next);
+            return Poll::Ready(Some(Ok(Frame::data(line))));
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for WatchStream {
+    fn drop(&mut self) {
+        self.shared.unregister(self.id);
+        self.shared.audit.note(std::mem::take(&mut self.audit));
+    }
+}

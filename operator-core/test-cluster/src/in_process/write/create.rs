@@ -1,0 +1,151 @@
+//! POST, and what else brings objects into being.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{Options, Target, body, is_deleting, meta, metadata, strict};
+use crate::in_process::{
+    definitions::{GROUP, KIND, complete_definition, definitions},
+    failure::{Cause, Failure},
+    fields::{self, Endpoint},
+    kinds::Kind,
+    namespaces::namespaces,
+    read::show,
+    request::Request,
+    sizes,
+    state::{Reply, State},
+    store::Path,
+    validate,
+};
+
+impl State {
+    /// POST to a collection.
+    pub(in crate::in_process) fn create(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        namespace: Option<&str>,
+    ) -> Result<Reply, Failure> {
+        let options = Options::new(request, "CreateOptions")?;
+        let mut object = body(request, kind)?;
+        if !meta(&object, "resourceVersion").is_empty() {
+            return Err(Failure::internal("resourceVersion should not be set on objects to be created"));
+        }
+        metadata::place(&mut object, namespace)?;
+        if meta(&object, "name").is_empty() && !meta(&object, "generateName").is_empty() {
+            let name = format!("{}{}", meta(&object, "generateName"), self.counters.suffix());
+            object["metadata"]["name"] = name.into();
+        }
+        let path = Path::new(namespace, meta(&object, "name"));
+        let target =
+            Target { kind, path: &path, endpoint: Endpoint::Main, manager: request.manager(), options };
+        let object = self.create_object(&target, object)?;
+        show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown))
+    }
+
+    /// Creates an object from a whole body.
+    pub(super) fn create_object(
+        &mut self,
+        target: &Target<'_>,
+        mut object: Value,
+    ) -> Result<Arc<Value>, Failure> {
+        metadata::clear_for_creation(&mut object);
+        strict::check(target, &object)?;
+        let object = fields::change(&target.fields(self.now)?, None, object);
+        self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
+    }
+
+    /// Stores a new object that has its managed fields already.
+    pub(super) fn finish_creation(
+        &mut self,
+        target: &Target<'_>,
+        mut object: Value,
+    ) -> Result<Arc<Value>, Failure> {
+        let (kind, path) = (target.kind, target.path);
+        self.admit_of_definition(kind, path)?;
+        self.admit_into_namespace(kind, path)?;
+        metadata::clear_for_creation(&mut object);
+        object["metadata"]["name"] = path.name().into();
+        if let Some(namespace) = path.namespace() {
+            object["metadata"]["namespace"] = namespace.into();
+        }
+        self.complete(kind, &mut object)?;
+        let mut causes = validate::metadata(kind, &object, true);
+        causes.extend(self.wrong(kind, &object)?);
+        if !causes.is_empty() {
+            return Err(Failure::invalid(kind, path.name(), &causes));
+        }
+        if let Some(existing) = self.store.get(&kind.resource(), path) {
+            return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
+        }
+        object["metadata"]["uid"] = self.counters.uid().into();
+        object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
+        let schema = kind.schema()?;
+        let mut object = schema.identified(object);
+        if schema.starts_generation() {
+            object["metadata"]["generation"] = 1.into();
+        }
+        let object = schema.settled(object);
+        if target.options.dry_run {
+            return Ok(Arc::new(object));
+        }
+        Ok(self.put(kind, path, object))
+    }
+
+    /// Stores an object in the version of the storage; the answer is in that of `kind`.
+    pub(in crate::in_process) fn put(&mut self, kind: &Kind, path: &Path, mut object: Value) -> Arc<Value> {
+        object["apiVersion"] = kind.stored_api_version().into();
+        let resource = kind.resource();
+        let stored = self.store.put(&resource, path, object);
+        self.changed.look_at(resource, path.clone());
+        if kind.version == kind.storage_version {
+            return stored;
+        }
+        let mut shown = Value::clone(&stored);
+        shown["apiVersion"] = kind.api_version().into();
+        Arc::new(shown)
+    }
+
+    /// Whether a definition still takes new objects.
+    fn admit_of_definition(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
+        if kind.is_custom() && definition.is_some_and(|definition| is_deleting(definition)) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Failure::forbidden(kind, path.name(), why));
+        }
+        Ok(())
+    }
+
+    /// Whether a namespace takes new objects.
+    fn admit_into_namespace(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        let Some(namespace) = path.namespace() else { return Ok(()) };
+        match self.store.get(&namespaces(), &Path::new(None, namespace)) {
+            None => Err(match self.kinds.of_resource(&namespaces()) {
+                Some(kind) => Failure::not_found(kind, namespace),
+                None => Failure::no_resource(),
+            }),
+            Some(found) if is_deleting(found) => Err(Failure::terminating(kind, path.name(), namespace)),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// What the server sets in a new object, and what belongs to nobody.
+    fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, KIND) => complete_definition(object),
+            ("", "Service") => self.allocate(object)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an object of a kind that the server itself uses, or with its size.
+    pub(super) fn wrong(&self, kind: &Kind, object: &Value) -> Result<Vec<Cause>, Failure> {
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, KIND) => self.wrong_definition(object),
+            _ => Ok(sizes::data(kind, object)?.into_iter().collect()),
+        }
+    }
+}

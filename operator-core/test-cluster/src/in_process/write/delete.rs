@@ -1,0 +1,267 @@
+//! DELETE of objects and collections.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Options, finalizers, is_deleting, meta, metadata, yaml};
+use crate::in_process::{
+    controllers::Change,
+    definitions::{GROUP, KIND, mark_definition},
+    failure::Failure,
+    kinds::Kind,
+    read::{collection, in_version, selector, show},
+    request::{Request, Target},
+    state::{Reply, State},
+    store::Path,
+};
+
+/// What becomes of the objects that an object owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum Propagation {
+    Background,
+    Foreground,
+    Orphan,
+    #[default]
+    /// As the object's finalizers say, or else as its kind has it.
+    Default,
+}
+
+/// The options of a deletion.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeleteOptions {
+    dry_run: bool,
+    propagation: Propagation,
+    uid: Option<String>,
+    version: Option<String>,
+    grace: Option<i64>,
+}
+
+impl State {
+    /// DELETE of an object.
+    pub(in crate::in_process) fn delete(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Reply, Failure> {
+        let options = DeleteOptions::new(request)?;
+        let live = self.live(kind, path)?;
+        let (marked, object) = self.delete_object(kind, path, &live, &options)?;
+        if marked || kind.behaviour.shows_deleted {
+            return show(request, kind, &object).map(Reply::ok);
+        }
+        let mut details = json!({ "name": path.name(), "kind": kind.plural, "uid": live["metadata"]["uid"] });
+        if !kind.group.is_empty() {
+            details["group"] = kind.group.clone().into();
+        }
+        Ok(Reply::value(&json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
+        })))
+    }
+
+    /// DELETE of a collection.
+    pub(in crate::in_process) fn delete_collection(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        target: &Target,
+    ) -> Result<Reply, Failure> {
+        let options = DeleteOptions::new(request)?;
+        let selector = selector(request, kind, target)?;
+        let version = self.store.version();
+        let objects = self.store.list(&kind.resource(), target.namespace.as_deref());
+        let objects = objects.map(|(path, object)| (path.clone(), in_version(kind, object)));
+        let objects: Vec<_> = objects.filter(|(_, object)| selector.matches(object)).collect();
+        for (path, object) in &objects {
+            self.delete_object(kind, path, object, &options)?;
+        }
+        let metadata = json!({ "resourceVersion": version.to_string() });
+        let objects = objects.iter().map(|(_, object)| &**object);
+        collection(request, kind, &metadata, objects).map(Reply::ok)
+    }
+
+    /// Deletes an object or marks it; the answer says which, and shows its last state.
+    pub(super) fn delete_object(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        live: &Arc<Value>,
+        options: &DeleteOptions,
+    ) -> Result<(bool, Arc<Value>), Failure> {
+        options.check(kind, live)?;
+        let mut object = Value::clone(live);
+        let wanted = options.finalizers(kind, live);
+        let differs = wanted.iter().map(String::as_str).ne(finalizers(live));
+        if is_deleting(live) && !differs {
+            return Ok((true, Arc::clone(live)));
+        }
+        if differs {
+            let list = object["metadata"].as_object_mut();
+            match wanted.is_empty() {
+                true => list.and_then(|metadata| metadata.remove("finalizers")),
+                false => {
+                    list.and_then(|metadata| metadata.insert("finalizers".to_owned(), wanted.clone().into()))
+                }
+            };
+        }
+        if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
+            mark_definition(&mut object, self.now);
+        } else if wanted.is_empty() && !self.is_held(kind, live) {
+            ends_at_once(kind, live, options.grace)?;
+            if !options.dry_run {
+                self.remove(kind, path);
+                // What is shown of it has the version of its end.
+                object["metadata"]["resourceVersion"] = self.store.version().to_string().into();
+            }
+            return Ok((false, Arc::new(object)));
+        }
+        if !is_deleting(live) {
+            let metadata = &mut object["metadata"];
+            metadata["deletionTimestamp"] = metadata::time(self.now).into();
+            if !self.is_held(kind, live) && kind.group != GROUP {
+                metadata["deletionGracePeriodSeconds"] = 0.into();
+            }
+            let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+            if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
+                metadata["generation"] = (generation + 1).into();
+            }
+            if self.is_held(kind, live) {
+                object["status"]["phase"] = "Terminating".into();
+            }
+        }
+        if options.dry_run {
+            return Ok((true, Arc::new(object)));
+        }
+        Ok((true, self.put(kind, path, object)))
+    }
+
+    /// Removes an object from the store.
+    pub(in crate::in_process) fn remove(&mut self, kind: &Kind, path: &Path) {
+        let resource = kind.resource();
+        if let Some(gone) = self.store.remove(&resource, path) {
+            self.rollouts.remove(meta(&gone, "uid"));
+            self.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
+        }
+    }
+}
+
+/// Refuses the deletion of an object that has time to end by itself.
+fn ends_at_once(kind: &Kind, live: &Value, grace: Option<i64>) -> Result<(), Failure> {
+    let scheduled = !live["spec"]["nodeName"].is_null();
+    if kind.kind == "Pod" && kind.group.is_empty() && scheduled && grace != Some(0) {
+        return Err(Failure::not_modelled("the graceful deletion of pods that run on a node"));
+    }
+    Ok(())
+}
+
+impl DeleteOptions {
+    fn new(request: &Request) -> Result<Self, Failure> {
+        let query = Options::new(request, "DeleteOptions")?;
+        let body = if request.body.is_empty() { json!({}) } else { delete_options(&request.body)? };
+        let text = |field: &str| {
+            let of_body = body.get(field).and_then(Value::as_str);
+            of_body.or_else(|| request.query.get(field)).map(str::to_owned)
+        };
+        let invalid = |reason, message: String| {
+            Err(Failure::options("DeleteOptions", "propagationPolicy", reason, &message))
+        };
+        let policy = text("propagationPolicy");
+        let orphan = body.get("orphanDependents").and_then(Value::as_bool);
+        let orphan = orphan.or_else(|| request.query.flag("orphanDependents"));
+        if let (Some(policy), Some(_)) = (&policy, orphan) {
+            let message = format!(
+                "Invalid value: {policy:?}: orphanDependents and deletionPropagation cannot be both set"
+            );
+            return invalid("FieldValueInvalid", message);
+        }
+        let propagation = match (policy.as_deref(), orphan) {
+            (Some("Background"), _) | (None, Some(false)) => Propagation::Background,
+            (Some("Foreground"), _) => Propagation::Foreground,
+            (Some("Orphan"), _) | (None, Some(true)) => Propagation::Orphan,
+            (None, None) => Propagation::Default,
+            (Some(other), _) => {
+                let message = format!(
+                    "Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+                );
+                return invalid("FieldValueNotSupported", message);
+            }
+        };
+        let precondition = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
+        let all =
+            |value: &Value| value.as_array().is_some_and(|values| values.iter().any(|value| value == "All"));
+        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
+        let grace = grace.or_else(|| request.query.get("gracePeriodSeconds")?.parse().ok());
+        Ok(Self {
+            dry_run: query.dry_run || all(&body["dryRun"]),
+            propagation,
+            uid: precondition("uid"),
+            version: precondition("resourceVersion"),
+            grace,
+        })
+    }
+
+    /// The preconditions.
+    fn check(&self, kind: &Kind, live: &Value) -> Result<(), Failure> {
+        let name = meta(live, "name");
+        let (uid, version) = (meta(live, "uid"), meta(live, "resourceVersion"));
+        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
+            let why = format!(
+                "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might \
+                 have been deleted and then recreated"
+            );
+            return Err(Failure::precondition(kind, name, &why));
+        }
+        if let Some(wanted) = self.version.as_deref().filter(|wanted| *wanted != version) {
+            let why = format!(
+                "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
+                 ({version}). The object might have been modified"
+            );
+            return Err(Failure::precondition(kind, name, &why));
+        }
+        Ok(())
+    }
+
+    /// The finalizers that an object is to have once it is deleted: those of the garbage collector as the propagation
+    /// says.
+    fn finalizers(&self, kind: &Kind, live: &Value) -> Vec<String> {
+        const COLLECTOR: [&str; 2] = ["orphan", "foregroundDeletion"];
+        let existing = finalizers(live);
+        let of_collector = |name: &&str| COLLECTOR.contains(name);
+        let mut wanted: Vec<String> =
+            existing.iter().filter(|name| !of_collector(name)).map(|name| (*name).to_owned()).collect();
+        let added = match self.propagation {
+            Propagation::Background => None,
+            Propagation::Foreground => Some("foregroundDeletion"),
+            Propagation::Orphan => Some("orphan"),
+            Propagation::Default => match existing.iter().find(|name| of_collector(name)) {
+                Some(name) => Some(*name),
+                // An old promise: the pods of a Job stay.
+                None => (kind.group == "batch" && kind.kind == "Job").then_some("orphan"),
+            },
+        };
+        wanted.extend(added.map(str::to_owned));
+        // Where nothing changes, neither does the order.
+        if wanted.len() == existing.len()
+            && existing.iter().all(|name| wanted.iter().any(|other| other == name))
+        {
+            return existing.iter().map(|name| (*name).to_owned()).collect();
+        }
+        wanted
+    }
+}
+
+/// The body of a deletion, if it is one.
+fn delete_options(body: &[u8]) -> Result<Value, Failure> {
+    let wrong =
+        |error: String| Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"));
+    let options = yaml(body).map_err(wrong)?;
+    let kind = options["kind"].as_str().unwrap_or_default();
+    if !options.is_object() || !matches!(kind, "" | "DeleteOptions") {
+        let version = options["apiVersion"].as_str().unwrap_or_default();
+        return Err(Failure::bad_request(format!(
+            "no kind \"{kind}\" is registered for version \"{version}\" in scheme \"pkg/runtime/scheme.go:111\""
+        )));
+    }
+    Ok(options)
+}

@@ -1,0 +1,87 @@
+//! JSON patches (RFC 6902), with the habits of the real server's library. Pure.
+//!
+//! It differs from the standard: `replace` of a member that is missing adds it, `copy` of one copies a null, `test` of
+//! one against null succeeds, and a value that is missing is null. An operation that can't be done refuses the whole
+//! patch, without saying why.
+
+use json_patch::{Patch, PatchOperation};
+use serde_json::{Value, json};
+
+use crate::in_process::failure::Failure;
+
+/// Applies a patch.
+pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
+    let operations: Value = serde_json::from_slice(patch)
+        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    let Value::Array(operations) = operations else {
+        let message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
+        return Err(Failure::bad_request(message));
+    };
+    let mut object = live.clone();
+    for operation in operations {
+        let operation = lenient(&object, operation);
+        let Some(operation) = operation else { continue };
+        let operation: PatchOperation = serde_json::from_value(operation).map_err(|_| Failure::rejected())?;
+        json_patch::patch(&mut object, &Patch(vec![operation])).map_err(|_| Failure::rejected())?;
+    }
+    Ok(object)
+}
+
+/// The operation as the standard has it; `None` when nothing is left to do.
+fn lenient(object: &Value, mut operation: Value) -> Option<Value> {
+    let needs_value = matches!(operation["op"].as_str(), Some("add" | "replace"));
+    if needs_value && operation.get("value").is_none() {
+        operation["value"] = Value::Null;
+    }
+    let given = operation.clone();
+    let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let missing_member = |path: &str| {
+        let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+        parent.is_some_and(Value::is_object) && object.pointer(path).is_none()
+    };
+    match text("op").as_str() {
+        "replace" if missing_member(&text("path")) => operation["op"] = "add".into(),
+        "copy" if missing_member(&text("from")) => {
+            operation = json!({ "op": "add", "path": text("path"), "value": null });
+        }
+        "test" if missing_member(&text("path")) && operation["value"].is_null() => return None,
+        _ => {}
+    }
+    Some(operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(patch: &Value, expected: Option<Value>) {
+        let object = json!({ "map": { "a": "1" }, "list": [1, 2] });
+        let applied = apply(&object, patch.to_string().as_bytes());
+        match expected {
+            Some(expected) => assert_eq!(applied, Ok(expected), "{patch}"),
+            None => assert_eq!(applied, Err(Failure::rejected()), "{patch}"),
+        }
+    }
+
+    #[test]
+    fn missing_members_are_treated_as_by_the_real_library() {
+        let with_b = |b: Value| Some(json!({ "map": { "a": "1", "b": b }, "list": [1, 2] }));
+        check(&json!([{ "op": "replace", "path": "/map/b", "value": "2" }]), with_b(json!("2")));
+        check(&json!([{ "op": "copy", "from": "/map/c", "path": "/map/b" }]), with_b(Value::Null));
+        check(
+            &json!([{ "op": "test", "path": "/map/c", "value": null }, { "op": "add", "path": "/map/b", "value": 1 }]),
+            with_b(json!(1)),
+        );
+        check(&json!([{ "op": "test", "path": "/map/c", "value": 1 }]), None);
+        check(&json!([{ "op": "replace", "path": "/none/b", "value": "2" }]), None);
+        check(&json!([{ "op": "remove", "path": "/map/b" }]), None);
+        check(&json!([{ "op": "add", "path": "/list/7", "value": 1 }]), None);
+        check(&json!([{ "op": "dance", "path": "/map" }]), None);
+    }
+
+    #[test]
+    fn a_patch_that_is_no_list_is_a_bad_request() {
+        let failure = apply(&json!({}), b"{}").expect_err("refused");
+        assert_eq!(failure.code(), 400);
+    }
+}

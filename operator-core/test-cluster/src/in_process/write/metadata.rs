@@ -1,0 +1,101 @@
+//! The parts of an object's metadata that the server decides on. Pure.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{finalizers, is_deleting, meta};
+use crate::in_process::failure::{Cause, Failure};
+
+/// A time as objects have it: in whole seconds.
+pub(in crate::in_process) fn time(now: Timestamp) -> String {
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Puts an object into the namespace of the request's path, where it must belong.
+pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), Failure> {
+    if object["metadata"].is_null() {
+        object["metadata"] = json!({});
+    }
+    let Some(metadata) = object["metadata"].as_object_mut() else {
+        return Err(Failure::bad_request("metadata is no object"));
+    };
+    let given = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
+    if !given.is_empty() && Some(given) != namespace {
+        let message = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Failure::bad_request(message));
+    }
+    match namespace {
+        Some(namespace) => metadata.insert("namespace".to_owned(), namespace.into()),
+        None => metadata.remove("namespace"),
+    };
+    Ok(())
+}
+
+/// Checks that the name in a body is that of the request's path.
+pub(super) fn check_name(object: &Value, name: &str) -> Result<(), Failure> {
+    match meta(object, "name") {
+        "" => Err(Failure::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        given if given == name => Ok(()),
+        given => Err(Failure::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({name})"
+        ))),
+    }
+}
+
+/// Removes what nobody can bring along into a new object.
+pub(super) fn clear_for_creation(object: &mut Value) {
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        for field in [
+            "uid",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "selfLink",
+            "resourceVersion",
+        ] {
+            metadata.remove(field);
+        }
+    }
+}
+
+/// Takes over from the live object what an update can't change, and says what it tried to.
+pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let immutable = |field: &str, given: &Value| {
+        let shown = given.as_str().map_or_else(|| given.to_string(), |text| format!("{text:?}"));
+        let message = format!("Invalid value: {shown}: field is immutable");
+        ("FieldValueInvalid".to_owned(), format!("metadata.{field}"), message)
+    };
+    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let (old, given) = (&live["metadata"][field], &object["metadata"][field]);
+        // An object that is being deleted stays so, and was created when it was, whatever an update says.
+        let lenient = field == "creationTimestamp" || (field.starts_with("deletion") && !old.is_null());
+        if !given.is_null() && given != old && !lenient {
+            causes.push(immutable(field, given));
+        }
+        let old = old.clone();
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            match old {
+                Value::Null => metadata.remove(field),
+                old => metadata.insert(field.to_owned(), old),
+            };
+        }
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.remove("selfLink");
+    }
+    if is_deleting(live) {
+        let old = finalizers(live);
+        let new: Vec<&str> = finalizers(object).into_iter().filter(|name| !old.contains(name)).collect();
+        if !new.is_empty() {
+            let new = new.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{{{new}}}"
+            );
+            causes.push(("FieldValueForbidden".to_owned(), "metadata.finalizers".to_owned(), message));
+        }
+    }
+    causes
+}

@@ -1,0 +1,57 @@
+//! What the server and its controllers write themselves.
+//!
+//! A controller that meets a refusal has nothing to say to anybody: it leaves things as they are, as a real one would
+//! until its next attempt.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Options, Target, delete::DeleteOptions};
+use crate::in_process::{fields::Endpoint, kinds::Kind, state::State, store::Path};
+
+impl State {
+    /// Creates an object.
+    pub(in crate::in_process) fn create_own(
+        &mut self,
+        kind: &Arc<Kind>,
+        path: &Path,
+        manager: &str,
+        object: Value,
+    ) {
+        let target = own(kind, path, Endpoint::Main, manager);
+        self.create_object(&target, object).ok();
+    }
+
+    /// Changes an object.
+    pub(in crate::in_process) fn write_own(
+        &mut self,
+        kind: &Arc<Kind>,
+        path: &Path,
+        endpoint: Endpoint,
+        manager: &str,
+        object: Value,
+    ) {
+        let target = own(kind, path, endpoint, manager);
+        if let Ok(live) = self.live(kind, path) {
+            self.update_object(&target, &live, object).ok();
+        }
+    }
+
+    /// Deletes an object in the background.
+    pub(in crate::in_process) fn delete_own(&mut self, kind: &Kind, path: &Path) {
+        if let Ok(live) = self.live(kind, path) {
+            self.delete_object(kind, path, &live, &DeleteOptions::default()).ok();
+        }
+    }
+}
+
+fn own<'w>(kind: &'w Arc<Kind>, path: &'w Path, endpoint: Endpoint, manager: &str) -> Target<'w> {
+    Target {
+        kind,
+        path,
+        endpoint,
+        manager: manager.to_owned(),
+        options: Options { dry_run: false, strict: false },
+    }
+}

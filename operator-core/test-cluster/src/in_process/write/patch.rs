@@ -1,0 +1,148 @@
+//! PATCH: merge patches, JSON patches and server-side apply.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, yaml};
+use crate::in_process::{
+    failure::Failure,
+    fields::{self, Endpoint},
+    kinds::Kind,
+    read::show,
+    request::Request,
+    state::{Reply, State},
+    store::Path,
+};
+
+impl State {
+    /// PATCH of an object or its status.
+    pub(in crate::in_process) fn patch(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Reply, Failure> {
+        if request.content_type == "application/apply-patch+yaml" {
+            return self.apply(request, kind, path);
+        }
+        let change = match request.content_type.as_str() {
+            "application/merge-patch+json" => merge,
+            "application/json-patch+json" => json_patch::apply,
+            "application/strategic-merge-patch+json" if !kind.is_custom() => {
+                return Err(Failure::not_modelled("strategic merge patches"));
+            }
+            "application/strategic-merge-patch+json" => {
+                let message = "the body of the request was in an unknown format - accepted media types include: \
+                    application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+                return Err(Failure::new(415, "UnsupportedMediaType", message));
+            }
+            _ => {
+                return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+                    .with(serde_json::json!({})));
+            }
+        };
+        let options = Options::new(request, "PatchOptions")?;
+        if request.query.flag("force").is_some() {
+            let message = "Forbidden: may not be specified for non-apply patch";
+            return Err(Failure::options("PatchOptions", "force", "FieldValueForbidden", message));
+        }
+        let live = self.live(kind, path)?;
+        let mut object = change(&live, &request.body)?;
+        let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+        metadata::check_name(&object, path.name())?;
+        if kind.is_custom() {
+            is_of_kind(kind, &object)?;
+        }
+        if object["kind"] != live["kind"] || object["apiVersion"] != live["apiVersion"] {
+            let message = "Invalid value: the patch changes the type of the object".to_owned();
+            let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), message);
+            return Err(Failure::invalid(kind, path.name(), &[cause]));
+        }
+        metadata::place(&mut object, path.namespace())?;
+        let object = self.update_object(&target, &live, object).map_err(Failure::of_patch)?;
+        show(request, kind, &object).map(Reply::ok)
+    }
+
+    /// Server-side apply.
+    fn apply(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Reply, Failure> {
+        let options = Options::new(request, "PatchOptions")?;
+        let Some(manager) = request.query.get("fieldManager") else {
+            let message = "Required value: is required for apply patch";
+            return Err(Failure::options("PatchOptions", "fieldManager", "FieldValueRequired", message));
+        };
+        let applied = yaml(&request.body)
+            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+        check_type(kind, &applied)?;
+        if !applied["metadata"]["managedFields"].is_null() {
+            return Err(Failure::bad_request("metadata.managedFields must be nil"));
+        }
+        let target = Target { kind, path, endpoint: endpoint(request), manager: manager.to_owned(), options };
+        let write = target.fields(self.now)?;
+        let force = request.query.is_true("force");
+        let live = self.live(kind, path);
+        let refused = |refusal| target.refused(refusal);
+        match live {
+            Ok(live) => {
+                let version = meta(&applied, "resourceVersion").to_owned();
+                let mut object = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
+                metadata::check_name(&object, path.name())?;
+                metadata::place(&mut object, path.namespace())?;
+                // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
+                if !version.is_empty() {
+                    object["metadata"]["resourceVersion"] = version.into();
+                }
+                let object = self.finish_update(&target, &live, object)?;
+                show(request, kind, &object).map(Reply::ok)
+            }
+            Err(absent) if target.endpoint == Endpoint::Status => Err(absent),
+            Err(_) => {
+                let uid = meta(&applied, "uid").to_owned();
+                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?;
+                metadata::check_name(&object, path.name())?;
+                metadata::place(&mut object, path.namespace())?;
+                if !uid.is_empty() {
+                    let why = format!(
+                        "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                    );
+                    return Err(Failure::conflict(kind, path.name(), &why));
+                }
+                let object = self.finish_creation(&target, object)?;
+                show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown))
+            }
+        }
+    }
+}
+
+/// An applied object must say what it is.
+fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
+    let text = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, name) = (text("apiVersion"), text("kind"));
+    if api_version == kind.api_version() && name == kind.kind {
+        return Ok(());
+    }
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    Err(Failure::bad_request(format!("invalid object type: {group}/{version}, Kind={name}")))
+}
+
+/// A merge patch (RFC 7386).
+fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
+    let patch: Value = serde_json::from_slice(patch)
+        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    let other = match &patch {
+        Value::Object(_) => None,
+        Value::Null => return Err(Failure::bad_request("Invalid JSON Patch")),
+        Value::Array(_) => Some("array"),
+        Value::Number(_) => Some("number"),
+        Value::String(_) => Some("string"),
+        Value::Bool(_) => Some("bool"),
+    };
+    if let Some(other) = other {
+        let why = format!("json: cannot unmarshal {other} into Go value of type map[string]interface {{}}");
+        return Err(Failure::bad_request(format!("error decoding patch: {why}")));
+    }
+    let mut object = live.clone();
+    ::json_patch::merge(&mut object, &patch);
+    Ok(object)
+}

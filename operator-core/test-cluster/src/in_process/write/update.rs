@@ -1,0 +1,152 @@
+//! PUT, and what becomes of an object that exists.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata, strict};
+use crate::in_process::{
+    failure::Failure,
+    fields::{self, Endpoint},
+    kinds::Kind,
+    read::show,
+    request::Request,
+    state::{Reply, State},
+    store::Path,
+    validate,
+};
+
+impl State {
+    /// PUT of an object or its status.
+    pub(in crate::in_process) fn replace(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Reply, Failure> {
+        let options = Options::new(request, "UpdateOptions")?;
+        let mut object = body(request, kind)?;
+        metadata::check_name(&object, path.name())?;
+        metadata::place(&mut object, path.namespace())?;
+        let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+        let live = match self.live(kind, path) {
+            Ok(live) => Some(live),
+            Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
+            Err(absent) => return Err(absent),
+        };
+        // Where there is nothing, its uid is empty: who has known the object doesn't create it anew.
+        let (uid, known) =
+            (meta(&object, "uid"), live.as_ref().map(|live| meta(live, "uid")).unwrap_or_default());
+        if !uid.is_empty() && uid != known {
+            // Only what the server for extensions keeps has its group in its key.
+            let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
+            let group = if is_extension { format!("{}/", kind.group) } else { String::new() };
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{}, ResourceVersion: 0, \
+                 AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {known}",
+                kind.plural,
+                path.as_str().trim_start_matches('/')
+            );
+            return Err(Failure::conflict(kind, path.name(), &why));
+        }
+        let Some(live) = live else {
+            let object = self.create_object(&target, object)?;
+            return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
+        };
+        if kind.is_custom() && meta(&object, "resourceVersion").is_empty() {
+            let message = "Invalid value: 0: must be specified for an update".to_owned();
+            let cause = ("FieldValueInvalid".to_owned(), "metadata.resourceVersion".to_owned(), message);
+            return Err(Failure::invalid_resource(kind, path.name(), &[cause]));
+        }
+        let object = self.update_object(&target, &live, object)?;
+        show(request, kind, &object).map(Reply::ok)
+    }
+
+    /// Changes an object to what a request wants it to be as a whole.
+    pub(super) fn update_object(
+        &mut self,
+        target: &Target<'_>,
+        live: &Arc<Value>,
+        object: Value,
+    ) -> Result<Arc<Value>, Failure> {
+        check_version(target, live, &object)?;
+        strict::check(target, &object)?;
+        let object = fields::change(&target.fields(self.now)?, Some(live), object);
+        self.finish_update(target, live, object.map_err(|refusal| target.refused(refusal))?)
+    }
+
+    /// Stores a changed object that has its managed fields already.
+    pub(super) fn finish_update(
+        &mut self,
+        target: &Target<'_>,
+        live: &Arc<Value>,
+        mut object: Value,
+    ) -> Result<Arc<Value>, Failure> {
+        let kind = target.kind;
+        check_version(target, live, &object)?;
+        let mut causes = metadata::keep(live, &mut object);
+        // All of that is checked in general and again for the kind, and a custom object once more.
+        let checked = validate::metadata(kind, &object, false);
+        let times = if kind.is_custom() { 3 } else { 2 };
+        causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
+        causes.extend(checked.iter().flat_map(|cause| std::iter::repeat_n(cause.clone(), times)));
+        if !causes.is_empty() {
+            return Err(Failure::invalid(kind, target.name(), &causes));
+        }
+        let causes = self.wrong(kind, &object)?;
+        if !causes.is_empty() {
+            return Err(Failure::invalid(kind, target.name(), &causes));
+        }
+        object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+        if kind.is_namespace() && target.endpoint == Endpoint::Main {
+            object["spec"]["finalizers"] = live["spec"]["finalizers"].clone();
+        }
+        let schema = kind.schema()?;
+        match live["metadata"]["generation"].as_i64() {
+            Some(generation) => {
+                let changed = target.endpoint == Endpoint::Main && schema.changes_generation(live, &object);
+                object["metadata"]["generation"] = (generation + i64::from(changed)).into();
+            }
+            None => {
+                drop(object["metadata"].as_object_mut().and_then(|metadata| metadata.remove("generation")))
+            }
+        }
+        let ends = is_deleting(live) && finalizers(&object).is_empty() && !self.is_held(kind, &object);
+        if ends {
+            if !target.options.dry_run {
+                self.remove(kind, target.path);
+            }
+            return Ok(Arc::new(object));
+        }
+        if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
+            self.allocate(&mut object)?;
+        }
+        if fields::is_same(live, &object) {
+            return Ok(Arc::clone(live));
+        }
+        let object = schema.settled(object);
+        if target.options.dry_run {
+            return Ok(Arc::new(object));
+        }
+        Ok(self.put(kind, target.path, object))
+    }
+
+    /// Whether something else than finalizers keeps an object that is being deleted.
+    pub(super) fn is_held(&self, kind: &Kind, object: &Value) -> bool {
+        kind.is_namespace()
+            && object["spec"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
+    }
+}
+
+/// Refuses a write that builds upon another version than the live one.
+fn check_version(target: &Target<'_>, live: &Value, object: &Value) -> Result<(), Failure> {
+    match meta(object, "resourceVersion") {
+        "" => Ok(()),
+        version if version == meta(live, "resourceVersion") => Ok(()),
+        version => Err(match version.parse::<u64>() {
+            Ok(_) => Failure::outdated(target.kind, target.name()),
+            Err(_) => Failure::internal(format!("strconv.ParseUint: parsing \"{version}\": invalid syntax")),
+        }),
+    }
+}

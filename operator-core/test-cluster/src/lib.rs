@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//! None is public; they use each other in this order only.
+//!
+//! - `error`: what can fail.
+//! - `audit`: which calls an API server has answered.
+//! - `impersonation`: requests as somebody else.
+//! - `looks`: looking again and again until something is there.
+//! - `crds`: definitions, applied and waited for.
+//! - `control_plane`: a real API server, on demand.
+//! - `in_process`: the one inside the process.
+//! - `proxy`: broken connections to the real one.
+
+mod error;
+
+mod audit;
+mod impersonation;
+mod looks;
+
+mod crds;
+
+mod control_plane;
+mod in_process;
+
+mod proxy;
+
+pub use audit::{AuditEvent, AuditReader};
+pub use control_plane::{Assets, ControlPlane, ControlPlaneBuilder, Part};
+pub use crds::install_crd;
+pub use error::Error;
+pub use in_process::{Controllers, InProcessServer, ResponseBody, Snapshot};
+pub use proxy::Proxy;
