@@ -1,9 +1,13 @@
-//! The custom resource of the conformance tests.
+//! The custom resources of the tests: two that all of them share, and a macro for tests about a definition of their own.
 
-use kube::CustomResourceExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{CustomResource, CustomResourceExt};
 use operator_core::resource::KubeObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The API group of the shared types.
+pub const GROUP: &str = "conformance.operator-core.io";
 
 /// The status of every test resource.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
@@ -20,7 +24,40 @@ pub struct TestStatus {
     pub observed_generation: Option<i64>,
 }
 
-/// A custom resource made by [`test_resource!`](crate::test_resource!).
+/// The spec of a [`TestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "conformance.operator-core.io",
+    version = "v1",
+    kind = "TestResource",
+    namespaced,
+    status = "TestStatus"
+)]
+pub struct TestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The spec of a [`ClusterTestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "conformance.operator-core.io",
+    version = "v1",
+    kind = "ClusterTestResource",
+    status = "TestStatus"
+)]
+pub struct ClusterTestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The definitions of the shared types.
+#[must_use]
+pub fn shared_crds() -> [CustomResourceDefinition; 2] {
+    [TestResource::crd(), ClusterTestResource::crd()]
+}
+
+/// A custom resource of the tests: with a value in its spec and a [`TestStatus`].
 pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     /// An object of that name whose spec holds `value`.
     fn named(name: &str, value: &str) -> Self;
@@ -29,7 +66,28 @@ pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     fn value(&self) -> &str;
 }
 
-/// Declares `TestResource`, with `spec.value` and a [`TestStatus`], in an API group of the calling test's own.
+impl TestObject for TestResource {
+    fn named(name: &str, value: &str) -> Self {
+        Self::new(name, TestResourceSpec { value: value.to_owned() })
+    }
+
+    fn value(&self) -> &str {
+        &self.spec.value
+    }
+}
+
+impl TestObject for ClusterTestResource {
+    fn named(name: &str, value: &str) -> Self {
+        Self::new(name, ClusterTestResourceSpec { value: value.to_owned() })
+    }
+
+    fn value(&self) -> &str {
+        &self.spec.value
+    }
+}
+
+/// Declares another `TestResource`, in an API group of the calling test's own: for tests that change a definition, or
+/// begin without it. Each one costs a copy of all that is generic over the primary; other tests share [`TestResource`].
 #[macro_export]
 macro_rules! test_resource {
     ($group:literal $(, $attribute:meta)*) => {

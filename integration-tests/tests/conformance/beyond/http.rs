@@ -10,7 +10,7 @@ use kube::{Api, Client, CustomResourceExt, ResourceExt, api::DeleteParams};
 use operator_core::{
     Controller, GenericRetry, LeaderElection, UpdateControl,
     metrics::METRICS,
-    testing::{TestCluster, TestOperator, operator_test},
+    testing::{TestOperator, operator_test},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -78,13 +78,8 @@ async fn without_definition(client: Client) -> Result<()> {
 
 #[operator_test]
 async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
-    let namespace = cluster.namespace("http").await?;
-    let client = cluster.client()?;
-    without_definition(client.clone()).await?;
-    let resources = Api::namespaced(client.clone(), &namespace);
-    // Without the definition, which a scene usually begins with.
-    let scene = Scene { cluster, namespace, client, resources };
+    let scene = Scene::<TestResource>::without_crd("http").await?;
+    without_definition(scene.client.clone()).await?;
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
     let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
     // Alone in its election, so that it leads.
@@ -105,7 +100,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     assert_eq!(unready.lines().count(), 1, "{unready}");
     assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
 
-    scene.cluster.install_crds([TestResource::crd()]).await?;
+    scene.install_crd().await?;
     ready(address).await?;
     for name in ["works", "fails", "panics"] {
         scene.create(name, name).await?;

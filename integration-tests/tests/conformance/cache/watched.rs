@@ -1,7 +1,7 @@
 //! Types and rights that come later.
 
 use anyhow::{Result, bail};
-use integration_tests::{TestObject, eventually, test_resource};
+use integration_tests::{TestObject, cluster, eventually, test_resource};
 use k8s_openapi::api::{
     core::v1::ConfigMap,
     rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
@@ -14,7 +14,7 @@ use operator_core::{
     cache::{InformerConfig, WatchScope},
     observe::SourceHealth,
     resource::{KubeObject, ResourceType},
-    testing::{TestCluster, operator_test},
+    testing::operator_test,
 };
 
 use super::{Running, config, create};
@@ -33,7 +33,7 @@ async fn advice<K: KubeObject>(running: &Running<K>) -> Result<String> {
 
 #[operator_test]
 async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-late").await?;
     let client = cluster.client()?;
     let mut config = InformerConfig::<TestResource>::new("late", ResourceType::of::<TestResource>());
@@ -54,7 +54,7 @@ async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
 
 #[operator_test]
 async fn a_right_that_is_granted_later_is_used() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-rights").await?;
     let client = cluster.client()?;
     create(&Api::namespaced(client.clone(), &namespace), "a", "a").await?;

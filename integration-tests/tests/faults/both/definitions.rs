@@ -9,7 +9,7 @@ use kube::{
     Api, CustomResourceExt, ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use operator_core::testing::{Profile, TestCluster, TestOperator, operator_test};
+use operator_core::testing::{TestOperator, operator_test};
 use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
@@ -45,9 +45,9 @@ async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()
 
 #[operator_test]
 async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f29").await?;
-    let (script, other) = (keeping(), keeping::<fresh_neighbour::TestResource>());
-    let neighbour = Scene::<fresh_neighbour::TestResource>::new("f29-neighbour").await?;
+    let scene = Scene::<TestResource>::with_crd("f29").await?;
+    let (script, other) = (keeping(), keeping::<integration_tests::TestResource>());
+    let neighbour = Scene::new("f29-neighbour").await?;
     let builder = scene.operator();
     let builder = builder
         .register(keeper(&scene, &script)?)?
@@ -95,19 +95,13 @@ async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Re
     Ok(())
 }
 
-mod fresh_neighbour {
-    integration_tests::test_resource!("neighbour.faults.operator-core.io", namespaced);
-}
-
 mod deleted {
     integration_tests::test_resource!("deleted.faults.operator-core.io", namespaced);
 }
 
 #[operator_test]
 async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> Result<()> {
-    let cluster = TestCluster::shared_with(Profile::Controllers).await?;
-    let scene = Scene::<deleted::TestResource>::on(cluster, "f31").await?;
-    scene.install_crd().await?;
+    let scene = Scene::<deleted::TestResource>::with_crd("f31").await?;
     let script = keeping();
     let operator = scene.start(keeper(&scene, &script)?.with_cleaner()).await?;
     for name in ["one", "two", "three"] {
