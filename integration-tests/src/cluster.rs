@@ -8,7 +8,8 @@ use tokio::sync::OnceCell;
 
 use crate::test_resource::shared_crds;
 
-/// The cluster of this test: inside the process one of its own, else the control plane that all tests of the binary share.
+/// The cluster of this test: inside the process one of its own, else the control plane that the tests of the binary
+/// share.
 ///
 /// # Errors
 /// When the control plane doesn't start, which is remembered, or refuses a definition.
@@ -26,8 +27,8 @@ pub async fn cluster_with(profile: Profile) -> Result<TestCluster> {
     Ok(cluster)
 }
 
-/// A control plane whose garbage collector knows the shared types from its start: of others it learns up to half a minute
-/// after they were installed.
+/// A control plane whose garbage collector knows the shared types from its start: of others it learns up to half a
+/// minute after they were installed.
 async fn shared(profile: Profile) -> Result<TestCluster, Error> {
     static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =
         [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];

@@ -1,9 +1,9 @@
-//! Fixtures shared by the conformance tests: a test resource, a scene to play in, a record of runs.
+//! Fixtures shared by the conformance tests: test resources, a scene to play in, a record of runs.
 //!
-//! Each test has a namespace of its own, so that all of them run at the same time on one control plane. They share two
-//! custom resources, [`TestResource`] and [`ClusterTestResource`], so that all that is generic over a primary is compiled once,
-//! here. What has no namespace is told apart by its name. A test that changes a definition, or begins without it, has one in
-//! an API group of its own, by [`test_resource!`].
+//! Each test has a namespace of its own, so that all of them run at the same time on one control plane. They share
+//! their custom resources, so that all that is generic over a primary is compiled once, here: [`TestResource`], and
+//! [`ClusterTestResource`], whose objects are told apart by their names. Tests that begin without a definition, change
+//! it, or delete it, take turns with a [`LateTestResource`].
 //!
 //! Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
@@ -13,6 +13,7 @@ mod dependent;
 mod external;
 mod faulty;
 mod intercept;
+mod late;
 mod log;
 mod record;
 mod relist;
@@ -35,6 +36,7 @@ pub use external::{
 };
 pub use faulty::{Answer, Faulty};
 pub use intercept::{before, lose_answer};
+pub use late::Turn;
 pub use log::{Fields, Line, LogCapture, LogText};
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use relist::Relist;
@@ -42,8 +44,8 @@ pub use rights::until_refused;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use test_resource::{
-    ClusterTestResource, ClusterTestResourceSpec, GROUP, TestObject, TestResource, TestResourceSpec,
-    TestStatus, shared_crds,
+    ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
+    TestResource, TestResourceSpec, TestStatus,
 };
 pub use workflows::{Child, Outcomes, looking_on};
 pub use writing::{chain_of, fresh, once_before, owners, said};

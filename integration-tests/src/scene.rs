@@ -7,10 +7,12 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use futures::{FutureExt, future::BoxFuture};
-use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::{
+    NamespaceResourceScope, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
     Controller, ControllerBuilder, ObjectKey, Operator, OperatorBuilder,
@@ -42,8 +44,8 @@ pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Op
     answer.await.with_context(|| format!("waited in vain for: {what}"))?
 }
 
-/// A namespace of its own in the shared control plane, with a custom resource: the one that all tests share, unless the
-/// test is about a definition of its own.
+/// A namespace of its own in the shared control plane, with a custom resource: a [`TestResource`], unless the test is
+/// about definitions or the scope.
 #[derive(Clone)]
 pub struct Scene<K: TestObject = TestResource> {
     /// The control plane; most tests share one.
@@ -103,25 +105,7 @@ impl Scene {
 }
 
 impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
-    /// Sets the scene for the test called `name`, with a definition of its own, `K`.
-    ///
-    /// # Errors
-    /// When the control plane can't be started, or refuses the definition.
-    pub async fn with_crd(name: &str) -> Result<Self> {
-        let scene = Self::without_crd(name).await?;
-        scene.install_crd().await?;
-        Ok(scene)
-    }
-
-    /// The same before the definition is installed.
-    ///
-    /// # Errors
-    /// When the control plane can't be started.
-    pub async fn without_crd(name: &str) -> Result<Self> {
-        Self::on(cluster().await?, name).await
-    }
-
-    /// The same on another control plane than the one that all tests share.
+    /// Sets the scene for the test called `name` on this cluster, whatever definitions it has.
     ///
     /// # Errors
     /// When the control plane can't be reached.
@@ -136,8 +120,8 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
 }
 
 impl Scene<ClusterTestResource> {
-    /// Sets the scene for the test called `name`, whose custom resources have no namespace. All tests see them: they are
-    /// told apart by their names.
+    /// Sets the scene for the test called `name`, whose custom resources have no namespace. All tests see them: they
+    /// are told apart by their names.
     ///
     /// # Errors
     /// When the control plane can't be started.
@@ -158,12 +142,20 @@ impl<K: TestObject> Scene<K> {
         Ok(Self { cluster, namespace, client, resources })
     }
 
-    /// Installs the custom resource; needed only where the scene was set without it.
+    /// Installs the definition of the custom resource, where the scene was set without it, and waits until it is served.
     ///
     /// # Errors
     /// When the control plane refuses it.
     pub async fn install_crd(&self) -> Result<()> {
-        Ok(self.cluster.install_crds([K::crd()]).await?)
+        // The cluster itself would install it once and for all, and tests delete definitions.
+        let definitions = Api::<CustomResourceDefinition>::all(self.client.clone());
+        let ours = PatchParams::apply("integration-tests").force();
+        definitions.patch(K::crd_name(), &ours, &Patch::Apply(K::crd())).await?;
+        let list = ListParams::default().limit(1);
+        eventually("the definition to be served", async || {
+            Ok(self.resources.list(&list).await.ok().map(drop))
+        })
+        .await
     }
 
     /// The objects of type `O` in this test's namespace.

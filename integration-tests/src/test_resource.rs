@@ -1,4 +1,5 @@
-//! The custom resources of the tests: two that all of them share, and a macro for tests about a definition of their own.
+//! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
+//! them.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, CustomResourceExt};
@@ -6,7 +7,7 @@ use operator_core::resource::KubeObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The API group of the shared types.
+/// The API group of [`TestResource`] and [`ClusterTestResource`].
 pub const GROUP: &str = "conformance.operator-core.io";
 
 /// The status of every test resource.
@@ -51,9 +52,22 @@ pub struct ClusterTestResourceSpec {
     pub value: String,
 }
 
-/// The definitions of the shared types.
-#[must_use]
-pub fn shared_crds() -> [CustomResourceDefinition; 2] {
+/// The spec of a [`LateTestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "late.conformance.operator-core.io",
+    version = "v1",
+    kind = "LateTestResource",
+    namespaced,
+    status = "TestStatus"
+)]
+pub struct LateTestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The definitions that all clusters of tests have; that of [`LateTestResource`] is none of them.
+pub(crate) fn shared_crds() -> [CustomResourceDefinition; 2] {
     [TestResource::crd(), ClusterTestResource::crd()]
 }
 
@@ -66,55 +80,11 @@ pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     fn value(&self) -> &str;
 }
 
-impl TestObject for TestResource {
-    fn named(name: &str, value: &str) -> Self {
-        Self::new(name, TestResourceSpec { value: value.to_owned() })
-    }
-
-    fn value(&self) -> &str {
-        &self.spec.value
-    }
-}
-
-impl TestObject for ClusterTestResource {
-    fn named(name: &str, value: &str) -> Self {
-        Self::new(name, ClusterTestResourceSpec { value: value.to_owned() })
-    }
-
-    fn value(&self) -> &str {
-        &self.spec.value
-    }
-}
-
-/// Declares another `TestResource`, in an API group of the calling test's own: for tests that change a definition, or
-/// begin without it. Each one costs a copy of all that is generic over the primary; other tests share [`TestResource`].
-#[macro_export]
-macro_rules! test_resource {
-    ($group:literal $(, $attribute:meta)*) => {
-        /// The spec of this test's resource.
-        #[derive(
-            ::kube::CustomResource,
-            ::serde::Serialize,
-            ::serde::Deserialize,
-            ::schemars::JsonSchema,
-            Clone,
-            Debug,
-        )]
-        #[kube(
-            group = $group,
-            version = "v1",
-            kind = "TestResource",
-            status = "::integration_tests::TestStatus"
-            $(, $attribute)*
-        )]
-        pub struct TestResourceSpec {
-            /// Whatever the test needs.
-            pub value: String,
-        }
-
-        impl ::integration_tests::TestObject for TestResource {
+macro_rules! test_object {
+    ($resource:ident, $spec:ident) => {
+        impl TestObject for $resource {
             fn named(name: &str, value: &str) -> Self {
-                Self::new(name, TestResourceSpec { value: value.to_owned() })
+                Self::new(name, $spec { value: value.to_owned() })
             }
 
             fn value(&self) -> &str {
@@ -123,3 +93,7 @@ macro_rules! test_resource {
         }
     };
 }
+
+test_object!(TestResource, TestResourceSpec);
+test_object!(ClusterTestResource, ClusterTestResourceSpec);
+test_object!(LateTestResource, LateTestResourceSpec);

@@ -13,9 +13,10 @@
 //!
 //! # Assumptions
 //! - Tests share CRDs and have objects in namespaces of their own. CRDs have no namespace: a test that changes one, or
-//!   begins without it, has one in an API group of its own. CRDs are not deleted, which would cost every later test a wait.
-//! - The garbage collector learns of a CRD up to half a minute late, unless it is there at the start. Tests that wait for it
-//!   share a control plane of their own, from [`Profile::builder`] with [`ControlPlaneBuilder::crds`], in
+//!   begins without it, has one in an API group of its own. CRDs are not deleted, which would cost every later test a
+//!   wait.
+//! - The garbage collector learns of a CRD up to half a minute late, unless it is there at the start. Tests that wait
+//!   for it share a control plane of their own, from [`Profile::builder`] with [`ControlPlaneBuilder::crds`], in
 //!   [`TestCluster::new`].
 //! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
 //! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.

@@ -4,24 +4,22 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{LogCapture, Scene, Script, eventually, test_resource};
+use integration_tests::{LateTestResource, LogCapture, Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller,
     testing::{TestOperator, operator_test},
 };
 use tracing::Level;
 
-test_resource!("crd-installed-while-waiting.conformance.operator-core.io", namespaced);
-
 const TIMEOUT: Duration = Duration::from_millis(300);
 
 #[operator_test(flavor = "current_thread")]
 async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::without_crd("crd-installed-while-waiting").await?;
-    let script = Script::<TestResource>::idle();
+    let (_turn, scene) = Scene::late("crd-installed-while-waiting").await?;
+    let script = Script::<LateTestResource>::idle();
     let working = Scene::new("working-while-waiting").await?;
-    let others = Script::<integration_tests::TestResource>::idle();
+    let others = Script::<TestResource>::idle();
     let builder = scene
         .operator()
         .cache_sync_timeout(TIMEOUT)
