@@ -142,7 +142,7 @@ impl<K: TestObject> Scene<K> {
         Ok(Self { cluster, namespace, client, resources })
     }
 
-    /// Installs the definition of the custom resource, where the scene was set without it, and waits until it is served.
+    /// Installs the definition of the custom resource where the scene was set without it, and waits until it is served.
     ///
     /// # Errors
     /// When the control plane refuses it.
