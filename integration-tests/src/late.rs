@@ -39,9 +39,10 @@ impl Scene<LateTestResource> {
         let (name, objects) =
             (LateTestResource::crd_name(), Api::<LateTestResource>::all(self.client.clone()));
         eventually("the end of the definition", async || {
-            if definitions.get_opt(name).await?.is_some() {
-                definitions.delete(name, &DeleteParams::default()).await?;
-                return Ok(None);
+            match definitions.delete(name, &DeleteParams::default()).await {
+                Ok(_) => return Ok(None),
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                Err(error) => return Err(error.into()),
             }
             // It is served a moment longer than it exists.
             let refused = objects.list(&ListParams::default()).await.err();
