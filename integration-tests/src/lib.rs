@@ -1,13 +1,19 @@
-//! Fixtures shared by the conformance tests: a test resource, a scene to play in, a record of runs.
+//! Fixtures shared by the conformance tests: test resources, a scene to play in, a record of runs.
 //!
-//! Each test has a namespace of its own, and a custom resource in an API group of its own, so that all of them run at the
-//! same time on one control plane. Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
+//! Each test has a namespace of its own, so that all of them run at the same time on one control plane. They share
+//! their custom resources, so that all that is generic over a primary is compiled once, here: [`TestResource`], and
+//! [`ClusterTestResource`], whose objects are told apart by their names. Tests that begin without a definition, change
+//! it, or delete it, take turns with a [`LateTestResource`].
+//!
+//! Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
 mod audit;
+mod cluster;
 mod dependent;
 mod external;
 mod faulty;
 mod intercept;
+mod late;
 mod log;
 mod public_items;
 mod record;
@@ -20,13 +26,18 @@ mod workflows;
 mod writing;
 
 pub use audit::{Audit, Calls};
+pub use cluster::{cluster, cluster_with};
 pub use dependent::{
     Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
     workflow_of, workflow_of_one,
 };
-pub use external::{ExternalSystem, ManyRecords, OneRecord, Record, state_map};
+pub use external::{
+    ExternalSystem, ManyRecords, OneRecord, Record, many_kept_records, many_records, one_kept_record,
+    one_record,
+};
 pub use faulty::{Answer, Faulty};
 pub use intercept::{before, lose_answer};
+pub use late::Turn;
 pub use log::{Fields, Line, LogCapture, LogText};
 pub use public_items::{PublicItem, public_items, second_paths};
 pub use record::{RecordedRun, RunGuard, RunRecord};
@@ -34,6 +45,9 @@ pub use relist::Relist;
 pub use rights::until_refused;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
-pub use test_resource::{TestObject, TestStatus};
+pub use test_resource::{
+    ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
+    TestResource, TestResourceSpec, TestStatus,
+};
 pub use workflows::{Child, Outcomes, looking_on};
 pub use writing::{chain_of, fresh, once_before, owners, said};

@@ -6,20 +6,24 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use futures::{FutureExt, future::BoxFuture};
+use k8s_openapi::{
+    NamespaceResourceScope, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
 use kube::{
     Api, Client, Resource,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    ObjectKey, Operator, OperatorBuilder,
+    Controller, ControllerBuilder, ObjectKey, Operator, OperatorBuilder,
     controller::IntoController,
     resource::KubeObject,
     testing::{Profile, TestCluster, TestOperator},
+    workflow::Workflow,
 };
 use serde_json::Value;
 
-use crate::TestObject;
+use crate::{ClusterTestResource, Script, TestObject, TestResource, cluster, cluster_with};
 
 /// How long a condition may take to become true: far more than any of them needs.
 pub const DEADLINE: Duration = Duration::from_secs(60);
@@ -40,9 +44,10 @@ pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Op
     answer.await.with_context(|| format!("waited in vain for: {what}"))?
 }
 
-/// A namespace of its own in the shared control plane, with the custom resource `K` installed.
+/// A namespace of its own in the shared control plane, with a custom resource: a [`TestResource`], unless the test is
+/// about definitions or the scope.
 #[derive(Clone)]
-pub struct Scene<K: TestObject> {
+pub struct Scene<K: TestObject = TestResource> {
     /// The control plane; most tests share one.
     pub cluster: TestCluster,
     /// This test's namespace.
@@ -59,55 +64,69 @@ impl<K: TestObject> fmt::Debug for Scene<K> {
     }
 }
 
-impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
+impl Scene {
     /// Sets the scene for the test called `name`.
     ///
     /// # Errors
-    /// When the control plane can't be started, or refuses the custom resource.
+    /// When the control plane can't be started.
     pub async fn new(name: &str) -> Result<Self> {
-        let scene = Self::without_crd(name).await?;
-        scene.install_crd().await?;
-        Ok(scene)
+        Self::on(cluster().await?, name).await
     }
 
-    /// The same before the custom resource is installed.
+    /// Sets the scene on a control plane where Deployments and StatefulSets become ready.
     ///
     /// # Errors
     /// When the control plane can't be started.
-    pub async fn without_crd(name: &str) -> Result<Self> {
-        Self::on(TestCluster::shared().await?, name).await
+    pub async fn with_workloads(name: &str) -> Result<Self> {
+        Self::on(cluster_with(Profile::Full).await?, name).await
     }
 
-    /// The same on another control plane than the one that all tests share.
+    /// Starts an operator with one controller, whose reconciler is `script`.
+    ///
+    /// The future is boxed: so all that is generic over primary and reconciler is compiled here, once for all tests.
+    ///
+    /// # Errors
+    /// When the declaration is wrong.
+    pub fn start_script<'s>(&'s self, script: &Script) -> BoxFuture<'s, Result<TestOperator>> {
+        self.start(self.controller(script)).boxed()
+    }
+
+    /// The same with a managed workflow.
+    ///
+    /// # Errors
+    /// When the declaration is wrong.
+    pub fn start_managed<'s>(
+        &'s self,
+        script: &Script,
+        workflow: &Workflow<TestResource>,
+    ) -> BoxFuture<'s, Result<TestOperator>> {
+        self.start(self.managed(script, workflow)).boxed()
+    }
+}
+
+impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
+    /// Sets the scene for the test called `name` on this cluster, whatever definitions it has.
     ///
     /// # Errors
     /// When the control plane can't be reached.
     pub async fn on(cluster: TestCluster, name: &str) -> Result<Self> {
         Self::with(cluster, name, Api::namespaced).await
     }
-}
 
-impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
-    /// Sets the scene on a control plane where Deployments and StatefulSets become ready.
-    ///
-    /// # Errors
-    /// When the control plane can't be started, or refuses the custom resource.
-    pub async fn with_workloads(name: &str) -> Result<Self> {
-        let cluster = TestCluster::shared_with(Profile::Full).await?;
-        let scene = Self::with(cluster, name, Api::namespaced).await?;
-        scene.install_crd().await?;
-        Ok(scene)
+    /// A controller for this namespace.
+    pub fn controller(&self, script: &Script<K>) -> ControllerBuilder<Script<K>> {
+        Controller::builder(script.clone()).namespaces([&self.namespace])
     }
 }
 
-impl<K: TestObject + Resource<Scope = ClusterResourceScope>> Scene<K> {
-    /// Sets the scene for the test called `name`, whose custom resource has no namespace, on a control plane where that
-    /// is installed.
+impl Scene<ClusterTestResource> {
+    /// Sets the scene for the test called `name`, whose custom resources have no namespace. All tests see them: they
+    /// are told apart by their names.
     ///
     /// # Errors
-    /// When the control plane can't be reached.
-    pub async fn cluster_scoped(cluster: TestCluster, name: &str) -> Result<Self> {
-        Self::with(cluster, name, |client, _| Api::all(client)).await
+    /// When the control plane can't be started.
+    pub async fn cluster_scoped(name: &str) -> Result<Self> {
+        Self::with(cluster().await?, name, |client, _| Api::all(client)).await
     }
 }
 
@@ -123,12 +142,20 @@ impl<K: TestObject> Scene<K> {
         Ok(Self { cluster, namespace, client, resources })
     }
 
-    /// Installs the custom resource; needed only where the scene was set without it.
+    /// Installs the definition of the custom resource where the scene was set without it, and waits until it is served.
     ///
     /// # Errors
     /// When the control plane refuses it.
     pub async fn install_crd(&self) -> Result<()> {
-        Ok(self.cluster.install_crds([K::crd()]).await?)
+        // The cluster itself would install it once and for all, and tests delete definitions.
+        let definitions = Api::<CustomResourceDefinition>::all(self.client.clone());
+        let ours = PatchParams::apply("integration-tests").force();
+        definitions.patch(K::crd_name(), &ours, &Patch::Apply(K::crd())).await?;
+        let list = ListParams::default().limit(1);
+        eventually("the definition to be served", async || {
+            Ok(self.resources.list(&list).await.ok().map(drop))
+        })
+        .await
     }
 
     /// The objects of type `O` in this test's namespace.

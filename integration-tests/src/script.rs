@@ -6,10 +6,13 @@ use anyhow::{Context as _, Result};
 use futures::future::BoxFuture;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::ResourceExt;
-use operator_core::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
+use operator_core::{
+    Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+    resource::KubeObject,
+};
 use tokio::sync::Semaphore;
 
-use crate::{DEADLINE, RunRecord, TestObject};
+use crate::{DEADLINE, RunRecord, TestObject, TestResource};
 
 type Reconcile<K> =
     dyn for<'c> Fn(usize, Arc<K>, &'c Context<K>) -> BoxFuture<'c, Result<UpdateControl<K>>> + Send + Sync;
@@ -19,7 +22,7 @@ type OnError<K> =
     dyn Fn(Arc<K>, &Context<K>, &(dyn StdError + 'static)) -> ErrorStatusUpdateControl<K> + Send + Sync;
 
 /// A reconciler made of closures, which records its runs. Clones share the record.
-pub struct Script<K: TestObject> {
+pub struct Script<K: KubeObject = TestResource> {
     /// The calls of `reconcile`.
     pub runs: RunRecord,
     /// The calls of `cleanup`.
@@ -29,7 +32,7 @@ pub struct Script<K: TestObject> {
     on_error: Arc<OnError<K>>,
 }
 
-impl<K: TestObject> Script<K> {
+impl<K: KubeObject> Script<K> {
     /// Calls `reconcile` with the number of the object's run, counted from one. Agrees to each clean-up at once, and
     /// leaves errors to the framework.
     pub fn new(
@@ -80,7 +83,7 @@ impl<K: TestObject> Script<K> {
     }
 }
 
-impl<K: TestObject> Clone for Script<K> {
+impl<K: KubeObject> Clone for Script<K> {
     fn clone(&self) -> Self {
         Self {
             runs: self.runs.clone(),
@@ -92,13 +95,13 @@ impl<K: TestObject> Clone for Script<K> {
     }
 }
 
-impl<K: TestObject> fmt::Debug for Script<K> {
+impl<K: KubeObject> fmt::Debug for Script<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Script").field("runs", &self.runs).field("cleanups", &self.cleanups).finish()
     }
 }
 
-impl<K: TestObject> Reconciler for Script<K> {
+impl<K: KubeObject> Reconciler for Script<K> {
     type Primary = K;
     type Error = anyhow::Error;
 
@@ -117,7 +120,7 @@ impl<K: TestObject> Reconciler for Script<K> {
     }
 }
 
-impl<K: TestObject> Cleaner for Script<K> {
+impl<K: KubeObject> Cleaner for Script<K> {
     async fn cleanup(&self, primary: Arc<K>, context: &Context<K>) -> Result<DeleteControl> {
         let run = self.cleanups.begin(&*primary, context);
         (self.cleanup)(run.number(), primary, context).await

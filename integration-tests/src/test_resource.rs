@@ -1,9 +1,14 @@
-//! The custom resource of the conformance tests.
+//! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
+//! them.
 
-use kube::CustomResourceExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{CustomResource, CustomResourceExt};
 use operator_core::resource::KubeObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The API group of [`TestResource`] and [`ClusterTestResource`].
+pub const GROUP: &str = "conformance.operator-core.io";
 
 /// The status of every test resource.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
@@ -20,7 +25,53 @@ pub struct TestStatus {
     pub observed_generation: Option<i64>,
 }
 
-/// A custom resource made by [`test_resource!`](crate::test_resource!).
+/// The spec of a [`TestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "conformance.operator-core.io",
+    version = "v1",
+    kind = "TestResource",
+    namespaced,
+    status = "TestStatus"
+)]
+pub struct TestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The spec of a [`ClusterTestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "conformance.operator-core.io",
+    version = "v1",
+    kind = "ClusterTestResource",
+    status = "TestStatus"
+)]
+pub struct ClusterTestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The spec of a [`LateTestResource`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "late.conformance.operator-core.io",
+    version = "v1",
+    kind = "LateTestResource",
+    namespaced,
+    status = "TestStatus"
+)]
+pub struct LateTestResourceSpec {
+    /// Whatever the test needs.
+    pub value: String,
+}
+
+/// The definitions that all clusters of tests have; that of [`LateTestResource`] is none of them.
+pub(crate) fn shared_crds() -> [CustomResourceDefinition; 2] {
+    [TestResource::crd(), ClusterTestResource::crd()]
+}
+
+/// A custom resource of the tests: with a value in its spec and a [`TestStatus`].
 pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     /// An object of that name whose spec holds `value`.
     fn named(name: &str, value: &str) -> Self;
@@ -29,34 +80,11 @@ pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     fn value(&self) -> &str;
 }
 
-/// Declares `TestResource`, with `spec.value` and a [`TestStatus`], in an API group of the calling test's own.
-#[macro_export]
-macro_rules! test_resource {
-    ($group:literal $(, $attribute:meta)*) => {
-        /// The spec of this test's resource.
-        #[derive(
-            ::kube::CustomResource,
-            ::serde::Serialize,
-            ::serde::Deserialize,
-            ::schemars::JsonSchema,
-            Clone,
-            Debug,
-        )]
-        #[kube(
-            group = $group,
-            version = "v1",
-            kind = "TestResource",
-            status = "::integration_tests::TestStatus"
-            $(, $attribute)*
-        )]
-        pub struct TestResourceSpec {
-            /// Whatever the test needs.
-            pub value: String,
-        }
-
-        impl ::integration_tests::TestObject for TestResource {
+macro_rules! test_object {
+    ($resource:ident, $spec:ident) => {
+        impl TestObject for $resource {
             fn named(name: &str, value: &str) -> Self {
-                Self::new(name, TestResourceSpec { value: value.to_owned() })
+                Self::new(name, $spec { value: value.to_owned() })
             }
 
             fn value(&self) -> &str {
@@ -65,3 +93,7 @@ macro_rules! test_resource {
         }
     };
 }
+
+test_object!(TestResource, TestResourceSpec);
+test_object!(ClusterTestResource, ClusterTestResourceSpec);
+test_object!(LateTestResource, LateTestResourceSpec);

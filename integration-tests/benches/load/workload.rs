@@ -1,13 +1,12 @@
 //! What both operators are asked to do: three config maps for each object, a finalizer, and a status.
 
+pub(crate) use integration_tests::TestResource;
 use integration_tests::TestStatus;
 use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::ResourceExt;
-
-integration_tests::test_resource!("load.bench.operator-core.io", namespaced);
 
 /// How many runs each operator may have under way at the same time.
 pub(crate) const CONCURRENCY: usize = 50;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{Api, Resource, ResourceExt, api::ListParams};
-use operator_core::{Controller, controller::ControllerBuilder, testing::Settled, workflow::Workflow};
+use operator_core::{controller::ControllerBuilder, testing::Settled, workflow::Workflow};
 use serde_json::json;
 
 use crate::{Scene, Script, TestObject, eventually};
@@ -13,7 +13,7 @@ use crate::{Scene, Script, TestObject, eventually};
 impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     /// A controller with a managed workflow, for this namespace.
     pub fn managed(&self, script: &Script<K>, workflow: &Workflow<K>) -> ControllerBuilder<Script<K>> {
-        Controller::builder(script.clone()).workflow(workflow).namespaces([&self.namespace])
+        self.controller(script).workflow(workflow)
     }
 
     /// Gives a test resource another value.

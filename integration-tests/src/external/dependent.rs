@@ -7,13 +7,17 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context,
     dependent::{
-        Creator, Deleter, DependentResource, Updater,
-        bulk::{BulkCreator, BulkDeleter, BulkDependentResource, BulkUpdater},
+        Creator, CustomDependent, Deleter, Dependent, DependentResource, ExplicitState, IntoDependent,
+        Updater,
+        bulk::{
+            BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState,
+            BulkUpdater,
+        },
     },
 };
 
 use super::{ExternalSystem, Record};
-use crate::TestObject;
+use crate::{TestObject, TestResource};
 
 /// One record: with its primary's name and value, each followed by a suffix.
 #[derive(Debug)]
@@ -73,6 +77,14 @@ impl<P: TestObject> Deleter<P> for OneRecord {
     async fn delete(&self, actual: &Arc<Record>, _: &Arc<P>, _: &Context<P>) -> Result<(), BoxError> {
         self.system.delete(&actual.id);
         Ok(())
+    }
+}
+
+impl<P: TestObject> ExplicitState<P> for OneRecord {
+    type State = ConfigMap;
+
+    fn state(&self, record: &Record, primary: &P, context: &Context<P>) -> Result<ConfigMap, BoxError> {
+        Ok(state_map(format!("{}-state", primary.name_any()), record, primary, context))
     }
 }
 
@@ -152,13 +164,56 @@ impl<P: TestObject> BulkDeleter<P> for ManyRecords {
     }
 }
 
+impl<P: TestObject> BulkExplicitState<P> for ManyRecords {
+    type State = ConfigMap;
+
+    fn state(
+        &self,
+        key: &String,
+        record: &Record,
+        primary: &P,
+        context: &Context<P>,
+    ) -> Result<ConfigMap, BoxError> {
+        Ok(state_map(key.clone(), record, primary, context))
+    }
+}
+
+/// A dependent with one record, remembered by the event source `records`.
+#[must_use]
+pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> Dependent<TestResource> {
+    record(system, suffix).into_dependent()
+}
+
+/// The same, with a config map `<primary>-state` that keeps the record's id.
+#[must_use]
+pub fn one_kept_record(system: &ExternalSystem) -> Dependent<TestResource> {
+    record(system, "").keeps_state().into_dependent()
+}
+
+fn record(system: &ExternalSystem, suffix: &'static str) -> CustomDependent<OneRecord, TestResource> {
+    let dependent = CustomDependent::new(OneRecord::new(system, suffix)).name(format!("record{suffix}"));
+    dependent.creates().updates().deletes().remembered_by(super::SOURCE)
+}
+
+/// A bulk dependent with records, remembered by the event source `records`.
+#[must_use]
+pub fn many_records(system: &ExternalSystem) -> Dependent<TestResource> {
+    records(system).into_dependent()
+}
+
+/// The same, with a config map for each record that keeps its id, and is called like the record.
+#[must_use]
+pub fn many_kept_records(system: &ExternalSystem) -> Dependent<TestResource> {
+    records(system).keeps_state().into_dependent()
+}
+
+fn records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
+    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes();
+    bulk.remembered_by(super::SOURCE)
+}
+
 /// The config map of that name, owned by the primary, that keeps the id of a record.
-pub fn state_map<P: TestObject>(
-    name: String,
-    record: &Record,
-    primary: &P,
-    context: &Context<P>,
-) -> ConfigMap {
+fn state_map<P: TestObject>(name: String, record: &Record, primary: &P, context: &Context<P>) -> ConfigMap {
     ConfigMap {
         metadata: ObjectMeta {
             name: Some(name),

@@ -2,13 +2,16 @@
 
 mod dependent;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use operator_core::{ObjectKey, event_source::ExternalResource};
+use operator_core::{ObjectKey, PollingEventSource, event_source::ExternalResource};
 use parking_lot::Mutex;
 
-pub use dependent::{ManyRecords, OneRecord, state_map};
+pub use dependent::{ManyRecords, OneRecord, many_kept_records, many_records, one_kept_record, one_record};
+
+/// The event source that remembers records.
+const SOURCE: &str = "records";
 
 /// What the other system keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +120,20 @@ impl ExternalSystem {
             of.entry(key).or_default().push(record);
         }
         of
+    }
+
+    /// An event source, `records`, that asks ten times a second for all of them; see [`by_primary`](Self::by_primary).
+    #[must_use]
+    pub fn polled(
+        &self,
+        namespace: &str,
+        primary_of: fn(&str) -> &str,
+    ) -> PollingEventSource<Record, String> {
+        let (system, namespace) = (self.clone(), namespace.to_owned());
+        PollingEventSource::new(SOURCE, Duration::from_millis(100), move || {
+            let of = system.by_primary(&namespace, primary_of);
+            async move { Ok::<_, anyhow::Error>(of) }
+        })
     }
 
     /// How many records were ever created.

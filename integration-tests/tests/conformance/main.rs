@@ -6,7 +6,6 @@
 mod base_api;
 mod beyond;
 mod cache;
-mod collected;
 mod dependent;
 mod workflow;
 mod writes;

@@ -1,5 +1,6 @@
 //! The rules of the house that a machine can check: which module may use which, what a pure file may name, which lints all
-//! crates have, and that no row of the conformance list or of the list of faults is forgotten.
+//! crates have, that tests share their types, and that no row of the conformance list or of the list of faults is
+//! forgotten.
 
 mod faults;
 mod layers;
@@ -12,3 +13,4 @@ mod servers;
 mod sources;
 mod test_cluster;
 mod text;
+mod types;

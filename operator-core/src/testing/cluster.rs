@@ -1,8 +1,8 @@
 //! A cluster for tests, real or inside the process.
 //!
 //! ```text
-//!  test A (its runtime) ──▶ TestCluster ──▶ client, namespace, CRDs of test A ─┐
-//!  test B (its runtime) ──▶ TestCluster ──▶ client, namespace, CRDs of test B ─┴─▶ one control plane per binary
+//!  test A (its runtime) ──▶ TestCluster ──▶ client, namespace of test A ─┐
+//!  test B (its runtime) ──▶ TestCluster ──▶ client, namespace of test B ─┴─▶ one control plane per binary
 //! ```
 //!
 //! # Guarantees
@@ -12,8 +12,12 @@
 //! - A failure to start is remembered: the other tests fail at once instead of one after the other in time.
 //!
 //! # Assumptions
-//! - Each test has CRDs in an API group of its own, for CRDs have no namespace: two tests that change the same one would
-//!   disturb each other. CRDs are not deleted, which would cost every later test a wait.
+//! - Tests share CRDs and have objects in namespaces of their own. CRDs have no namespace: a test that changes one, or
+//!   begins without it, has one in an API group of its own. CRDs are not deleted, which would cost every later test a
+//!   wait.
+//! - The garbage collector learns of a CRD up to half a minute late, unless it is there at the start. Tests that wait
+//!   for it share a control plane of their own, from [`Profile::builder`] with [`ControlPlaneBuilder::crds`], in
+//!   [`TestCluster::new`].
 //! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
 //! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.
 

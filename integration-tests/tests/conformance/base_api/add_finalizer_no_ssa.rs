@@ -1,18 +1,16 @@
 //! Without server-side apply: exactly one finalizer, one run and one clean-up, also where others have a finalizer.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestResourceSpec};
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
-test_resource!("add-finalizer-no-ssa.conformance.operator-core.io", namespaced);
-
-const OURS: &str = "testresources.add-finalizer-no-ssa.conformance.operator-core.io/finalizer";
+const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 
 #[operator_test]
 async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
-    let scene = Scene::<TestResource>::new("add-finalizer-no-ssa").await?;
+    let scene = Scene::new("add-finalizer-no-ssa").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).with_cleaner().use_ssa_to_patch_primary(false);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -1,10 +1,8 @@
 //! Primaries of built-in kinds that have no generation, a Service and a Pod: the finalizer is added, and the clean-up is
 //! called. Both controllers are part of one operator.
 
-use std::{marker::PhantomData, sync::Arc};
-
 use anyhow::Result;
-use integration_tests::{RunRecord, Scene, eventually, test_resource};
+use integration_tests::{RunRecord, Scene, Script, eventually};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::core::v1::{Pod, Service},
@@ -14,55 +12,23 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl,
+    Controller,
     resource::KubeObject,
     testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
-// The scene needs a custom resource; nothing is done with it.
-test_resource!("built-in-resource-cleaner.conformance.operator-core.io", namespaced);
-
-struct Cleaning<K> {
-    runs: RunRecord,
-    cleanups: RunRecord,
-    kind: PhantomData<fn() -> K>,
-}
-
-impl<K> Cleaning<K> {
-    fn new() -> Self {
-        Self { runs: RunRecord::new(), cleanups: RunRecord::new(), kind: PhantomData }
-    }
-}
-
-impl<K: KubeObject> Reconciler for Cleaning<K> {
-    type Primary = K;
-    type Error = anyhow::Error;
-
-    async fn reconcile(&self, primary: Arc<K>, _: &Context<K>) -> Result<UpdateControl<K>> {
-        self.runs.note(&*primary);
-        Ok(UpdateControl::no_update())
-    }
-}
-
-impl<K: KubeObject> Cleaner for Cleaning<K> {
-    async fn cleanup(&self, primary: Arc<K>, _: &Context<K>) -> Result<DeleteControl> {
-        self.cleanups.note(&*primary);
-        Ok(DeleteControl::default_delete())
-    }
-}
-
 async fn lives_and_goes<K>(
-    scene: &Scene<TestResource>,
+    scene: &Scene,
     operator: &TestOperator,
-    records: [&RunRecord; 2],
+    script: &Script<K>,
     object: &K,
     finalizer: &str,
 ) -> Result<()>
 where
     K: KubeObject + Resource<DynamicType = (), Scope = NamespaceResourceScope>,
 {
-    let api = scene.api::<K>();
+    let (api, records) = (scene.api::<K>(), [&script.runs, &script.cleanups]);
     // A Pod is refused until its namespace has a service account, which somebody else makes.
     eventually("the object's creation", async || match api.create(&PostParams::default(), object).await {
         Ok(_) => Ok(Some(())),
@@ -83,27 +49,27 @@ where
 
 #[operator_test]
 async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
-    let scene = Scene::<TestResource>::new("built-in-resource-cleaner").await?;
-    let (services, pods) = (Cleaning::<Service>::new(), Cleaning::<Pod>::new());
-    let of_services = (services.runs.clone(), services.cleanups.clone());
-    let of_pods = (pods.runs.clone(), pods.cleanups.clone());
+    let scene = Scene::new("built-in-resource-cleaner").await?;
+    let (services, pods) = (Script::<Service>::idle(), Script::<Pod>::idle());
     let namespaces = [&scene.namespace];
     let builder = scene
         .operator()
-        .register(Controller::builder(services).name("services").with_cleaner().namespaces(namespaces))?
-        .register(Controller::builder(pods).name("pods").with_cleaner().namespaces(namespaces))?;
+        .register(
+            Controller::builder(services.clone()).name("services").with_cleaner().namespaces(namespaces),
+        )?
+        .register(Controller::builder(pods.clone()).name("pods").with_cleaner().namespaces(namespaces))?;
     let operator = TestOperator::start(builder).await?;
 
     let service: Service = serde_json::from_value(
         json!({ "metadata": { "name": "one" }, "spec": { "ports": [{ "port": 80 }] } }),
     )?;
     let finalizer = "services.core.operator-core.io/finalizer";
-    lives_and_goes(&scene, &operator, [&of_services.0, &of_services.1], &service, finalizer).await?;
+    lives_and_goes(&scene, &operator, &services, &service, finalizer).await?;
 
     let pod: Pod = serde_json::from_value(json!({
         "metadata": { "name": "one" },
         "spec": { "containers": [{ "name": "main", "image": "example.com/none" }] },
     }))?;
     let finalizer = "pods.core.operator-core.io/finalizer";
-    lives_and_goes(&scene, &operator, [&of_pods.0, &of_pods.1], &pod, finalizer).await
+    lives_and_goes(&scene, &operator, &pods, &pod, finalizer).await
 }

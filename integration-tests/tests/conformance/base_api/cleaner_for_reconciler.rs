@@ -4,18 +4,16 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use kube::ResourceExt;
 use operator_core::{Controller, DeleteControl, observe::Cause, testing::operator_test};
 use serde_json::json;
 
-test_resource!("cleaner-for-reconciler.conformance.operator-core.io", namespaced);
-
-const FINALIZER: &str = "testresources.cleaner-for-reconciler.conformance.operator-core.io/finalizer";
+const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 
 #[operator_test]
 async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
@@ -37,7 +35,7 @@ async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Re
 #[operator_test]
 async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -> Result<()> {
     const DELAY: Duration = Duration::from_millis(100);
-    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             Ok(match times {
@@ -67,7 +65,7 @@ async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -
 
 #[operator_test]
 async fn a_clean_up_that_keeps_the_finalizer_without_a_delay_waits_for_an_event() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleaner-for-reconciler").await?;
+    let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             Ok(if times == 1 {

@@ -1,18 +1,16 @@
 //! Others remove their finalizer while our clean-up runs: ours is removed all the same, and the clean-up ran once.
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource, TestResourceSpec};
 use kube::api::PostParams;
 use operator_core::{Controller, DeleteControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("cleanup-conflict.conformance.operator-core.io", namespaced);
 
 const THEIRS: &str = "example.com/theirs";
 
 #[operator_test]
 async fn the_finalizer_goes_after_one_clean_up() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleanup-conflict").await?;
+    let scene = Scene::new("cleanup-conflict").await?;
     let gate = Gate::new();
     let script = Script::<TestResource>::idle().cleanup({
         let gate = gate.clone();
@@ -33,7 +31,7 @@ async fn the_finalizer_goes_after_one_clean_up() -> Result<()> {
     operator.settled().await?;
     scene.delete("one").await?;
     gate.arrived().await?;
-    let ours = "testresources.cleanup-conflict.conformance.operator-core.io/finalizer";
+    let ours = "testresources.conformance.operator-core.io/finalizer";
     scene.patch("one", json!({ "metadata": { "finalizers": [ours] } })).await?;
     gate.let_through(1);
     scene.until_gone("one").await?;

@@ -3,27 +3,21 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
+use integration_tests::{ClusterTestResource, Scene, Script, TestStatus, config_map, eventually, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::operator_test,
 };
 use serde_json::json;
 
-use crate::collected;
-
-test_resource!("cluster-scoped-resource.conformance.operator-core.io");
-
 #[operator_test]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {
-    // The garbage collector is waited for.
-    let scene =
-        Scene::<TestResource>::cluster_scoped(collected::cluster().await?, "cluster-scoped-resource").await?;
+    let scene = Scene::cluster_scoped("cluster-scoped-resource").await?;
     // Cluster-scoped names are shared with everybody; the namespace's name is this test's own.
     let name = scene.namespace.as_str();
     let key = ObjectKey::cluster_scoped(name);
     let namespace = scene.namespace.clone();
-    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+    let script = Script::new(move |_, primary: Arc<ClusterTestResource>, context| {
         let namespace = namespace.clone();
         Box::pin(async move {
             let mut map = config_map(&*primary, context, &primary.spec.value);
@@ -35,7 +29,8 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
     });
     let maps = InformerEventSource::<ConfigMap>::new()
         .namespaces(WatchScope::Namespaces([scene.namespace.clone()].into()));
-    let operator = scene.start(Controller::builder(script.clone()).watches(maps)).await?;
+    let controller = Controller::builder(script.clone()).field_selector(format!("metadata.name={name}"));
+    let operator = scene.start(controller.watches(maps)).await?;
     let held = async || -> Result<Option<String>> {
         let map = scene.api::<ConfigMap>().get_opt(name).await?;
         Ok(map.as_ref().and_then(value_of).map(str::to_owned))
@@ -46,7 +41,10 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
     assert_eq!(created.runs_of(&key), 1);
     assert_eq!(
         created.written(),
-        [format!("PATCH configmaps/{name} -> 201"), format!("PATCH testresources/{name}/status -> 200")]
+        [
+            format!("PATCH configmaps/{name} -> 201"),
+            format!("PATCH clustertestresources/{name}/status -> 200")
+        ]
     );
     assert_eq!(held().await?.as_deref(), Some("first"));
 

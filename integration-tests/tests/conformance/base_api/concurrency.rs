@@ -11,14 +11,12 @@ use std::{
 
 use anyhow::Result;
 use futures::future::try_join_all;
-use integration_tests::{Scene, Script, TestStatus, config_map, eventually, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, TestStatus, config_map, eventually, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::ListParams};
 use operator_core::{Controller, DeleteControl, UpdateControl, testing::operator_test};
 use serde_json::json;
 use tokio::sync::Barrier;
-
-test_resource!("concurrency.conformance.operator-core.io", namespaced);
 
 const AT_ONCE: usize = 8;
 const CREATED: usize = 50;
@@ -26,7 +24,7 @@ const DELETED: usize = 30;
 
 /// Each keeps a config map with the value of its primary's spec, and removes it in the clean-up. The first runs wait for
 /// one another, so that it is known how many are under way at once.
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     let (started, together) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(AT_ONCE)));
     Script::new(move |_, primary: Arc<TestResource>, context| {
         let (started, together) = (Arc::clone(&started), Arc::clone(&together));
@@ -52,7 +50,7 @@ fn script() -> Script<TestResource> {
 
 #[operator_test]
 async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
-    let scene = Scene::<TestResource>::new("concurrency").await?;
+    let scene = Scene::new("concurrency").await?;
     let script = script();
     let controller = Controller::builder(script.clone())
         .with_cleaner()

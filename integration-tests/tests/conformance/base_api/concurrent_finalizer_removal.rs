@@ -2,20 +2,18 @@
 //! objects.
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource};
 use kube::ResourceExt;
 use operator_core::{
     Controller, DeleteControl,
     testing::{TestOperator, operator_test},
 };
 
-test_resource!("concurrent-finalizer-removal.conformance.operator-core.io", namespaced);
-
 const OBJECTS: usize = 10;
 
 #[operator_test]
 async fn both_finalizers_go() -> Result<()> {
-    let scene = Scene::<TestResource>::new("concurrent-finalizer-removal").await?;
+    let scene = Scene::new("concurrent-finalizer-removal").await?;
     let gate = Gate::new();
     let script = || {
         let gate = gate.clone();
@@ -28,7 +26,7 @@ async fn both_finalizers_go() -> Result<()> {
         })
     };
     let (first, second) = (script(), script());
-    let controller = |script: &Script<TestResource>, name: &str| {
+    let controller = |script: &Script, name: &str| {
         let controller = Controller::builder(script.clone()).name(name).namespaces([&scene.namespace]);
         controller.with_cleaner().finalizer(format!("{name}.example.com/finalizer"))
     };

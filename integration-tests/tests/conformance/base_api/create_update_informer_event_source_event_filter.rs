@@ -4,16 +4,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("create-update-event-filter.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
-    let scene = Scene::<TestResource>::new("create-update-event-filter").await?;
+    let scene = Scene::new("create-update-event-filter").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let operations = context.resource_operations();

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, once_before, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, once_before, said};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
-
-test_resource!("deletion-during-status-update.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_clean_up_is_called() -> Result<()> {
-    let scene = Scene::<TestResource>::new("deletion-during-status-update").await?;
+    let scene = Scene::new("deletion-during-status-update").await?;
     let script = Script::new(|_, _: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said("written"))) })
     });

@@ -3,11 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use operator_core::{Context, Controller, ErrorStatusUpdateControl, GenericRetry, testing::operator_test};
 use serde_json::json;
-
-test_resource!("error-status-handler.conformance.operator-core.io", namespaced);
 
 const DELAY: Duration = Duration::from_millis(50);
 
@@ -25,7 +23,7 @@ fn one_more_message(
 
 #[operator_test]
 async fn each_attempt_leaves_its_message_in_the_status() -> Result<()> {
-    let scene = Scene::<TestResource>::new("error-status-handler").await?;
+    let scene = Scene::new("error-status-handler").await?;
     let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") })).on_error(
         |primary: Arc<TestResource>, context, error| one_more_message(&primary, context, &error.to_string()),
     );

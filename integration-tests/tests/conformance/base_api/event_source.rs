@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller,
     event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
@@ -12,8 +12,6 @@ use operator_core::{
     operator::Stopped,
     testing::operator_test,
 };
-
-test_resource!("event-source.conformance.operator-core.io", namespaced);
 
 const PERIOD: Duration = Duration::from_millis(50);
 const THRESHOLD: usize = 3;
@@ -55,7 +53,7 @@ impl EventSource for RunningTimer {
 
 #[operator_test]
 async fn a_timer_of_ones_own_triggers_run_after_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("event-source").await?;
+    let scene = Scene::new("event-source").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).watches(Timer);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, config_map, once_before, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, config_map, once_before, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, ResourceExt,
@@ -14,11 +14,9 @@ use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
-test_resource!("external-secondary-update.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn a_label_set_during_our_apply_is_seen() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-secondary-update").await?;
+    let scene = Scene::new("external-secondary-update").await?;
     let labelled = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let labelled = Arc::clone(&labelled);

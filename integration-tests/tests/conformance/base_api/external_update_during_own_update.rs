@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, once_before, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, once_before, said};
 use kube::ResourceExt;
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
-test_resource!("external-update-during-own-update.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn a_label_set_during_our_status_write_is_seen() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-update-during-own-update").await?;
+    let scene = Scene::new("external-update-during-own-update").await?;
     let labelled = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let labelled = Arc::clone(&labelled);

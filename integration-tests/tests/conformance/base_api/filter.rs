@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
@@ -12,12 +12,10 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("filter.conformance.operator-core.io", namespaced);
-
 const FILTERED: &str = "filtered";
 
 /// Creates a config map at its first run, and leaves it alone from then on.
-async fn start(scene: &Scene<TestResource>) -> Result<TestOperator> {
+async fn start(scene: &Scene) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             if context.secondary::<ConfigMap>().is_none() {
@@ -38,7 +36,7 @@ async fn start(scene: &Scene<TestResource>) -> Result<TestOperator> {
 
 #[operator_test]
 async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("filter").await?;
+    let scene = Scene::new("filter").await?;
     let operator = start(&scene).await?;
     scene.patch("one", json!({ "spec": { "value": FILTERED } })).await?;
     assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 0);
@@ -49,7 +47,7 @@ async fn a_filtered_update_of_the_primary_causes_no_run() -> Result<()> {
 
 #[operator_test]
 async fn a_filtered_update_of_a_secondary_causes_no_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("filter").await?;
+    let scene = Scene::new("filter").await?;
     let operator = start(&scene).await?;
     for (value, runs) in [(FILTERED, 0), ("another", 1)] {
         let patch = Patch::Merge(json!({ "data": { "value": value } }));

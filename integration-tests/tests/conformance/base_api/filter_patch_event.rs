@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, said};
 use operator_core::{Controller, UpdateControl, operations::WriteMode, testing::operator_test};
 
-test_resource!("filter-patch-event.conformance.operator-core.io", namespaced);
-
 async fn runs_with(mode: WriteMode) -> Result<u32> {
-    let scene = Scene::<TestResource>::new("filter-patch-event").await?;
+    let scene = Scene::new("filter-patch-event").await?;
     let script = Script::new(move |run, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             if run == 1 {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, eventually, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, eventually, value_of};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     ResourceExt,
@@ -16,18 +16,13 @@ use operator_core::{
 };
 use serde_json::json;
 
-use crate::collected;
-
-test_resource!("generic-kubernetes-resource-handling.conformance.operator-core.io", namespaced);
-
 fn map_resource() -> ApiResource {
     ApiResource::erase::<ConfigMap>(&())
 }
 
 #[operator_test]
 async fn untyped_secondaries_are_created_updated_and_collected() -> Result<()> {
-    // The garbage collector is waited for.
-    let scene = Scene::<TestResource>::on(collected::cluster().await?, "generic-resource-handling").await?;
+    let scene = Scene::new("generic-resource-handling").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let maps = ResourceType::with::<DynamicObject>(&map_resource());

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestStatus, config_map, eventually, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource, TestStatus, config_map, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, UpdateControl,
@@ -13,10 +13,8 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("graceful-stop.conformance.operator-core.io", namespaced);
-
 /// Says in the status which generation it has seen. From the second run of an object on, it waits at the gate.
-fn script(gate: &Gate) -> Script<TestResource> {
+fn script(gate: &Gate) -> Script {
     let gate = gate.clone();
     Script::new(move |run, primary: Arc<TestResource>, _| {
         let gate = gate.clone();
@@ -30,18 +28,18 @@ fn script(gate: &Gate) -> Script<TestResource> {
     })
 }
 
-async fn observed(scene: &Scene<TestResource>) -> Result<Option<i64>> {
+async fn observed(scene: &Scene) -> Result<Option<i64>> {
     Ok(scene.resources.get("one").await?.status.and_then(|status| status.observed_generation))
 }
 
 /// Starts an operator whose second run of "one" waits at the gate.
 async fn in_the_second_run(
-    scene: &Scene<TestResource>,
+    scene: &Scene,
     gate: &Gate,
-    script: &Script<TestResource>,
+    script: &Script,
     timeout: Duration,
 ) -> Result<TestOperator> {
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     let builder = scene.operator().termination_timeout(timeout).register(controller)?;
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
@@ -54,7 +52,7 @@ async fn in_the_second_run(
 
 #[operator_test]
 async fn a_run_under_way_ends_and_its_status_is_stored() -> Result<()> {
-    let scene = Scene::<TestResource>::new("graceful-stop").await?;
+    let scene = Scene::new("graceful-stop").await?;
     let gate = Gate::new();
     let script = script(&gate);
     let operator = in_the_second_run(&scene, &gate, &script, Duration::from_secs(60)).await?;
@@ -88,7 +86,7 @@ async fn a_run_under_way_ends_and_its_status_is_stored() -> Result<()> {
 
 #[operator_test]
 async fn a_run_that_outlives_the_termination_timeout_is_dropped() -> Result<()> {
-    let scene = Scene::<TestResource>::new("graceful-stop").await?;
+    let scene = Scene::new("graceful-stop").await?;
     let gate = Gate::new();
     let script = script(&gate);
     let operator = in_the_second_run(&scene, &gate, &script, Duration::from_millis(100)).await?;
@@ -102,7 +100,7 @@ async fn a_run_that_outlives_the_termination_timeout_is_dropped() -> Result<()> 
 
 #[operator_test(real = "virtual time has one thread, which the run blocks")]
 async fn a_run_that_blocks_its_thread_is_not_waited_for_and_writes_nothing_any_more() -> Result<()> {
-    let scene = Scene::<TestResource>::new("graceful-stop").await?;
+    let scene = Scene::new("graceful-stop").await?;
     let (entered, has_entered) = std::sync::mpsc::channel();
     let (go_on, may_go_on) = std::sync::mpsc::channel();
     let may_go_on = Arc::new(parking_lot::Mutex::new(may_go_on));

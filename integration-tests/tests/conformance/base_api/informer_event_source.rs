@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, TestStatus, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -16,12 +16,10 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("informer-event-source.conformance.operator-core.io", namespaced);
-
-const TARGET: &str = "informer-event-source.conformance.operator-core.io/target";
+const TARGET: &str = "conformance.operator-core.io/target";
 
 /// Says in the status what the config map holds that names the primary in an annotation.
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>();
@@ -31,7 +29,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-async fn start(scene: &Scene<TestResource>, script: &Script<TestResource>) -> Result<TestOperator> {
+async fn start(scene: &Scene, script: &Script) -> Result<TestOperator> {
     let source = InformerEventSource::<ConfigMap>::new().map_to_primary(|map| {
         let target = map.annotations().get(TARGET);
         target
@@ -42,7 +40,7 @@ async fn start(scene: &Scene<TestResource>, script: &Script<TestResource>) -> Re
     scene.start(Controller::builder(script.clone()).watches(source).namespaces([&scene.namespace])).await
 }
 
-async fn create_map(scene: &Scene<TestResource>, target: &str, value: &str) -> Result<()> {
+async fn create_map(scene: &Scene, target: &str, value: &str) -> Result<()> {
     let map = serde_json::from_value(json!({
         "metadata": { "name": "map", "annotations": { TARGET: target } },
         "data": { "value": value },
@@ -51,18 +49,18 @@ async fn create_map(scene: &Scene<TestResource>, target: &str, value: &str) -> R
     Ok(())
 }
 
-async fn patch_map(scene: &Scene<TestResource>, patch: serde_json::Value) -> Result<()> {
+async fn patch_map(scene: &Scene, patch: serde_json::Value) -> Result<()> {
     scene.api::<ConfigMap>().patch("map", &PatchParams::default(), &Patch::Merge(patch)).await?;
     Ok(())
 }
 
-async fn message(scene: &Scene<TestResource>, name: &str) -> Result<String> {
+async fn message(scene: &Scene, name: &str) -> Result<String> {
     Ok(scene.resources.get(name).await?.status.and_then(|status| status.message).unwrap_or_default())
 }
 
 #[operator_test]
 async fn a_change_of_the_secondary_is_reflected_in_the_status() -> Result<()> {
-    let scene = Scene::<TestResource>::new("informer-event-source").await?;
+    let scene = Scene::new("informer-event-source").await?;
     let script = script();
     let operator = start(&scene, &script).await?;
     create_map(&scene, "one", "first").await?;
@@ -82,7 +80,7 @@ async fn a_change_of_the_secondary_is_reflected_in_the_status() -> Result<()> {
 
 #[operator_test]
 async fn the_deletion_of_the_secondary_triggers_a_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("informer-event-source").await?;
+    let scene = Scene::new("informer-event-source").await?;
     let script = script();
     create_map(&scene, "one", "first").await?;
     let operator = start(&scene, &script).await?;
@@ -99,7 +97,7 @@ async fn the_deletion_of_the_secondary_triggers_a_run() -> Result<()> {
 
 #[operator_test]
 async fn a_secondary_that_changes_sides_wakes_both_its_old_and_its_new_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("informer-event-source").await?;
+    let scene = Scene::new("informer-event-source").await?;
     let script = script();
     let operator = start(&scene, &script).await?;
     create_map(&scene, "one", "first").await?;

@@ -3,26 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, eventually, test_resource};
+use integration_tests::{Scene, Script, eventually};
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
 use kube::{Api, api::PostParams};
-use operator_core::{Context, Controller, Reconciler, UpdateControl, testing::operator_test};
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-// The scene needs a custom resource; this row's primary is none.
-test_resource!("kubernetes-resource-status-update.conformance.operator-core.io", namespaced);
-
-struct Conditions;
-
-impl Reconciler for Conditions {
-    type Primary = Deployment;
-    type Error = anyhow::Error;
-
-    async fn reconcile(
-        &self,
-        deployment: Arc<Deployment>,
-        _: &Context<Deployment>,
-    ) -> Result<UpdateControl<Deployment>> {
+/// Writes a condition into the status.
+fn script() -> Script<Deployment> {
+    Script::new(|_, deployment: Arc<Deployment>, _| {
         let condition = DeploymentCondition {
             type_: "Seen".to_owned(),
             status: "True".to_owned(),
@@ -31,8 +20,8 @@ impl Reconciler for Conditions {
         };
         let status = DeploymentStatus { conditions: Some(vec![condition]), ..DeploymentStatus::default() };
         let desired = Deployment { metadata: deployment.metadata.clone(), status: Some(status), spec: None };
-        Ok(UpdateControl::patch_status_of(&desired))
-    }
+        Box::pin(async move { Ok(UpdateControl::patch_status_of(&desired)) })
+    })
 }
 
 fn is_seen(deployment: &Deployment) -> bool {
@@ -42,8 +31,8 @@ fn is_seen(deployment: &Deployment) -> bool {
 
 #[operator_test]
 async fn the_status_of_a_deployment_is_written() -> Result<()> {
-    let scene = Scene::<TestResource>::new("deployment-status").await?;
-    let operator = scene.start(Controller::builder(Conditions).namespaces([&scene.namespace])).await?;
+    let scene = Scene::new("deployment-status").await?;
+    let operator = scene.start(Controller::builder(script()).namespaces([&scene.namespace])).await?;
     let deployments: Api<Deployment> = scene.api();
     let labels = json!({ "app": "web" });
     let deployment: Deployment = serde_json::from_value(json!({

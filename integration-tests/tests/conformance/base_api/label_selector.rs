@@ -1,15 +1,13 @@
 //! Only the resources that have the label are reconciled.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
-test_resource!("label-selector.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn only_labelled_resources_are_reconciled() -> Result<()> {
-    let scene = Scene::<TestResource>::new("label-selector").await?;
+    let scene = Scene::new("label-selector").await?;
     let script = Script::<TestResource>::idle();
     let labelled = |value: &str| json!({ "metadata": { "labels": { "app": value } } });
     let controller =

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller, LeaderElection,
     metrics::{Metrics, Recorded},
@@ -13,12 +13,10 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 
-test_resource!("leader-election-namespaces.conformance.operator-core.io", namespaced);
-
 /// What a replica has been told.
 type Told = Arc<Mutex<Vec<String>>>;
 
-fn election(scene: &Scene<TestResource>, name: &str, told: &Told) -> LeaderElection {
+fn election(scene: &Scene, name: &str, told: &Told) -> LeaderElection {
     let tell = |what: &str| {
         let (told, what) = (Arc::clone(told), format!("{name} {what}"));
         move || told.lock().push(what.clone())
@@ -43,11 +41,11 @@ async fn until_leading(operator: &TestOperator) -> Result<()> {
 #[operator_test]
 async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_processes_nothing() -> Result<()>
 {
-    let scene = Scene::<TestResource>::new("leading").await?;
-    let other = Scene::<TestResource>::new("added").await?;
+    let scene = Scene::new("leading").await?;
+    let other = Scene::new("added").await?;
     let (told, numbers) = (Told::default(), Arc::new(Recorded::new()));
     let (first, second) = (Script::<TestResource>::idle(), Script::<TestResource>::idle());
-    let start = async |name: &str, script: &Script<TestResource>, namespaces: &[&String]| {
+    let start = async |name: &str, script: &Script, namespaces: &[&String]| {
         let controller = Controller::builder(script.clone()).namespaces(namespaces.iter().copied());
         let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
         let builder = builder.leader_election(election(&scene, name, &told)).register(controller)?;

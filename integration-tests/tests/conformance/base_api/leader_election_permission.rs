@@ -1,15 +1,13 @@
 //! Without the rights for its lease an operator doesn't start, and its error says which rights those are.
 
 use anyhow::{Context as _, Result, bail};
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{GROUP, Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller, Error, LeaderElection, Operator,
+    Error, LeaderElection, Operator,
     operator::{LeaderElectionError, Leadership},
     testing::operator_test,
 };
 use serde_json::{Value, json};
-
-test_resource!("leader-election-permission.conformance.operator-core.io", namespaced);
 
 fn leases(verbs: &[&str], names: &[&str]) -> Value {
     json!({
@@ -28,10 +26,10 @@ async fn refusal(operator: &Operator) -> Result<LeaderElectionError> {
 
 #[operator_test]
 async fn an_operator_without_rights_for_its_lease_does_not_start_and_says_why() -> Result<()> {
-    let scene = Scene::<TestResource>::new("leader-election").await?;
+    let scene = Scene::new("leader-election").await?;
     let user = format!("{}-operator", scene.namespace);
     let primaries = json!({
-        "apiGroups": ["leader-election-permission.conformance.operator-core.io"],
+        "apiGroups": [GROUP],
         "resources": ["testresources"],
         "verbs": ["get", "list", "watch"],
     });
@@ -39,7 +37,7 @@ async fn an_operator_without_rights_for_its_lease_does_not_start_and_says_why() 
     let script = Script::<TestResource>::idle();
     let election = LeaderElection::new("web").namespace(&scene.namespace).identity("only");
     let builder = scene.operator().config(scene.cluster.config_as(&user, &[])).leader_election(election);
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     let operator = builder.register(controller)?.build()?;
 
     let namespace = scene.namespace.clone();

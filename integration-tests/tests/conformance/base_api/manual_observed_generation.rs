@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
+use operator_core::{UpdateControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("manual-observed-generation.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_observed_generation_follows() -> Result<()> {
-    let scene = Scene::<TestResource>::new("manual-observed-generation").await?;
+    let scene = Scene::new("manual-observed-generation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         let observed_generation = primary.metadata.generation;
         let status = TestStatus { observed_generation, ..TestStatus::default() };
         Box::pin(async move { Ok(UpdateControl::patch_status(status)) })
     });
-    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     scene.create("one", "first").await?;
     for generation in 1..=3 {
         let settled = operator.settled().await?;

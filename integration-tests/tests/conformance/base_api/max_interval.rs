@@ -3,21 +3,19 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller,
     observe::{Cause, Causes},
     testing::operator_test,
 };
 
-test_resource!("max-interval.conformance.operator-core.io", namespaced);
-
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_millis(500);
 
 #[operator_test]
 async fn the_interval_alone_causes_run_after_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("max-interval").await?;
+    let scene = Scene::new("max-interval").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone())
         .max_reconciliation_interval(INTERVAL)

@@ -4,21 +4,19 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller, GenericRetry,
     observe::{Cause, Causes},
     testing::operator_test,
 };
 
-test_resource!("max-interval-after-retry.conformance.operator-core.io", namespaced);
-
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_secs(1);
 
 #[operator_test]
 async fn the_interval_goes_on_after_the_last_retry() -> Result<()> {
-    let scene = Scene::<TestResource>::new("max-interval-after-retry").await?;
+    let scene = Scene::new("max-interval-after-retry").await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
     let controller = Controller::builder(script.clone())
         .retry(GenericRetry::linear(Duration::from_millis(10), 1)?)

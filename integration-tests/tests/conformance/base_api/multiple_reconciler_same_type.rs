@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestObject, TestResource, TestStatus};
 use kube::api::PostParams;
 use operator_core::{
     Controller, UpdateControl,
@@ -12,10 +12,8 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("multiple-reconciler-same-type.conformance.operator-core.io", namespaced);
-
 /// Says in the status who was here.
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let message = Some(context.controller_name().to_owned());
@@ -26,9 +24,9 @@ fn script() -> Script<TestResource> {
 
 #[operator_test]
 async fn each_object_has_one_controller() -> Result<()> {
-    let scene = Scene::<TestResource>::new("multiple-reconciler-same-type").await?;
+    let scene = Scene::new("multiple-reconciler-same-type").await?;
     let (first, second) = (script(), script());
-    let controller = |script: &Script<TestResource>, name: &str| {
+    let controller = |script: &Script, name: &str| {
         let builder =
             Controller::builder(script.clone()).name(name).label_selector(format!("reconciler={name}"));
         builder.namespaces([&scene.namespace])

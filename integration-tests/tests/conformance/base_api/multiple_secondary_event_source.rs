@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{
@@ -12,8 +12,6 @@ use operator_core::{
     testing::operator_test,
 };
 use serde_json::json;
-
-test_resource!("multiple-secondary-event-source.conformance.operator-core.io", namespaced);
 
 /// Watches the config maps labelled so; they belong to the primary that they are named after.
 fn source(which: &'static str) -> InformerEventSource<ConfigMap> {
@@ -29,7 +27,7 @@ fn source(which: &'static str) -> InformerEventSource<ConfigMap> {
 
 #[operator_test]
 async fn each_source_triggers_runs() -> Result<()> {
-    let scene = Scene::<TestResource>::new("multiple-secondary-event-source").await?;
+    let scene = Scene::new("multiple-secondary-event-source").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             // Each source knows its own, and the context knows both.

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, said, test_resource};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use integration_tests::{Gate, Scene, Script, TestResource, said};
+use operator_core::{UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
-test_resource!("next-reconciliation-imminent.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
-    let scene = Scene::<TestResource>::new("next-reconciliation-imminent").await?;
+    let scene = Scene::new("next-reconciliation-imminent").await?;
     let (gate, answers) = (Gate::new(), Arc::new(Mutex::new(Vec::new())));
     let script = Script::new({
         let (gate, answers) = (gate.clone(), Arc::clone(&answers));
@@ -37,7 +35,7 @@ async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
             })
         }
     });
-    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     scene.create("one", "first").await?;
     gate.arrived().await?;
     scene.patch("one", json!({ "spec": { "value": "second" } })).await?;

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Relist, Scene, Script, config_map, once_before, test_resource, value_of};
+use integration_tests::{Relist, Scene, Script, TestResource, config_map, once_before, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use operator_core::{
     Controller, UpdateControl,
     testing::{TestOperator, operator_test},
 };
-
-test_resource!("on-relist-filter.conformance.operator-core.io", namespaced);
 
 #[derive(Clone, Copy, PartialEq)]
 enum List {
@@ -25,7 +23,7 @@ enum List {
 
 /// How many runs a new primary has whose run updates a config map.
 async fn runs(list: List) -> Result<u32> {
-    let scene = Scene::<TestResource>::new("on-relist-filter").await?;
+    let scene = Scene::new("on-relist-filter").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);

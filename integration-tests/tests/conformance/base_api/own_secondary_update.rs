@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("own-secondary-update.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn only_others_wake_the_primary_of_a_secondary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("own-secondary-update").await?;
+    let scene = Scene::new("own-secondary-update").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             // Two writes of different content in one run: neither of them wakes the primary again.

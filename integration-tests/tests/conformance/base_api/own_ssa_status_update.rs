@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, said};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("own-ssa-status-update.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn only_others_cause_a_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("own-ssa-status-update").await?;
+    let scene = Scene::new("own-ssa-status-update").await?;
     let script = Script::new(|run, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let mut desired = (*primary).clone();

@@ -4,15 +4,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestResourceSpec, said};
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("patch-resource-and-status-no-ssa.conformance.operator-core.io", namespaced);
-
 async fn check(finalizer: bool) -> Result<()> {
-    let scene = Scene::<TestResource>::new("patch-resource-and-status-no-ssa").await?;
+    let scene = Scene::new("patch-resource-and-status-no-ssa").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             let mut desired = (*primary).clone();

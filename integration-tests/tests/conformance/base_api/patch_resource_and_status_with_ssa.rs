@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, fresh, owners, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus, fresh, owners};
 use kube::ResourceExt;
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 
-test_resource!("patch-resource-and-status-with-ssa.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn both_values_are_there() -> Result<()> {
-    let scene = Scene::<TestResource>::new("patch-resource-and-status-with-ssa").await?;
+    let scene = Scene::new("patch-resource-and-status-with-ssa").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             let mut desired = fresh(&*primary, &primary.spec.value);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -13,13 +13,11 @@ use operator_core::{Controller, InformerEventSource, UpdateControl, testing::ope
 use parking_lot::Mutex;
 use serde_json::json;
 
-test_resource!("primary-indexer.conformance.operator-core.io", namespaced);
-
 const BY_MAP: &str = "config-map";
 
 #[operator_test]
 async fn a_secondary_wakes_the_primaries_found_by_the_index() -> Result<()> {
-    let scene = Scene::<TestResource>::new("primary-indexer").await?;
+    let scene = Scene::new("primary-indexer").await?;
     let named_alike = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let named_alike = Arc::clone(&named_alike);

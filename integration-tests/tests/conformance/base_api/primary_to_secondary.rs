@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, TestStatus, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("primary-to-secondary.conformance.operator-core.io", namespaced);
-
 const NAMES: [&str; 3] = ["one", "two", "three"];
 
-async fn messages(scene: &Scene<TestResource>) -> Result<Vec<String>> {
+async fn messages(scene: &Scene) -> Result<Vec<String>> {
     let mut messages = Vec::new();
     for name in NAMES {
         let status = scene.resources.get(name).await?.status.unwrap_or_default();
@@ -24,7 +22,7 @@ async fn messages(scene: &Scene<TestResource>) -> Result<Vec<String>> {
 
 #[operator_test]
 async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
-    let scene = Scene::<TestResource>::new("primary-to-secondary").await?;
+    let scene = Scene::new("primary-to-secondary").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>();

@@ -4,19 +4,17 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{Context, Controller, InformerEventSource, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("primary-to-secondary-missing.conformance.operator-core.io", namespaced);
-
 const BY_MAP: &str = "config-map";
 
 /// What a run finds by `look`, when the config map was there before the primary that names it.
 async fn found(look: fn(&TestResource, &Context<TestResource>) -> Option<Arc<ConfigMap>>) -> Result<String> {
-    let scene = Scene::<TestResource>::new("primary-to-secondary-missing").await?;
+    let scene = Scene::new("primary-to-secondary-missing").await?;
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         let message = Some(look(&primary, context).map_or("nothing".to_owned(), |map| map.name_any()));
         Box::pin(

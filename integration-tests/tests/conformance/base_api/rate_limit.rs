@@ -3,18 +3,16 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, operator::Settling, processor::LinearRateLimiter, testing::operator_test};
 use serde_json::json;
 use tokio::time::Instant;
-
-test_resource!("rate-limit.conformance.operator-core.io", namespaced);
 
 const PERIOD: Duration = Duration::from_secs(4);
 
 #[operator_test]
 async fn updates_within_a_period_wait_for_its_end() -> Result<()> {
-    let scene = Scene::<TestResource>::new("rate-limit").await?;
+    let scene = Scene::new("rate-limit").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).rate_limiter(LinearRateLimiter::new(1, PERIOD)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::{Scene, Script, TestStatus, config_map, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus, config_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Resource;
 use operator_core::{
     Controller, UpdateControl, operations::WriteMode, resource::ResourceVersion, testing::operator_test,
 };
-
-test_resource!("read-own-updates.conformance.operator-core.io", namespaced);
 
 const OBJECTS: u32 = 250;
 
@@ -24,7 +22,7 @@ fn at_least<K: Resource>(seen: Option<&K>, written: &K) -> Result<()> {
 
 #[operator_test]
 async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
-    let scene = Scene::<TestResource>::new("read-own-updates").await?;
+    let scene = Scene::new("read-own-updates").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let mut primary = primary;

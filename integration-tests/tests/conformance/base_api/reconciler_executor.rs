@@ -3,62 +3,26 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{RunRecord, Scene, TestStatus, test_resource};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::ResourceExt;
-use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, Reconciler, UpdateControl, testing::operator_test,
-};
+use integration_tests::{Scene, Script, TestResource, config_map, said};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("reconciler-executor.conformance.operator-core.io", namespaced);
-
 /// Keeps a config map with the value of its primary's spec, and says so in the status.
-#[derive(Clone, Default)]
-struct Sample {
-    runs: RunRecord,
-    cleanups: RunRecord,
-}
-
-impl Reconciler for Sample {
-    type Primary = TestResource;
-    type Error = anyhow::Error;
-
-    async fn reconcile(
-        &self,
-        primary: Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<UpdateControl<TestResource>> {
-        self.runs.note(&*primary);
-        let map = ConfigMap {
-            metadata: ObjectMeta {
-                name: Some(primary.name_any()),
-                namespace: primary.namespace(),
-                owner_references: context.owner_reference(&primary).map(|owner| vec![owner]),
-                ..ObjectMeta::default()
-            },
-            data: Some([("value".to_owned(), primary.spec.value.clone())].into()),
-            ..ConfigMap::default()
-        };
-        context.resource_operations().server_side_apply(&map).await?;
-        Ok(UpdateControl::patch_status(TestStatus {
-            message: Some("config map is there".to_owned()),
-            ..TestStatus::default()
-        }))
-    }
-}
-
-impl Cleaner for Sample {
-    async fn cleanup(&self, primary: Arc<TestResource>, _: &Context<TestResource>) -> Result<DeleteControl> {
-        self.cleanups.note(&*primary);
-        Ok(DeleteControl::default_delete())
-    }
+fn sample() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let map = config_map(&*primary, context, &primary.spec.value);
+            context.resource_operations().server_side_apply(&map).await?;
+            Ok(UpdateControl::patch_status(said("config map is there")))
+        })
+    })
 }
 
 #[operator_test]
 async fn config_map_status_and_clean_up() -> Result<()> {
-    let scene = Scene::<TestResource>::new("reconciler-executor").await?;
-    let sample = Sample::default();
+    let scene = Scene::new("reconciler-executor").await?;
+    let sample = sample();
     let controller = Controller::builder(sample.clone()).with_cleaner().owns::<ConfigMap>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

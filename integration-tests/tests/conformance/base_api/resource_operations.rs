@@ -4,11 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, fresh, said, test_resource};
-use operator_core::{Context, Controller, UpdateControl, operations::Error, testing::operator_test};
+use integration_tests::{Scene, Script, TestResource, fresh, said};
+use operator_core::{Context, UpdateControl, operations::Error, testing::operator_test};
 use serde_json::json;
-
-test_resource!("resource-operations.conformance.operator-core.io", namespaced);
 
 type Written = Result<Arc<TestResource>, Error>;
 
@@ -50,7 +48,7 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
 }
 
 async fn check(name: &'static str, expect: &str) -> Result<()> {
-    let scene = Scene::<TestResource>::new("resource-operations").await?;
+    let scene = Scene::new("resource-operations").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let answer = write(&primary, context).await??;
@@ -66,7 +64,7 @@ async fn check(name: &'static str, expect: &str) -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     scene.create(name, "first").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), [expect], "one request, and none for what is there");

@@ -4,15 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
     observe::{Cause, Observation, Observer},
     testing::{TestOperator, operator_test},
 };
 use parking_lot::Mutex;
-
-test_resource!("retry.conformance.operator-core.io", namespaced);
 
 const DELAY: Duration = Duration::from_millis(150);
 const FAILURES: usize = 3;
@@ -31,7 +29,7 @@ impl Observer for Announced {
 
 #[operator_test]
 async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them() -> Result<()> {
-    let scene = Scene::<TestResource>::new("retry").await?;
+    let scene = Scene::new("retry").await?;
     let script = Script::new(|run, _: Arc<TestResource>, context| {
         Box::pin(async move {
             if run <= FAILURES {

@@ -4,17 +4,15 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, GenericRetry, observe::Cause, testing::operator_test};
 use serde_json::json;
-
-test_resource!("retry-interval-honored-on-frequent-events.conformance.operator-core.io", namespaced);
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
 #[operator_test]
 async fn events_use_up_no_attempts() -> Result<()> {
-    let scene = Scene::<TestResource>::new("retry-interval-honored").await?;
+    let scene = Scene::new("retry-interval-honored").await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
     let controller = Controller::builder(script.clone()).retry(GenericRetry::linear(INTERVAL, 10)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

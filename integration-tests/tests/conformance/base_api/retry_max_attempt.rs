@@ -3,17 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, GenericRetry, testing::operator_test};
 use parking_lot::Mutex;
-
-test_resource!("retry-max-attempt.conformance.operator-core.io", namespaced);
 
 const DELAY: Duration = Duration::from_millis(100);
 
 #[operator_test]
 async fn three_retries_and_no_more() -> Result<()> {
-    let scene = Scene::<TestResource>::new("retry-max-attempt").await?;
+    let scene = Scene::new("retry-max-attempt").await?;
     let last_attempts = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let last_attempts = Arc::clone(&last_attempts);

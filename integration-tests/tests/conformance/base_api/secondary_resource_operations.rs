@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, config_map, test_resource, value_of};
+use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("secondary-resource-operations.conformance.operator-core.io", namespaced);
 
 /// Sees to a config map with the primary's value, in the way that the primary's name says.
 async fn write(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
@@ -38,7 +36,7 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
 }
 
 async fn check(name: &'static str, created_by: &str, updated_by: &[&str]) -> Result<()> {
-    let scene = Scene::<TestResource>::new("secondary-resource-operations").await?;
+    let scene = Scene::new("secondary-resource-operations").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             write(&primary, context).await?;

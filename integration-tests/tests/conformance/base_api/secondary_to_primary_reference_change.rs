@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -17,8 +17,6 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("secondary-to-primary-reference-change.conformance.operator-core.io", namespaced);
-
 const MAP: &str = "shared";
 
 /// The primaries that the map refers to: the keys of its data.
@@ -28,7 +26,7 @@ fn referred(map: &ConfigMap) -> Vec<String> {
 
 /// Has `names` referred to, drops the references to `dropped`, and says which primaries ran then.
 async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
-    let scene = Scene::<TestResource>::new("reference-change").await?;
+    let scene = Scene::new("reference-change").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let (name, namespace) = (primary.name_any(), primary.namespace().unwrap_or_default());

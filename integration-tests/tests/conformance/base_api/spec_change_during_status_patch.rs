@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, eventually, once_before, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually, once_before, said};
 use kube::api::{Patch, PatchParams};
-use operator_core::{Context, Controller, UpdateControl, operations::WriteMode, testing::operator_test};
+use operator_core::{Context, UpdateControl, operations::WriteMode, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
-
-test_resource!("spec-change-during-status-patch.conformance.operator-core.io", namespaced);
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -38,7 +36,7 @@ async fn write(
 }
 
 async fn check(way: Way) -> Result<()> {
-    let scene = Scene::<TestResource>::new("spec-change-during-status-patch").await?;
+    let scene = Scene::new("spec-change-during-status-patch").await?;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let seen = Arc::clone(&seen);
@@ -58,7 +56,7 @@ async fn check(way: Way) -> Result<()> {
             Ok(())
         })
     });
-    let controller = Controller::builder(script).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     let operator = scene.start_through(hook, controller).await?;
     scene.create("one", "first").await?;
     eventually("a run with the new spec", async || {

@@ -2,7 +2,7 @@
 //! drops what the manager had applied before, and that nobody should do this; ours notices, and drops nothing.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
@@ -10,14 +10,12 @@ use kube::{
 use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
 
-test_resource!("ssa-finalizer-issue.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn what_the_same_manager_has_applied_stays() -> Result<()> {
-    let scene = Scene::<TestResource>::new("ssa-finalizer-issue").await?;
+    let scene = Scene::new("ssa-finalizer-issue").await?;
     for manager in ["sample", "another"] {
         let object = json!({
-            "apiVersion": "ssa-finalizer-issue.conformance.operator-core.io/v1",
+            "apiVersion": "conformance.operator-core.io/v1",
             "kind": "TestResource",
             "metadata": { "name": manager, "labels": { "applied": "with-it" } },
             "spec": { "value": "first" },

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, fresh, test_resource};
+use integration_tests::{Scene, Script, TestResource, fresh};
 use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
@@ -12,11 +12,9 @@ use kube::{
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 
-test_resource!("ssa-spec-update.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {
-    let scene = Scene::<TestResource>::new("ssa-spec-update").await?;
+    let scene = Scene::new("ssa-spec-update").await?;
     let finalizers = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let finalizers = Arc::clone(&finalizers);

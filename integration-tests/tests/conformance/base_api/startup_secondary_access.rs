@@ -4,20 +4,18 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("startup-secondary-access.conformance.operator-core.io", namespaced);
 
 const MAPS: usize = 200;
 const BELONGS_TO: &str = "belongs-to";
 
 #[operator_test]
 async fn the_first_run_sees_everything() -> Result<()> {
-    let scene = Scene::<TestResource>::new("startup-secondary-access").await?;
+    let scene = Scene::new("startup-secondary-access").await?;
     scene.create("one", "value").await?;
     let api = scene.api::<ConfigMap>();
     let created = stream::iter(0..MAPS).map(|number| {

@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
+use operator_core::{UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
-
-test_resource!("status-patch-cache.conformance.operator-core.io", namespaced);
 
 const RUNS: usize = 15;
 
 #[operator_test]
 async fn each_run_sees_what_the_one_before_it_wrote() -> Result<()> {
-    let scene = Scene::<TestResource>::new("status-patch-cache").await?;
+    let scene = Scene::new("status-patch-cache").await?;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let seen = Arc::clone(&seen);
@@ -26,7 +24,7 @@ async fn each_run_sees_what_the_one_before_it_wrote() -> Result<()> {
             Box::pin(async move { Ok(if run < RUNS { control.reschedule() } else { control }) })
         }
     });
-    let operator = scene.start(Controller::builder(script).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
     assert_eq!(*seen.lock(), (0..).take(RUNS).collect::<Vec<i64>>(), "strictly one by one");

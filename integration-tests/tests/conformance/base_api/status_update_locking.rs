@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, said, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource, said};
 use kube::ResourceExt;
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("status-update-locking.conformance.operator-core.io", namespaced);
-
 async fn check(use_ssa: bool) -> Result<()> {
-    let scene = Scene::<TestResource>::new("status-update-locking").await?;
+    let scene = Scene::new("status-update-locking").await?;
     let gate = Gate::new();
     let script = Script::new({
         let gate = gate.clone();

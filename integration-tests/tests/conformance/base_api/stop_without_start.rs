@@ -1,10 +1,8 @@
 //! Stopping an operator that was never started is no error.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, Operator, operator::Stopped, testing::operator_test};
-
-test_resource!("stop-without-start.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
@@ -18,9 +16,9 @@ async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
 
 #[operator_test]
 async fn an_operator_that_was_stopped_before_its_start_can_be_started() -> Result<()> {
-    let scene = Scene::<TestResource>::new("stop-without-start").await?;
+    let scene = Scene::new("stop-without-start").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     let operator = scene.operator().register(controller)?.build()?;
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     operator.start().await?;

@@ -4,17 +4,15 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, said, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource, said};
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     testing::{TestOperator, operator_test},
 };
 use serde_json::json;
 
-test_resource!("sub-resource-update.conformance.operator-core.io", namespaced);
-
 /// Says in the status which spec it has seen, after the test has let it through.
-fn script(gate: Option<Gate>) -> Script<TestResource> {
+fn script(gate: Option<Gate>) -> Script {
     Script::new(move |_, primary: Arc<TestResource>, _| {
         let gate = gate.clone();
         Box::pin(async move {
@@ -26,17 +24,13 @@ fn script(gate: Option<Gate>) -> Script<TestResource> {
     })
 }
 
-async fn start(
-    scene: &Scene<TestResource>,
-    script: Script<TestResource>,
-    finalizer: bool,
-) -> Result<TestOperator> {
-    let controller = Controller::builder(script).namespaces([&scene.namespace]);
+async fn start(scene: &Scene, script: Script, finalizer: bool) -> Result<TestOperator> {
+    let controller = scene.controller(&script);
     scene.start(if finalizer { controller.with_cleaner() } else { controller }).await
 }
 
 async fn status_alone(finalizer: bool) -> Result<()> {
-    let scene = Scene::<TestResource>::new("sub-resource-update").await?;
+    let scene = Scene::new("sub-resource-update").await?;
     let operator = start(&scene, script(None), finalizer).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
@@ -46,7 +40,7 @@ async fn status_alone(finalizer: bool) -> Result<()> {
 }
 
 async fn interleaved(finalizer: bool) -> Result<()> {
-    let scene = Scene::<TestResource>::new("sub-resource-update").await?;
+    let scene = Scene::new("sub-resource-update").await?;
     let gate = Gate::new();
     let operator = start(&scene, script(Some(gate.clone())), finalizer).await?;
     scene.create("one", "first").await?;

@@ -3,14 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, said};
 use operator_core::{Controller, DeleteControl, testing::operator_test};
-
-test_resource!("cleanup-and-reschedule.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_clean_up_ends() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleanup-and-reschedule").await?;
+    let scene = Scene::new("cleanup-and-reschedule").await?;
     let script = Script::idle().cleanup(|call, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             if call > 4 {

@@ -2,15 +2,13 @@
 //! each of three updates there have been 1, 2, 3 and 3 runs.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{Controller, event_source::updates, testing::operator_test};
 use serde_json::json;
 
-test_resource!("without-default-filters.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_users_filter_decides_alone() -> Result<()> {
-    let scene = Scene::<TestResource>::new("without-default-filters").await?;
+    let scene = Scene::new("without-default-filters").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone())
         .default_filters(false)

@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, eventually, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{DeleteControl, dependent::Capabilities, testing::operator_test};
 
-test_resource!("cleaner-keeps-finalizer.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleaner-keeps-finalizer").await?;
+    let scene = Scene::new("cleaner-keeps-finalizer").await?;
     let workflow = workflow_of_one(wanted_map("map").capabilities(Capabilities::CRUD_NO_GC))?;
     let maps = scene.api::<ConfigMap>();
     let script = Script::idle().cleanup({

@@ -1,7 +1,7 @@
 //! A custom resource whose definition is missing when the operator starts.
 
 use anyhow::Result;
-use integration_tests::{LogCapture, Scene, Script, eventually, test_resource};
+use integration_tests::{LateTestResource, LogCapture, Scene, Script, eventually};
 use operator_core::{
     Controller,
     observe::SourceHealth,
@@ -9,16 +9,14 @@ use operator_core::{
 };
 use tracing::Level;
 
-test_resource!("crd-missing-at-start.conformance.operator-core.io", namespaced);
-
 /// So many attempts show that the operator tries again without saying so each time.
 const ATTEMPTS: usize = 3;
 
 #[operator_test(flavor = "current_thread")]
 async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::without_crd("crd-missing-at-start").await?;
-    let script = Script::<TestResource>::idle();
+    let (_turn, scene) = Scene::late("crd-missing-at-start").await?;
+    let script = Script::<LateTestResource>::idle();
     let controller = Controller::builder(script.clone()).name("missing").namespaces([&scene.namespace]);
     let operator = TestOperator::start_unsynced(scene.operator().register(controller)?).await?;
 
@@ -30,7 +28,7 @@ async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> 
         }))
     })
     .await?;
-    let name = "testresources.crd-missing-at-start.conformance.operator-core.io";
+    let name = "latetestresources.late.conformance.operator-core.io";
     assert!(
         reason.contains("could not find the requested resource") || reason.contains("not found"),
         "{reason}"
@@ -41,7 +39,9 @@ async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> 
 
     eventually("further attempts", async || {
         let calls = scene.cluster.audit()?;
-        let lists = calls.iter().filter(|call| call.uri.contains("crd-missing-at-start.conformance"));
+        let lists = calls
+            .iter()
+            .filter(|call| call.resource == "latetestresources" && call.namespace == scene.namespace);
         Ok((lists.filter(|call| call.code == 404).count() >= ATTEMPTS).then_some(()))
     })
     .await?;

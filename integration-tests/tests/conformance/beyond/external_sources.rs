@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{Scene, Script, eventually, test_resource};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
     CachingInboundEventSource, Context, Controller, ObjectKey, PerResourcePollingEventSource,
     PollingEventSource, SimpleInboundEventSource, UpdateControl,
@@ -14,8 +14,6 @@ use operator_core::{
     testing::operator_test,
 };
 use parking_lot::Mutex;
-
-test_resource!("external-sources.conformance.operator-core.io", namespaced);
 
 const PERIOD: Duration = Duration::from_millis(50);
 
@@ -76,7 +74,7 @@ fn read<'c>(context: &'c Context<TestResource>) -> BoxFuture<'c, Result<[Option<
 
 #[operator_test]
 async fn what_another_system_has_reaches_the_primarys_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-sources").await?;
+    let scene = Scene::new("external-sources").await?;
     let (polled, by_itself, seen) = (System::default(), System::default(), Read::default());
     let key = scene.key("one");
     polled.set(&key, "first");

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, test_resource};
+use integration_tests::Scene;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::{
     Api,
@@ -12,8 +12,6 @@ use kube::{
 use operator_core::dependent::matcher::{GenericMatcher, Match, matches_applied, merged};
 use operator_core::testing::operator_test;
 use serde_json::Value;
-
-test_resource!("fixed-point.conformance.operator-core.io", namespaced);
 
 const MANAGER: &str = "test";
 
@@ -35,7 +33,7 @@ fn desired() -> Result<Vec<(String, Value)>> {
     Ok(objects)
 }
 
-fn api(scene: &Scene<TestResource>, object: &Value) -> Result<Api<DynamicObject>> {
+fn api(scene: &Scene, object: &Value) -> Result<Api<DynamicObject>> {
     let kind = GroupVersionKind::try_from(serde_json::from_value::<TypeMeta>(object.clone())?)?;
     Ok(Api::namespaced_with(scene.client.clone(), &scene.namespace, &ApiResource::from_gvk(&kind)))
 }
@@ -78,7 +76,7 @@ fn decided_by_us(mut object: Value) -> Value {
 
 #[operator_test]
 async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Result<()> {
-    let scene = Scene::<TestResource>::without_crd("fixed-point-applied").await?;
+    let scene = Scene::new("fixed-point-applied").await?;
     for (name, mut desired) in desired()? {
         desired["metadata"]["namespace"] = scene.namespace.as_str().into();
         let api = api(&scene, &desired)?;
@@ -96,7 +94,7 @@ async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Res
 
 #[operator_test]
 async fn what_was_replaced_matches() -> Result<()> {
-    let scene = Scene::<TestResource>::without_crd("fixed-point-replaced").await?;
+    let scene = Scene::new("fixed-point-replaced").await?;
     for (name, mut desired) in desired()? {
         // The server sets the selector and labels of a Job, and refuses a Job without them.
         if name == "job" {

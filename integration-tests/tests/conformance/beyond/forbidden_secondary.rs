@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, eventually, test_resource};
+use integration_tests::{GROUP, Scene, Script, TestResource, config_map, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, UpdateControl,
@@ -12,16 +12,13 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("forbidden-secondary.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
 {
-    let scene = Scene::<TestResource>::new("forbidden-secondary").await?;
+    let scene = Scene::new("forbidden-secondary").await?;
     let user = format!("{}-operator", scene.namespace);
-    let group = "forbidden-secondary.conformance.operator-core.io";
     let primaries = json!({
-        "apiGroups": [group],
+        "apiGroups": [GROUP],
         "resources": ["testresources", "testresources/status"],
         "verbs": ["get", "list", "watch", "patch"],
     });

@@ -4,24 +4,21 @@
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
-use integration_tests::{Scene, Script, TestStatus, eventually, test_resource};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Api, Client, CustomResourceExt, ResourceExt, api::DeleteParams};
+use integration_tests::{LateTestResource, Scene, Script, TestStatus, eventually};
+use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
     Controller, GenericRetry, LeaderElection, UpdateControl,
     metrics::METRICS,
-    testing::{TestCluster, TestOperator, operator_test},
+    testing::{TestOperator, operator_test},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
-test_resource!("http.observability.operator-core.io", namespaced);
-
 /// Writes a status; the first run of `fails` ends with an error, that of `panics` in a panic.
-fn script() -> Script<TestResource> {
-    Script::new(|run, primary: Arc<TestResource>, _| {
+fn script() -> Script<LateTestResource> {
+    Script::new(|run, primary: Arc<LateTestResource>, _| {
         Box::pin(async move {
             match (primary.name_any().as_str(), run) {
                 ("fails", 1) => bail!("the first run fails"),
@@ -63,28 +60,9 @@ async fn ready(address: SocketAddr) -> Result<()> {
     .await
 }
 
-/// A cluster that outlives its tests has the definition from the last time.
-async fn without_definition(client: Client) -> Result<()> {
-    let definitions = Api::<CustomResourceDefinition>::all(client);
-    eventually("the end of the definition", async || {
-        let there = definitions.get_opt(TestResource::crd_name()).await?;
-        if there.is_some() {
-            definitions.delete(TestResource::crd_name(), &DeleteParams::default()).await?;
-        }
-        Ok(there.is_none().then_some(()))
-    })
-    .await
-}
-
 #[operator_test]
 async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
-    let namespace = cluster.namespace("http").await?;
-    let client = cluster.client()?;
-    without_definition(client.clone()).await?;
-    let resources = Api::namespaced(client.clone(), &namespace);
-    // Without the definition, which a scene usually begins with.
-    let scene = Scene { cluster, namespace, client, resources };
+    let (_turn, scene) = Scene::late("http").await?;
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
     let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
     // Alone in its election, so that it leads.
@@ -101,15 +79,15 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     })
     .await?;
     assert!(unready.starts_with("controller sample, source primary: "), "{unready}");
-    assert!(unready.contains(TestResource::crd_name()), "{unready}");
+    assert!(unready.contains(LateTestResource::crd_name()), "{unready}");
     assert_eq!(unready.lines().count(), 1, "{unready}");
     assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
 
-    scene.cluster.install_crds([TestResource::crd()]).await?;
+    scene.install_crd().await?;
     ready(address).await?;
     for name in ["works", "fails", "panics"] {
         scene.create(name, name).await?;
-        scene.until("the status", name, |object: &TestResource| object.status.is_some()).await?;
+        scene.until("the status", name, |object: &LateTestResource| object.status.is_some()).await?;
     }
     operator.settled().await?;
     let (status, text) = get(address, "/metrics").await?;
@@ -127,7 +105,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
         ("reconciliations_retries_total", &within, 2.0),
         ("reconciler_panics_total", &within, 1.0),
         ("events_received_total", &[within[0], within[1], ("event", "primary"), ("action", "ADDED")], 3.0),
-        ("api_writes_total", &[of, ("kind", "TestResource"), ("result", "updated")], 3.0),
+        ("api_writes_total", &[of, ("kind", "LateTestResource"), ("result", "updated")], 3.0),
     ] {
         assert_eq!(value(&text, metric, labels), Some(expected), "{metric} in\n{text}");
     }

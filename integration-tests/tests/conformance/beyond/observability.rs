@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{LogCapture, Scene, Script, TestStatus, test_resource};
+use integration_tests::{LogCapture, Scene, Script, TestResource, TestStatus};
 use kube::ResourceExt;
 use operator_core::{
     Controller, GenericRetry, UpdateControl,
@@ -12,12 +12,10 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("observability.conformance.operator-core.io", namespaced);
-
 #[operator_test(flavor = "current_thread")]
 async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::new("observability").await?;
+    let scene = Scene::new("observability").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).name("observed").namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
@@ -33,7 +31,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
     let expected = [
         ("controller", "observed".to_owned()),
         ("because", "changed".to_owned()),
-        ("resource.apiVersion", "observability.conformance.operator-core.io/v1".to_owned()),
+        ("resource.apiVersion", "conformance.operator-core.io/v1".to_owned()),
         ("resource.kind", "TestResource".to_owned()),
         ("resource.name", "one".to_owned()),
         ("resource.namespace", scene.namespace.clone()),
@@ -48,7 +46,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
 
 #[operator_test]
 async fn the_metrics_count_what_has_happened() -> Result<()> {
-    let scene = Scene::<TestResource>::new("observability").await?;
+    let scene = Scene::new("observability").await?;
     let numbers = Arc::new(Recorded::new());
     // "one" fails twice, panics once, then succeeds; "two" succeeds at once, and again after a change.
     let script = Script::new(|run, primary: Arc<TestResource>, _| {

@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use operator_core::{
     Controller, DeleteControl, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test,
 };
 
-test_resource!("panic-in-reconcile.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
-    let scene = Scene::<TestResource>::new("panic-in-reconcile").await?;
+    let scene = Scene::new("panic-in-reconcile").await?;
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             assert!(primary.spec.value != "bad" || run > 2, "no good");
@@ -53,7 +51,7 @@ async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
 
 #[operator_test]
 async fn a_panic_of_the_clean_up_keeps_the_finalizer_and_is_retried() -> Result<()> {
-    let scene = Scene::<TestResource>::new("panic-in-reconcile").await?;
+    let scene = Scene::new("panic-in-reconcile").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             assert!(times > 1, "not yet");

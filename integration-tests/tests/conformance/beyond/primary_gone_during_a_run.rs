@@ -7,18 +7,16 @@ use std::sync::{
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Gate, LogCapture, Scene, Script, TestStatus, before, test_resource};
+use integration_tests::{Gate, LogCapture, Scene, Script, TestResource, TestStatus, before};
 use kube::ResourceExt;
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     testing::{TestOperator, operator_test},
 };
 use tracing::Level;
 
-test_resource!("primary-gone.conformance.operator-core.io", namespaced);
-
 /// The first run of an object waits at the gate; each run says in the status about which object it was.
-fn script(gate: &Gate) -> Script<TestResource> {
+fn script(gate: &Gate) -> Script {
     let gate = gate.clone();
     Script::new(move |run, primary: Arc<TestResource>, _| {
         let gate = gate.clone();
@@ -40,10 +38,10 @@ fn assert_quiet(log: &LogCapture) {
 #[operator_test(flavor = "current_thread")]
 async fn a_primary_deleted_during_its_run_is_no_error_and_does_not_come_back() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::new("primary-gone").await?;
+    let scene = Scene::new("primary-gone").await?;
     let gate = Gate::new();
     let script = script(&gate);
-    let operator = scene.start(Controller::builder(script.clone()).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     scene.create("one", "value").await?;
     gate.arrived().await?;
     scene.delete("one").await?;
@@ -64,11 +62,7 @@ enum Before {
 
 /// Starts an operator for which `what` happens after it has looked at its cache for the last time, and before its request
 /// reaches the server.
-async fn at_the_last_moment(
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-    what: Before,
-) -> Result<TestOperator> {
+async fn at_the_last_moment(scene: &Scene, script: &Script, what: Before) -> Result<TestOperator> {
     let (of_test, done) = (scene.clone(), Arc::new(AtomicBool::new(false)));
     let hook = before(move |_, path| {
         if !path.ends_with("/one/status") || done.swap(true, Ordering::SeqCst) {
@@ -85,14 +79,14 @@ async fn at_the_last_moment(
             .boxed(),
         )
     });
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     Ok(TestOperator::start(scene.operator().transport(hook).register(controller)?).await?)
 }
 
 #[operator_test(flavor = "current_thread")]
 async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::new("primary-gone").await?;
+    let scene = Scene::new("primary-gone").await?;
     let gate = Gate::new();
     gate.let_through(1);
     let script = script(&gate);
@@ -109,7 +103,7 @@ async fn a_primary_deleted_just_before_its_status_is_written_is_no_error() -> Re
 #[operator_test(flavor = "current_thread")]
 async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::new("primary-gone").await?;
+    let scene = Scene::new("primary-gone").await?;
     let gate = Gate::new();
     gate.let_through(1);
     let script = script(&gate);
@@ -129,10 +123,10 @@ async fn a_primary_replaced_just_before_its_status_is_written_gets_its_own_statu
 #[operator_test(flavor = "current_thread")]
 async fn a_primary_replaced_during_a_run_gets_its_own_status_only() -> Result<()> {
     let (log, _guard) = LogCapture::start();
-    let scene = Scene::<TestResource>::new("primary-gone").await?;
+    let scene = Scene::new("primary-gone").await?;
     let gate = Gate::new();
     let script = script(&gate);
-    let operator = scene.start(Controller::builder(script.clone()).namespaces([&scene.namespace])).await?;
+    let operator = scene.start_script(&script).await?;
     let old = scene.create("one", "first").await?;
     gate.arrived().await?;
     scene.delete("one").await?;
@@ -152,11 +146,7 @@ async fn a_primary_replaced_during_a_run_gets_its_own_status_only() -> Result<()
 }
 
 /// The new object has the status of its own run, and no two runs were under way at a time.
-async fn check_replaced(
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-    old: &TestResource,
-) -> Result<()> {
+async fn check_replaced(scene: &Scene, script: &Script, old: &TestResource) -> Result<()> {
     let one = scene.resources.get("one").await?;
     assert_ne!(one.uid(), old.uid());
     let message = one.status.as_ref().and_then(|status| status.message.clone());

@@ -4,14 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestStatus, test_resource};
+use integration_tests::{Scene, Script, TestResource, TestStatus};
 use operator_core::{Controller, GenericRetry, UpdateControl, testing::operator_test};
-
-test_resource!("recreated-primary.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn a_successor_starts_afresh() -> Result<()> {
-    let scene = Scene::<TestResource>::new("recreated-primary").await?;
+    let scene = Scene::new("recreated-primary").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             // The first object always fails, its successor only in its first run.

@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{ExternalSystem, OneRecord, Scene, Script, eventually, test_resource};
+use integration_tests::{ExternalSystem, OneRecord, Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller, GenericRetry, PollingEventSource, Workflow, dependent::CustomDependent,
     testing::operator_test,
 };
 
-test_resource!("unanswered-create.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {
-    let scene = Scene::<TestResource>::new("unanswered-create").await?;
+    let scene = Scene::new("unanswered-create").await?;
     let system = ExternalSystem::default();
     system.lose_answers(1);
     let (records, namespace) = (system.clone(), scene.namespace.clone());

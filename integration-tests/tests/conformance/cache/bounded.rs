@@ -2,16 +2,13 @@
 
 use anyhow::{Context as _, Result};
 use futures::{StreamExt, TryStreamExt, stream};
+use integration_tests::cluster;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams},
 };
-use operator_core::{
-    ObjectKey,
-    cache::Bounds,
-    testing::{TestCluster, operator_test},
-};
+use operator_core::{ObjectKey, cache::Bounds, testing::operator_test};
 use serde_json::json;
 
 use super::{Running, config, create};
@@ -25,7 +22,7 @@ fn name(index: usize) -> String {
 
 #[operator_test]
 async fn holds_a_hundred_of_two_thousand_and_knows_all() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-bounded").await?;
     let client = cluster.client()?;
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use integration_tests::cluster;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::DeleteParams};
 use operator_core::{
@@ -48,7 +49,7 @@ impl Queries {
 
 #[operator_test]
 async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-streaming").await?;
     let empty = cluster.namespace("cache-streaming-empty").await?;
     let client = cluster.client()?;

@@ -1,25 +1,38 @@
 //! Types and rights that come later.
 
 use anyhow::{Result, bail};
-use integration_tests::{TestObject, eventually, test_resource};
-use k8s_openapi::api::{
-    core::v1::ConfigMap,
-    rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
+use integration_tests::{TestResource, cluster, eventually};
+use k8s_openapi::{
+    api::{
+        core::v1::ConfigMap,
+        rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, CustomResourceExt,
-    api::{ObjectMeta, PostParams},
+    Api, CustomResourceExt, Resource,
+    api::{ApiResource, DynamicObject, ObjectMeta, PostParams},
 };
 use operator_core::{
     cache::{InformerConfig, WatchScope},
     observe::SourceHealth,
     resource::{KubeObject, ResourceType},
-    testing::{TestCluster, operator_test},
+    testing::operator_test,
 };
+use serde_json::json;
 
 use super::{Running, config, create};
 
-test_resource!("late.cache.operator-core.io", namespaced);
+/// The API group of a definition that nobody else has.
+const GROUP: &str = "late.cache.operator-core.io";
+
+/// The definition of a test resource in that group.
+fn definition() -> CustomResourceDefinition {
+    let mut definition = TestResource::crd();
+    definition.metadata.name = Some(format!("{}.{GROUP}", TestResource::plural(&())));
+    definition.spec.group = GROUP.to_owned();
+    definition
+}
 
 /// Waits until the informer says what is wrong; gives the advice.
 async fn advice<K: KubeObject>(running: &Running<K>) -> Result<String> {
@@ -33,18 +46,24 @@ async fn advice<K: KubeObject>(running: &Running<K>) -> Result<String> {
 
 #[operator_test]
 async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-late").await?;
     let client = cluster.client()?;
-    let mut config = InformerConfig::<TestResource>::new("late", ResourceType::of::<TestResource>());
+    let kind = ApiResource {
+        group: GROUP.to_owned(),
+        api_version: format!("{GROUP}/v1"),
+        ..ApiResource::erase::<TestResource>(&())
+    };
+    let mut config = InformerConfig::<DynamicObject>::new("late", ResourceType::with::<DynamicObject>(&kind));
     config.scope = WatchScope::Namespaces([namespace.clone()].into());
     let running = Running::start(config, client.clone());
     let advice = advice(&running).await?;
     assert!(advice.contains("install the CustomResourceDefinition `testresources.late"), "{advice}");
 
-    cluster.install_crds([TestResource::crd()]).await?;
-    let api: Api<TestResource> = Api::namespaced(client, &namespace);
-    api.create(&PostParams::default(), &TestResource::named("one", "first")).await?;
+    cluster.install_crds([definition()]).await?;
+    let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &kind);
+    let one = DynamicObject::new("one", &kind).data(json!({ "spec": { "value": "first" } }));
+    api.create(&PostParams::default(), &one).await?;
     running.synced().await?;
     running.caught_up().await?;
     assert_eq!(running.told.take(), ["+one"]);
@@ -54,7 +73,7 @@ async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
 
 #[operator_test]
 async fn a_right_that_is_granted_later_is_used() -> Result<()> {
-    let cluster = TestCluster::shared().await?;
+    let cluster = cluster().await?;
     let namespace = cluster.namespace("cache-rights").await?;
     let client = cluster.client()?;
     create(&Api::namespaced(client.clone(), &namespace), "a", "a").await?;

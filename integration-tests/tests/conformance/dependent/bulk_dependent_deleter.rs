@@ -1,18 +1,16 @@
 //! A bulk dependent that nothing is garbage collected of: it deletes what is too much, and everything before its primary goes.
 
 use anyhow::Result;
-use integration_tests::{Counted, Scene, Script, test_resource, workflow_of_one};
+use integration_tests::{Counted, Scene, Script, TestResource, workflow_of_one};
 use operator_core::dependent::{BulkKubernetesDependent, Capabilities};
 use operator_core::testing::operator_test;
 
-test_resource!("bulk-dependent-deleter.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_operator_deletes_what_is_not_desired_and_all_in_the_end() -> Result<()> {
-    let scene = Scene::<TestResource>::new("bulk-dependent-deleter").await?;
+    let scene = Scene::new("bulk-dependent-deleter").await?;
     let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);
     let workflow = workflow_of_one::<TestResource>(maps)?;
     assert!(workflow.has_deletable(), "its primaries need a finalizer");
-    let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let _operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.scale_up_and_down().await
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Counted, Scene, Script, TestStatus, said, test_resource};
+use integration_tests::{Counted, Scene, Script, TestResource, TestStatus, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     BoxError, Context, UpdateControl,
@@ -11,8 +11,6 @@ use operator_core::{
     testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };
-
-test_resource!("bulk-dependent-with-condition.conformance.operator-core.io", namespaced);
 
 /// Met when all that should exist do.
 struct Complete;
@@ -33,7 +31,7 @@ impl Condition<TestResource> for Complete {
 
 #[operator_test]
 async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
-    let scene = Scene::<TestResource>::new("bulk-dependent-with-condition").await?;
+    let scene = Scene::new("bulk-dependent-with-condition").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
             let result = context.workflow().result().context("the workflow has run before")?;
@@ -43,7 +41,7 @@ async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
     });
     let node = Node::new(BulkKubernetesDependent::new(Counted)).ready_postcondition(Complete);
     let workflow = Workflow::builder().node(node).build()?;
-    let _operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let _operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "5 first").await?;
     let ready = TestStatus { message: Some("ready".to_owned()), ..TestStatus::default() };
     scene.until("the status to be ready", "one", |one| one.status.as_ref() == Some(&ready)).await?;

@@ -1,15 +1,9 @@
 //! A bulk of records in another system: three, one, five and none on deletion; a change of the data reaches all.
 
-use std::time::Duration;
-
 use anyhow::Result;
-use integration_tests::{ExternalSystem, ManyRecords, Scene, Script, eventually, test_resource};
-use operator_core::{
-    Controller, PollingEventSource, Workflow, dependent::bulk::BulkCustomDependent, testing::operator_test,
-};
+use integration_tests::{ExternalSystem, Scene, Script, eventually, many_records, workflow_of_one};
+use operator_core::testing::operator_test;
 use serde_json::json;
-
-test_resource!("bulk-external.conformance.operator-core.io", namespaced);
 
 async fn until(system: &ExternalSystem, number: usize, data: &str) -> Result<()> {
     eventually(&format!("{number} records with {data}"), async || {
@@ -22,21 +16,12 @@ async fn until(system: &ExternalSystem, number: usize, data: &str) -> Result<()>
 
 #[operator_test]
 async fn a_bulk_of_external_records_follows_its_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("bulk-external").await?;
+    let scene = Scene::new("bulk-external").await?;
     let system = ExternalSystem::default();
-    let (records, namespace) = (system.clone(), scene.namespace.clone());
-    let source = PollingEventSource::new("records", Duration::from_millis(100), move || {
-        let of =
-            records.by_primary(&namespace, |name| name.rsplit_once('-').map_or("", |(primary, _)| primary));
-        async move { Ok::<_, anyhow::Error>(of) }
-    });
-    let bulk = BulkCustomDependent::new(ManyRecords::new(&system)).creates().updates().deletes();
-    let workflow = Workflow::<TestResource>::builder().dependent(bulk.remembered_by("records")).build()?;
-    let controller = Controller::builder(Script::idle())
-        .namespaces([&scene.namespace])
-        .watches(source)
-        .workflow(&workflow);
-    let operator = scene.start(controller).await?;
+    let source =
+        system.polled(&scene.namespace, |name| name.rsplit_once('-').map_or("", |(primary, _)| primary));
+    let workflow = workflow_of_one(many_records(&system))?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow).watches(source)).await?;
 
     scene.create("one", "3 first").await?;
     until(&system, 3, "first").await?;

@@ -2,25 +2,20 @@
 //! dependent is deleted before they go.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{dependent::Capabilities, testing::operator_test};
 
-test_resource!("cleaner-for-managed-dependents.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<()> {
-    let scene = Scene::<TestResource>::new("cleaner-for-managed-dependents").await?;
+    let scene = Scene::new("cleaner-for-managed-dependents").await?;
     let script = Script::idle();
     let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     let one = scene.resources.get("one").await?;
-    assert_eq!(
-        one.finalizers(),
-        ["testresources.cleaner-for-managed-dependents.conformance.operator-core.io/finalizer"]
-    );
+    assert_eq!(one.finalizers(), ["testresources.conformance.operator-core.io/finalizer"]);
     scene.until_values([("one-a", "first")]).await?;
 
     scene.delete("one").await?;

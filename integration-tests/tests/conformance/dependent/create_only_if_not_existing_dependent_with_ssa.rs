@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, map_of, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -15,23 +15,15 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 
-use crate::collected;
-
-test_resource!("create-only-if-not-existing.conformance.operator-core.io", namespaced);
-
 /// Runs `dependent` where there is an object of its name, and says what the error was.
-async fn refused(
-    scene: &Scene<TestResource>,
-    name: &str,
-    dependent: Dependent<TestResource>,
-) -> Result<String> {
+async fn refused(scene: &Scene, name: &str, dependent: Dependent<TestResource>) -> Result<String> {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
         noted.lock().push(error.to_string());
         ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
-    let operator = scene.start(scene.managed(&script, &workflow_of_one(dependent)?)).await?;
+    let operator = scene.start_managed(&script, &workflow_of_one(dependent)?).await?;
     let map = ConfigMap {
         metadata: map_of(&scene.create(name, "ours").await?, "a", "").metadata,
         ..ConfigMap::default()
@@ -54,7 +46,7 @@ async fn refused(
 
 #[operator_test]
 async fn a_foreign_object_is_not_taken_over() -> Result<()> {
-    let scene = collected::scene::<TestResource>("create-only-if-not-existing").await?;
+    let scene = Scene::new("create-only-if-not-existing").await?;
     for (name, ssa) in [("applied", true), ("posted", false)] {
         let theirs = map_of(&named(name, &scene), "a", "theirs");
         scene
@@ -76,17 +68,17 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
 
 #[operator_test]
 async fn it_is_taken_over_on_request() -> Result<()> {
-    let scene = collected::scene::<TestResource>("adopt-existing").await?;
+    let scene = Scene::new("adopt-existing").await?;
     let theirs = map_of(&named("one", &scene), "a", "theirs");
     scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
     let workflow = workflow_of_one(wanted_map("a").adopt_existing(true))?;
-    let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let _operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "ours").await?;
     scene.until_values([("one-a", "ours")]).await?;
     scene.until_nothing_is_left_of("one").await
 }
 
-fn named(name: &str, scene: &Scene<TestResource>) -> TestResource {
+fn named(name: &str, scene: &Scene) -> TestResource {
     let mut primary = <TestResource as integration_tests::TestObject>::named(name, "");
     primary.metadata.namespace = Some(scene.namespace.clone());
     primary

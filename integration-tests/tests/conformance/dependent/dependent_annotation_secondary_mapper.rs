@@ -1,7 +1,7 @@
 //! A dependent without an owner reference says by annotations which primary it belongs to, and its events find it.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -10,13 +10,11 @@ use kube::{
 use operator_core::{dependent::Capabilities, testing::operator_test};
 use serde_json::json;
 
-test_resource!("dependent-annotation-mapper.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-annotation-mapper").await?;
+    let scene = Scene::new("dependent-annotation-mapper").await?;
     let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     let maps = scene.api::<ConfigMap>();
@@ -25,10 +23,7 @@ async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Resul
     let expected = [
         ("io.javaoperatorsdk/primary-name", "one"),
         ("io.javaoperatorsdk/primary-namespace", &scene.namespace),
-        (
-            "io.javaoperatorsdk/primary-type",
-            "dependent-annotation-mapper.conformance.operator-core.io/v1/TestResource",
-        ),
+        ("io.javaoperatorsdk/primary-type", "conformance.operator-core.io/v1/TestResource"),
     ];
     assert_eq!(map.annotations(), &expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
 

@@ -1,7 +1,7 @@
 //! A dependent that is marked by annotations with keys of the user's own, and not by the default ones.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -10,14 +10,12 @@ use kube::{
 use operator_core::{dependent::Capabilities, resource::MappingAnnotations, testing::operator_test};
 use serde_json::json;
 
-test_resource!("dependent-custom-mapping.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_user_s_keys_are_used_and_lead_back_to_the_primary() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-custom-mapping").await?;
+    let scene = Scene::new("dependent-custom-mapping").await?;
     let keys = MappingAnnotations::new("example.com/of", "example.com/of-namespace");
     let map = wanted_map("a").capabilities(Capabilities::CRUD_NO_GC).mapping_annotations(keys);
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(map)?)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow_of_one(map)?).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     let maps = scene.api::<ConfigMap>();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{
-    Scene, Script, eventually, map_of, test_resource, values_in, wanted, workflow_of_one,
+    Scene, Script, TestResource, eventually, map_of, values_in, wanted, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
@@ -15,8 +15,6 @@ use operator_core::{
     testing::operator_test,
 };
 use parking_lot::Mutex;
-
-test_resource!("dependent-different-namespace.conformance.operator-core.io", namespaced);
 
 fn map_in(namespace: &str, capabilities: Capabilities) -> impl IntoDependent<TestResource> + use<> {
     let (to, scope) = (namespace.to_owned(), WatchScope::Namespaces([namespace.to_owned()].into()));
@@ -31,10 +29,10 @@ fn map_in(namespace: &str, capabilities: Capabilities) -> impl IntoDependent<Tes
 
 #[operator_test]
 async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()> {
-    let scene = Scene::<TestResource>::new("different-namespace").await?;
+    let scene = Scene::new("different-namespace").await?;
     let other = scene.cluster.namespace("different-namespace-other").await?;
     let workflow = workflow_of_one(map_in(&other, Capabilities::CRUD_NO_GC))?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), &other);
     let holds = async |expected: Option<&str>| {
         eventually("the other namespace's config map", async || {
@@ -56,7 +54,7 @@ async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()
 
 #[operator_test]
 async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Result<()> {
-    let scene = Scene::<TestResource>::new("different-namespace").await?;
+    let scene = Scene::new("different-namespace").await?;
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
@@ -64,7 +62,7 @@ async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Resul
         ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
     let workflow = workflow_of_one(map_in("default", Capabilities::CRUD))?;
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), [""; 0]);

@@ -1,22 +1,20 @@
 //! A filter on a dependent's informer: an update that doesn't pass causes no run.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{InformerEventSource, testing::operator_test};
 use serde_json::json;
 
-test_resource!("dependent-filter.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn an_update_that_does_not_pass_causes_no_run() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-filter").await?;
+    let scene = Scene::new("dependent-filter").await?;
     let unless_ignored = |new: &ConfigMap, _: &ConfigMap| {
         new.data.as_ref().and_then(|data| data.get("value")).is_none_or(|value| value != "ignored")
     };
     let map = wanted_map("a").informer(InformerEventSource::new().on_update(unless_ignored));
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(map)?)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow_of_one(map)?).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     let set = async |value: &str| {

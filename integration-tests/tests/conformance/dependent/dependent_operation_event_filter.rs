@@ -1,19 +1,15 @@
 //! What a dependent creates and updates causes no further run.
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use operator_core::testing::operator_test;
-
-use crate::collected;
-
-test_resource!("dependent-operation-event-filter.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn a_dependent_s_own_writes_cause_no_run() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-operation-filter").await?;
+    let scene = Scene::new("dependent-operation-filter").await?;
     for (name, ssa) in [("applied", true), ("replaced", false)] {
         let workflow = workflow_of_one(wanted_map("a").use_ssa(ssa))?;
-        let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+        let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "first").await?;
         let created = operator.settled().await?;
         assert_eq!((created.runs_of(&scene.key(name)), created.requests.len()), (1, 1));

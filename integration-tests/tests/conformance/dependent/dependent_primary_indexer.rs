@@ -1,7 +1,7 @@
 //! A dependent that is only read, whose informer finds the primaries by an index over them.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, test_resource, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{
@@ -9,13 +9,11 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("dependent-primary-indexer.conformance.operator-core.io", namespaced);
-
 const BY_MAP: &str = "config-map";
 
 #[operator_test]
 async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-primary-indexer").await?;
+    let scene = Scene::new("dependent-primary-indexer").await?;
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
     let workflow = workflow_of_one(KubernetesDependent::read_only::<ConfigMap>("map").informer(source))?;

@@ -2,7 +2,7 @@
 //! error, and all go.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Script, map_of, meta_of, test_resource, wanted, wish};
+use integration_tests::{Scene, Script, TestResource, map_of, meta_of, wanted, wish};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
 use operator_core::{
     BoxError,
@@ -10,10 +10,6 @@ use operator_core::{
     testing::operator_test,
     workflow::{Node, Workflow},
 };
-
-use crate::collected;
-
-test_resource!("dependent-cross-ref.conformance.operator-core.io", namespaced);
 
 const PRIMARIES: usize = 50;
 
@@ -28,7 +24,7 @@ fn secret(primary: &TestResource) -> Secret {
 
 #[operator_test]
 async fn dependents_that_read_each_other_are_all_created_without_an_error() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-cross-ref").await?;
+    let scene = Scene::new("dependent-cross-ref").await?;
     let script = Script::idle();
     let map = KubernetesDependent::new(wish(|primary: &TestResource, context| {
         let secret = context.secondary::<Secret>().ok_or("the secret is there before the config map")?;
@@ -40,7 +36,7 @@ async fn dependents_that_read_each_other_are_all_created_without_an_error() -> R
         .node(Node::new(wanted("secret", secret)))
         .node(Node::new(map.name("map")).depends_on("secret"))
         .build()?;
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     for index in 0..PRIMARIES {
         scene.create(&format!("p{index}"), &format!("value {index}")).await?;
     }

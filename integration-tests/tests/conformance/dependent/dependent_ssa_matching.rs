@@ -4,17 +4,15 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::testing::operator_test;
 use serde_json::json;
 
-test_resource!("dependent-ssa-matching.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn only_a_change_of_what_is_desired_is_written() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-ssa-matching").await?;
+    let scene = Scene::new("dependent-ssa-matching").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;
     let controller = scene.managed(&Script::idle(), &workflow).field_manager("of-our-own");
     let operator = scene.start(controller).await?;

@@ -1,21 +1,12 @@
 //! From writing by replacement to server-side apply and back, with one field manager and with another.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::testing::operator_test;
 
-use crate::collected;
-
-test_resource!("dependent-ssa-migration.conformance.operator-core.io", namespaced);
-
 /// Runs an operator that writes `value`, and says under which managers and operations the config map is written then.
-async fn written_by(
-    scene: &Scene<TestResource>,
-    ssa: bool,
-    manager: &str,
-    value: &str,
-) -> Result<Vec<String>> {
+async fn written_by(scene: &Scene, ssa: bool, manager: &str, value: &str) -> Result<Vec<String>> {
     let workflow = workflow_of_one(wanted_map("a").use_ssa(ssa))?;
     let controller = scene.managed(&Script::idle(), &workflow).field_manager(manager);
     let operator = scene.start(controller).await?;
@@ -41,7 +32,7 @@ async fn written_by(
 
 #[operator_test]
 async fn both_ways_with_one_manager() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
+    let scene = Scene::new("dependent-ssa-migration").await?;
     assert_eq!(written_by(&scene, false, "ours", "first").await?, ["ours Update"]);
     let both = written_by(&scene, true, "ours", "second").await?;
     assert!(both.contains(&"ours Apply".to_owned()), "{both:?}");
@@ -52,7 +43,7 @@ async fn both_ways_with_one_manager() -> Result<()> {
 
 #[operator_test]
 async fn both_ways_with_another_manager_than_before() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-ssa-migration").await?;
+    let scene = Scene::new("dependent-ssa-migration").await?;
     written_by(&scene, false, "legacy", "first").await?;
     let applied = written_by(&scene, true, "ours", "second").await?;
     assert_eq!(applied.iter().filter(|entry| entry.ends_with("Apply")).collect::<Vec<_>>(), ["ours Apply"]);

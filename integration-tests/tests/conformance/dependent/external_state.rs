@@ -3,7 +3,7 @@
 
 use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{ExternalSystem, Scene, Script, eventually, test_resource};
+use integration_tests::{ExternalSystem, Scene, Script, TestResource, eventually};
 use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
@@ -13,8 +13,6 @@ use operator_core::{
     Context, Controller, ControllerBuilder, DeleteControl, UpdateControl, testing::operator_test,
 };
 use serde_json::json;
-
-test_resource!("external-state.conformance.operator-core.io", namespaced);
 
 fn keeper(of: &TestResource, id: &str, owner: OwnerReference) -> ConfigMap {
     ConfigMap {
@@ -56,10 +54,7 @@ fn reconcile<'c>(
     .boxed()
 }
 
-fn controller(
-    scene: &Scene<TestResource>,
-    system: &ExternalSystem,
-) -> ControllerBuilder<Script<TestResource>> {
+fn controller(scene: &Scene, system: &ExternalSystem) -> ControllerBuilder<Script> {
     let (reconciled, cleaned) = (system.clone(), system.clone());
     let script = Script::new(move |_, resource, context| reconcile(reconciled.clone(), &resource, context))
         .cleanup(move |_, _, context| {
@@ -79,7 +74,7 @@ fn controller(
 
 #[operator_test]
 async fn the_id_is_kept_in_a_config_map() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-state").await?;
+    let scene = Scene::new("external-state").await?;
     let system = ExternalSystem::default();
     let operator = scene.start(controller(&scene, &system)).await?;
     scene.create("one", "first").await?;

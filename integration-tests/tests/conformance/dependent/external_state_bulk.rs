@@ -5,32 +5,12 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{
-    ExternalSystem, ManyRecords, Record, Scene, Script, eventually, state_map, test_resource,
+    ExternalSystem, Record, Scene, Script, TestResource, eventually, many_kept_records, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::ListParams};
-use operator_core::{
-    BoxError, Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
-    dependent::bulk::{BulkCustomDependent, BulkExplicitState},
-    testing::operator_test,
-};
+use operator_core::{ControllerBuilder, PerResourcePollingEventSource, testing::operator_test};
 use serde_json::json;
-
-test_resource!("external-state-bulk.conformance.operator-core.io", namespaced);
-
-impl BulkExplicitState<TestResource> for ManyRecords {
-    type State = ConfigMap;
-
-    fn state(
-        &self,
-        key: &String,
-        record: &Record,
-        primary: &TestResource,
-        context: &Context<TestResource>,
-    ) -> Result<ConfigMap, BoxError> {
-        Ok(state_map(key.clone(), record, primary, context))
-    }
-}
 
 /// The ids that config maps keep.
 async fn kept(maps: &Api<ConfigMap>) -> Result<Vec<String>, kube::Error> {
@@ -38,10 +18,7 @@ async fn kept(maps: &Api<ConfigMap>) -> Result<Vec<String>, kube::Error> {
     Ok(maps.items.into_iter().filter_map(|map| map.data?.remove("id")).collect())
 }
 
-fn controller(
-    scene: &Scene<TestResource>,
-    system: &ExternalSystem,
-) -> Result<ControllerBuilder<Script<TestResource>>> {
+fn controller(scene: &Scene, system: &ExternalSystem) -> Result<ControllerBuilder<Script>> {
     let (maps, records): (Api<ConfigMap>, _) = (scene.api(), system.clone());
     let source = PerResourcePollingEventSource::new(
         "records",
@@ -54,21 +31,11 @@ fn controller(
             }
         },
     );
-    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes().keeps_state();
-    let workflow = Workflow::builder().dependent(bulk.remembered_by("records")).build()?;
-    Ok(Controller::builder(Script::idle())
-        .namespaces([&scene.namespace])
-        .owns::<ConfigMap>()
-        .watches(source)
-        .workflow(&workflow))
+    let workflow = workflow_of_one(many_kept_records(system))?;
+    Ok(scene.managed(&Script::idle(), &workflow).owns::<ConfigMap>().watches(source))
 }
 
-async fn until(
-    scene: &Scene<TestResource>,
-    system: &ExternalSystem,
-    number: usize,
-    data: &str,
-) -> Result<()> {
+async fn until(scene: &Scene, system: &ExternalSystem, number: usize, data: &str) -> Result<()> {
     let maps = scene.api::<ConfigMap>();
     eventually(&format!("{number} records with {data}"), async || {
         let (records, mut ids) = (system.all(), kept(&maps).await?);
@@ -83,7 +50,7 @@ async fn until(
 
 #[operator_test]
 async fn a_bulk_keeps_its_ids_in_config_maps() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-state-bulk").await?;
+    let scene = Scene::new("external-state-bulk").await?;
     let system = ExternalSystem::default();
     let operator = scene.start(controller(&scene, &system)?).await?;
     scene.create("one", "3 first").await?;

@@ -4,36 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use integration_tests::{
-    ExternalSystem, OneRecord, Record, Scene, Script, eventually, state_map, test_resource,
+    ExternalSystem, Record, Scene, Script, TestResource, eventually, one_kept_record, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt};
-use operator_core::{
-    BoxError, Context, Controller, ControllerBuilder, PerResourcePollingEventSource, Workflow,
-    dependent::{CustomDependent, ExplicitState},
-    testing::operator_test,
-};
+use operator_core::{ControllerBuilder, PerResourcePollingEventSource, testing::operator_test};
 use serde_json::json;
 
-test_resource!("external-state-dependent.conformance.operator-core.io", namespaced);
-
-impl ExplicitState<TestResource> for OneRecord {
-    type State = ConfigMap;
-
-    fn state(
-        &self,
-        record: &Record,
-        primary: &TestResource,
-        context: &Context<TestResource>,
-    ) -> Result<ConfigMap, BoxError> {
-        Ok(state_map(format!("{}-state", primary.name_any()), record, primary, context))
-    }
-}
-
-fn controller(
-    scene: &Scene<TestResource>,
-    system: &ExternalSystem,
-) -> Result<ControllerBuilder<Script<TestResource>>> {
+fn controller(scene: &Scene, system: &ExternalSystem) -> Result<ControllerBuilder<Script>> {
     let (maps, records): (Api<ConfigMap>, _) = (scene.api(), system.clone());
     let source = PerResourcePollingEventSource::new(
         "records",
@@ -47,23 +25,13 @@ fn controller(
             }
         },
     );
-    let dependent = CustomDependent::new(OneRecord::new(system, ""))
-        .creates()
-        .updates()
-        .deletes()
-        .keeps_state()
-        .remembered_by("records");
-    let workflow = Workflow::builder().dependent(dependent).build()?;
-    Ok(Controller::builder(Script::idle())
-        .namespaces([&scene.namespace])
-        .owns::<ConfigMap>()
-        .watches(source)
-        .workflow(&workflow))
+    let workflow = workflow_of_one(one_kept_record(system))?;
+    Ok(scene.managed(&Script::idle(), &workflow).owns::<ConfigMap>().watches(source))
 }
 
 #[operator_test]
 async fn a_dependent_keeps_its_id_in_a_config_map() -> Result<()> {
-    let scene = Scene::<TestResource>::new("external-state-dependent").await?;
+    let scene = Scene::new("external-state-dependent").await?;
     let system = ExternalSystem::default();
     let operator = scene.start(controller(&scene, &system)?).await?;
     scene.create("one", "first").await?;

@@ -1,18 +1,14 @@
 //! A dependent of a kind that is known at run time only, in a managed workflow.
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, untyped_map, workflow_of_one};
+use integration_tests::{Scene, Script, untyped_map, workflow_of_one};
 use operator_core::testing::operator_test;
-
-use crate::collected;
-
-test_resource!("generic-dependent-managed.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn an_untyped_dependent_is_created_updated_and_collected() -> Result<()> {
-    let scene = collected::scene::<TestResource>("generic-dependent-managed").await?;
+    let scene = Scene::new("generic-dependent-managed").await?;
     let workflow = workflow_of_one(untyped_map("a"))?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     let created = operator.settled().await?;
     assert_eq!(created.written(), ["PATCH configmaps/one-a -> 201"]);

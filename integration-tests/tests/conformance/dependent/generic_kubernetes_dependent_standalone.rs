@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, untyped_map};
+use integration_tests::{Scene, Script, TestResource, untyped_map};
 use operator_core::{Controller, UpdateControl, dependent::IntoDependent, testing::operator_test};
-
-use crate::collected;
-
-test_resource!("generic-dependent-standalone.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {
-    let scene = collected::scene::<TestResource>("generic-dependent-standalone").await?;
+    let scene = Scene::new("generic-dependent-standalone").await?;
     let dependent = untyped_map::<TestResource>("a").into_dependent();
     let called = dependent.clone();
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {

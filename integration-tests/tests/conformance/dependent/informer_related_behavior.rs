@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 use integration_tests::{
-    Relist, Scene, Script, TestObject, eventually, test_resource, until_refused, values_in, wanted_map,
+    GROUP, Relist, Scene, Script, TestObject, TestResource, eventually, until_refused, values_in, wanted_map,
     workflow_of_one,
 };
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
@@ -25,10 +25,6 @@ use operator_core::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-test_resource!("informer-related-behavior.conformance.operator-core.io", namespaced);
-
-const GROUP: &str = "informer-related-behavior.conformance.operator-core.io";
-
 fn primaries() -> Value {
     let resources = ["testresources", "testresources/status"];
     json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
@@ -39,7 +35,7 @@ fn maps() -> Value {
     json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
 }
 
-fn user(scene: &Scene<TestResource>) -> String {
+fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)
 }
 
@@ -48,7 +44,7 @@ fn dependent() -> Dependent<TestResource> {
 }
 
 /// Starts an operator as a user who may do only what was granted.
-async fn start(scene: &Scene<TestResource>, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
+async fn start(scene: &Scene, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
     let controller =
         scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
     let config = scene.cluster.config_as(&user(scene), &[]);
@@ -80,7 +76,7 @@ async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
 }
 
 async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (&str, Value)) -> Result<()> {
-    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    let scene = Scene::new("informer-related-behavior").await?;
     scene.grant(granted.0, &user(&scene), &granted.1).await?;
     let operator = start(&scene, &[&scene.namespace], &Relist::of(plural)).await?;
     scene.create("one", "first").await?;
@@ -95,7 +91,7 @@ async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (
 
 #[operator_test]
 async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
-    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    let scene = Scene::new("informer-related-behavior").await?;
     let other = scene.cluster.namespace("informer-related-behavior-other").await?;
     let user = user(&scene);
     scene.grant("primaries", &user, &primaries()).await?;
@@ -134,7 +130,7 @@ async fn survives_the_loss<K>(plural: &'static str, name: &str, rule: Value) -> 
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
 {
-    let scene = Scene::<TestResource>::new("informer-related-behavior").await?;
+    let scene = Scene::new("informer-related-behavior").await?;
     let (user, relist) = (user(&scene), Relist::of(plural));
     scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("maps", &user, &maps()).await?;

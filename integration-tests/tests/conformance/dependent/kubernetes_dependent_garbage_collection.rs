@@ -2,21 +2,17 @@
 //! has the operator delete it before. Neither needs a finalizer.
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::testing::operator_test;
 use operator_core::workflow::{Node, Workflow};
 
-use crate::collected;
-
-test_resource!("dependent-garbage-collection.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn it_goes_with_its_primary() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
+    let scene = Scene::new("dependent-garbage-collection").await?;
     let workflow = workflow_of_one(wanted_map("a"))?;
-    let _operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let _operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
     let one = scene.resources.get("one").await?;
@@ -31,10 +27,10 @@ async fn it_goes_with_its_primary() -> Result<()> {
 
 #[operator_test]
 async fn it_goes_when_its_precondition_is_not_met_any_more() -> Result<()> {
-    let scene = collected::scene::<TestResource>("dependent-garbage-collection").await?;
+    let scene = Scene::new("dependent-garbage-collection").await?;
     let node = Node::new(wanted_map("a")).reconcile_when(|one: &TestResource, _| one.spec.value != "off");
     let workflow = Workflow::builder().node(node).build()?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "on").await?;
     scene.until_values([("one-a", "on")]).await?;
     scene.set("one", "off").await?;

@@ -1,16 +1,12 @@
 //! A bulk dependent in a managed workflow: more, fewer and other config maps follow from the spec, and go with their primary.
 
 use anyhow::Result;
-use integration_tests::{Counted, Script, test_resource, workflow_of_one};
+use integration_tests::{Counted, Scene, Script, workflow_of_one};
 use operator_core::{dependent::BulkKubernetesDependent, testing::operator_test};
-
-use crate::collected;
-
-test_resource!("managed-bulk-dependent.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {
-    let scene = collected::scene::<TestResource>("managed-bulk-dependent").await?;
+    let scene = Scene::new("managed-bulk-dependent").await?;
     let script = Script::idle();
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
     let rights = workflow.access();
@@ -18,7 +14,7 @@ async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -
         rights.iter().any(|right| right.verbs.contains(&"delete")),
         "what is too much is deleted: {rights:?}"
     );
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.scale_up_and_down().await?;
 
     // The writes of all items of one run are filtered like that of a single dependent, and nothing is written twice.

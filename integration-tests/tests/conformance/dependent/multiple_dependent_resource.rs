@@ -1,16 +1,12 @@
 //! Two dependents of one type in a workflow that the reconciler calls by itself.
 
 use anyhow::Result;
-use integration_tests::{standalone, test_resource, wanted_map, workflow_of};
+use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
 use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
-
-use crate::collected;
-
-test_resource!("multiple-dependent-resource.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go() -> Result<()> {
-    let scene = collected::scene::<TestResource>("multiple-dependent-resource").await?;
+    let scene = Scene::new("multiple-dependent-resource").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
     let controller = Controller::builder(standalone(&workflow)).event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;

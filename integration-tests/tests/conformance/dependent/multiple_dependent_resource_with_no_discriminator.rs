@@ -2,18 +2,14 @@
 //! desire, and each is found again after others have deleted it.
 
 use anyhow::Result;
-use integration_tests::{standalone, test_resource, wanted_map, workflow_of};
+use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::DeleteParams;
 use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
 
-use crate::collected;
-
-test_resource!("multiple-dependent-no-discriminator.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_names_tell_them_apart() -> Result<()> {
-    let scene = collected::scene::<TestResource>("multiple-no-discriminator").await?;
+    let scene = Scene::new("multiple-no-discriminator").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
     let controller = Controller::builder(standalone(&workflow)).event_sources_of(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

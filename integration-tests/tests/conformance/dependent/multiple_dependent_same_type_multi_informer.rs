@@ -1,17 +1,13 @@
 //! Two dependents of one type, each of which watches by an informer of its own.
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, wanted_map, workflow_of};
+use integration_tests::{Scene, Script, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent, testing::operator_test};
 
-use crate::collected;
-
-test_resource!("multiple-dependent-multi-informer.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {
-    let scene = collected::scene::<TestResource>("multi-informer").await?;
+    let scene = Scene::new("multi-informer").await?;
     let dependents =
         ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
     let workflow = workflow_of(dependents)?;
@@ -22,7 +18,7 @@ async fn each_has_an_informer_called_like_itself() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.two_maps_come_change_and_go().await?;
     operator.settled().await?;
     Ok(())

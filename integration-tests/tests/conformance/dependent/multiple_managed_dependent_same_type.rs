@@ -1,19 +1,15 @@
 //! Two managed dependents of one type: they share an informer, and are garbage collected.
 
 use anyhow::Result;
-use integration_tests::{Script, test_resource, wanted_map, workflow_of};
+use integration_tests::{Scene, Script, wanted_map, workflow_of};
 use operator_core::{dependent::IntoDependent, testing::operator_test};
-
-use crate::collected;
-
-test_resource!("multiple-managed-same-type.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go_with_their_primary() -> Result<()> {
-    let scene = collected::scene::<TestResource>("managed-same-type").await?;
+    let scene = Scene::new("managed-same-type").await?;
     let script = Script::idle();
     let workflow = workflow_of(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.two_maps_come_change_and_go().await?;
     operator.settled().await?;
     assert_eq!(script.runs.count(), 2, "one for each state of the spec");

@@ -1,37 +1,17 @@
 //! Two dependents of one external type, from one event source: each has its own of the primary's resources.
 
-use std::time::Duration;
-
 use anyhow::Result;
-use integration_tests::{ExternalSystem, OneRecord, Scene, Script, eventually, test_resource};
-use operator_core::{
-    Controller, PollingEventSource, Workflow, dependent::CustomDependent, testing::operator_test,
-};
+use integration_tests::{ExternalSystem, Scene, Script, eventually, one_record, workflow_of};
+use operator_core::testing::operator_test;
 use serde_json::json;
-
-test_resource!("multiple-managed-external.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn two_dependents_share_a_source_and_keep_apart() -> Result<()> {
-    let scene = Scene::<TestResource>::new("multiple-managed-external").await?;
+    let scene = Scene::new("multiple-managed-external").await?;
     let system = ExternalSystem::default();
-    let (records, namespace) = (system.clone(), scene.namespace.clone());
-    let source = PollingEventSource::new("records", Duration::from_millis(100), move || {
-        let of = records.by_primary(&namespace, |name| name.trim_end_matches("-a").trim_end_matches("-b"));
-        async move { Ok::<_, anyhow::Error>(of) }
-    });
-    let dependent = |suffix| {
-        let dependent = OneRecord::new(&system, suffix);
-        let name = format!("record{suffix}");
-        CustomDependent::new(dependent).name(name).creates().updates().deletes().remembered_by("records")
-    };
-    let workflow =
-        Workflow::<TestResource>::builder().dependent(dependent("-a")).dependent(dependent("-b")).build()?;
-    let controller = Controller::builder(Script::idle())
-        .namespaces([&scene.namespace])
-        .watches(source)
-        .workflow(&workflow);
-    let operator = scene.start(controller).await?;
+    let source = system.polled(&scene.namespace, |name| name.trim_end_matches("-a").trim_end_matches("-b"));
+    let workflow = workflow_of([one_record(&system, "-a"), one_record(&system, "-b")])?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow).watches(source)).await?;
 
     let both = async |value: &str| {
         let data = |suffix: &str| system.named(&format!("one{suffix}")).pop().map(|record| record.data);

@@ -1,16 +1,14 @@
 //! One operator, stopped and started again: what exists is reconciled again, and its dependents are as they were.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use operator_core::testing::operator_test;
-
-test_resource!("operator-restart.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
-    let scene = Scene::<TestResource>::new("operator-restart").await?;
+    let scene = Scene::new("operator-restart").await?;
     let script = Script::idle();
-    let operator = scene.start(scene.managed(&script, &workflow_of_one(wanted_map("a"))?)).await?;
+    let operator = scene.start_managed(&script, &workflow_of_one(wanted_map("a"))?).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     assert_eq!(script.runs.count(), 1);
@@ -24,8 +22,8 @@ async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {
 
 #[operator_test]
 async fn what_changed_while_it_was_stopped_is_caught_up_with() -> Result<()> {
-    let scene = Scene::<TestResource>::new("operator-restart").await?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?)).await?;
+    let scene = Scene::new("operator-restart").await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
     operator.stop().await;

@@ -2,13 +2,11 @@
 //! keep the previous state is no difference.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, accepted, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, accepted, meta_of, wanted, workflow_of_one};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Patch, PatchParams};
 use operator_core::testing::operator_test;
 use serde_json::json;
-
-test_resource!("prev-annotation.conformance.operator-core.io", namespaced);
 
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({
@@ -33,9 +31,9 @@ fn deployment(primary: &TestResource) -> Deployment {
 
 #[operator_test]
 async fn a_deployment_is_written_once_for_each_spec() -> Result<()> {
-    let scene = Scene::<TestResource>::new("prev-annotation").await?;
+    let scene = Scene::new("prev-annotation").await?;
     let workflow = workflow_of_one(wanted("web", deployment))?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "v1").await?;
     assert_eq!(accepted(&operator.settled().await?), ["PATCH deployments/one-web -> 201"]);
     scene.set("one", "v2").await?;

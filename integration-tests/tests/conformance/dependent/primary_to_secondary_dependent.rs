@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, meta_of, test_resource, wanted};
+use integration_tests::{Scene, Script, TestResource, meta_of, wanted};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
@@ -13,8 +13,6 @@ use operator_core::{
     workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
 };
 use serde_json::json;
-
-test_resource!("primary-to-secondary-dependent.conformance.operator-core.io", namespaced);
 
 fn named(primary: &TestResource) -> Vec<ObjectKey> {
     let namespace = primary.metadata.namespace.as_deref().unwrap_or_default();
@@ -39,7 +37,7 @@ impl Condition<TestResource> for Allowed {
 
 #[operator_test]
 async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
-    let scene = Scene::<TestResource>::new("primary-to-secondary-dependent").await?;
+    let scene = Scene::new("primary-to-secondary-dependent").await?;
     let secret =
         |primary: &TestResource| Secret { metadata: meta_of(primary, "secret"), ..Secret::default() };
     let workflow = Workflow::builder()

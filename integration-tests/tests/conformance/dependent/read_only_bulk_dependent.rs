@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Script, map_of, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, api::PostParams};
 use operator_core::{
@@ -13,13 +13,9 @@ use operator_core::{
     workflow::{Node, Workflow},
 };
 
-use crate::collected;
-
-test_resource!("read-only-bulk-dependent.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_status_says_when_others_have_made_enough() -> Result<()> {
-    let scene = collected::scene::<TestResource>("read-only-bulk-dependent").await?;
+    let scene = Scene::new("read-only-bulk-dependent").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
             let ready = context.workflow().result().is_some_and(|result| result.all_ready());
@@ -29,7 +25,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
     let maps = BulkKubernetesDependent::read_only::<ConfigMap>("maps");
     let node = Node::new(maps).ready_when(|_, context| context.secondaries::<ConfigMap>().len() >= 2);
     let workflow = Workflow::builder().node(node).build()?;
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
 
     let one = scene.create("one", "value").await?;
     let said_so = |expected: &'static str| {

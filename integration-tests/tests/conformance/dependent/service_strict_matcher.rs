@@ -1,13 +1,11 @@
 //! A Service with a matcher of the user's own: it is asked, and nothing is written while it agrees.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::Service;
 use kube::api::{Patch, PatchParams};
 use operator_core::{dependent::matcher::Matcher, testing::operator_test};
 use serde_json::json;
-
-test_resource!("service-strict-matcher.conformance.operator-core.io", namespaced);
 
 fn service(primary: &TestResource) -> Service {
     let service = json!({
@@ -32,11 +30,11 @@ fn is_as_desired(actual: &Service, desired: &Service) -> bool {
 
 #[operator_test]
 async fn nothing_is_written_while_the_matcher_agrees() -> Result<()> {
-    let scene = Scene::<TestResource>::new("service-strict-matcher").await?;
+    let scene = Scene::new("service-strict-matcher").await?;
     for (name, ssa, verb) in [("applied", true, "PATCH"), ("replaced", false, "PUT")] {
         let web = wanted("web", service).use_ssa(ssa).matcher(Matcher::custom(is_as_desired));
         let workflow = workflow_of_one(web)?;
-        let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+        let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "first").await?;
         assert_eq!(operator.settled().await?.writes().count(), 1);
         let touch = Patch::Merge(json!({ "metadata": { "annotations": { "touched": "by others" } } }));

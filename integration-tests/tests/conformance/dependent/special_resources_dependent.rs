@@ -1,13 +1,9 @@
 //! A ServiceAccount, which has no spec, as a dependent.
 
 use anyhow::Result;
-use integration_tests::{Script, eventually, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, eventually, meta_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use operator_core::testing::operator_test;
-
-use crate::collected;
-
-test_resource!("special-resources.conformance.operator-core.io", namespaced);
 
 fn account(primary: &TestResource) -> ServiceAccount {
     let mut metadata = meta_of(primary, "account");
@@ -17,7 +13,7 @@ fn account(primary: &TestResource) -> ServiceAccount {
 
 #[operator_test]
 async fn a_service_account_comes_changes_and_goes() -> Result<()> {
-    let scene = collected::scene::<TestResource>("special-resources").await?;
+    let scene = Scene::new("special-resources").await?;
     for (name, ssa, create, update) in [
         (
             "applied",
@@ -33,7 +29,7 @@ async fn a_service_account_comes_changes_and_goes() -> Result<()> {
         ),
     ] {
         let workflow = workflow_of_one(wanted("account", account).use_ssa(ssa))?;
-        let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+        let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "first").await?;
         assert_eq!(operator.settled().await?.written(), [create]);
         scene.set(name, "second").await?;

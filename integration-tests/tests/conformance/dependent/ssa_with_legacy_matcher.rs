@@ -1,13 +1,11 @@
 //! A Service that is applied, but compared by content: it is not written again and again.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::Service;
 use operator_core::dependent::matcher::{GenericMatcher, Matcher};
 use operator_core::testing::operator_test;
 use serde_json::json;
-
-test_resource!("ssa-with-legacy-matcher.conformance.operator-core.io", namespaced);
 
 fn service(primary: &TestResource) -> Service {
     let service = json!({
@@ -19,10 +17,10 @@ fn service(primary: &TestResource) -> Service {
 
 #[operator_test]
 async fn what_is_applied_and_compared_by_content_comes_to_rest() -> Result<()> {
-    let scene = Scene::<TestResource>::new("ssa-with-legacy-matcher").await?;
+    let scene = Scene::new("ssa-with-legacy-matcher").await?;
     let web = wanted("web", service).matcher(Matcher::Generic(GenericMatcher::new()));
     let workflow = workflow_of_one(web)?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH services/one-web -> 201"]);
     scene.set("one", "second").await?;

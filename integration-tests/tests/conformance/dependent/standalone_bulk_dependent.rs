@@ -1,20 +1,16 @@
 //! A bulk dependent in a workflow that the reconciler calls by itself.
 
 use anyhow::Result;
-use integration_tests::{Counted, standalone, test_resource, workflow_of_one};
+use integration_tests::{Counted, Scene, TestResource, standalone, workflow_of_one};
 use operator_core::{
     Controller,
     dependent::{BulkKubernetesDependent, Capabilities},
     testing::operator_test,
 };
 
-use crate::collected;
-
-test_resource!("standalone-bulk-dependent.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()> {
-    let scene = collected::scene::<TestResource>("standalone-bulk-dependent").await?;
+    let scene = Scene::new("standalone-bulk-dependent").await?;
     let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);
     let workflow = workflow_of_one::<TestResource>(maps)?;
     let controller = Controller::builder(standalone(&workflow)).with_cleaner().event_sources_of(&workflow);

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, accepted, meta_of, said, test_resource, wanted};
+use integration_tests::{Scene, Script, TestResource, accepted, meta_of, said, wanted};
 use k8s_openapi::api::apps::v1::Deployment;
 use operator_core::{
     Controller, UpdateControl, dependent::IntoDependent, testing::operator_test, workflow::Operation,
 };
 use serde_json::json;
-
-test_resource!("standalone-dependent.conformance.operator-core.io", namespaced);
 
 fn deployment(primary: &TestResource) -> Deployment {
     let replicas: i32 = primary.spec.value.parse().expect("a number");
@@ -28,10 +26,8 @@ fn deployment(primary: &TestResource) -> Deployment {
     serde_json::from_value(deployment).expect("a deployment")
 }
 
-async fn scene_with_status(
-    name: &str,
-) -> Result<(Scene<TestResource>, operator_core::testing::TestOperator)> {
-    let scene = Scene::<TestResource>::new(name).await?;
+async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing::TestOperator)> {
+    let scene = Scene::new(name).await?;
     let dependent = wanted("web", deployment).into_dependent();
     let called = dependent.clone();
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {

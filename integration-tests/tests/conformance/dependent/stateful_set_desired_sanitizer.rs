@@ -2,13 +2,11 @@
 //! a difference.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, accepted, meta_of, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, accepted, meta_of, wanted, workflow_of_one};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::api::{Patch, PatchParams};
 use operator_core::testing::operator_test;
 use serde_json::json;
-
-test_resource!("stateful-set-sanitizer.conformance.operator-core.io", namespaced);
 
 fn stateful_set(primary: &TestResource) -> StatefulSet {
     let replicas: i32 = primary.spec.value.parse().expect("a number");
@@ -41,10 +39,10 @@ fn stateful_set(primary: &TestResource) -> StatefulSet {
 
 #[operator_test]
 async fn only_the_change_of_the_spec_is_written() -> Result<()> {
-    let scene = Scene::<TestResource>::new("stateful-set-sanitizer").await?;
+    let scene = Scene::new("stateful-set-sanitizer").await?;
     for (name, ssa) in [("applied", true), ("replaced", false)] {
         let workflow = workflow_of_one(wanted("db", stateful_set).use_ssa(ssa))?;
-        let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
+        let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "1").await?;
         assert_eq!(accepted(&operator.settled().await?).len(), 1);
         for label in ["a", "b"] {

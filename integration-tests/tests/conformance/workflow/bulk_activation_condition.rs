@@ -2,7 +2,7 @@
 //! depends on is not met: its event source isn't there yet, which is waited for, and is no error.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
@@ -12,8 +12,6 @@ use operator_core::{
     workflow::Node,
 };
 use serde_json::json;
-
-test_resource!("bulk-activation-condition.conformance.operator-core.io", namespaced);
 
 struct Secrets;
 
@@ -33,7 +31,7 @@ impl BulkDesired<TestResource> for Secrets {
 
 #[operator_test]
 async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
-    let scene = Scene::<TestResource>::new("bulk-activation-condition").await?;
+    let scene = Scene::new("bulk-activation-condition").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let bulk = Node::new(BulkKubernetesDependent::new(Secrets).name("bulk"));
     let workflow = Workflow::builder()

@@ -1,7 +1,7 @@
 //! Two StatefulSets and two Services with dependencies between them get ready in order.
 
 use anyhow::Result;
-use integration_tests::{Scene, looking_on, test_resource};
+use integration_tests::{Scene, TestResource, looking_on};
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
 use kube::ResourceExt;
 use operator_core::{
@@ -10,8 +10,6 @@ use operator_core::{
     workflow::{Node, StatefulSetReady},
 };
 use serde_json::json;
-
-test_resource!("complex-workflow.conformance.operator-core.io", namespaced);
 
 struct Set(&'static str);
 
@@ -51,7 +49,7 @@ impl Desired<TestResource> for Front {
 
 #[operator_test]
 async fn everything_gets_ready_in_order() -> Result<()> {
-    let scene = Scene::<TestResource>::with_workloads("complex-workflow").await?;
+    let scene = Scene::with_workloads("complex-workflow").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let set = |name| Node::new(KubernetesDependent::new(Set(name)).name(name));
     let service = |name, of| Node::new(KubernetesDependent::new(Front(of)).name(name));

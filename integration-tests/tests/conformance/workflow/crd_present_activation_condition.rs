@@ -1,7 +1,7 @@
 //! A dependent is created only after the definition of its kind is installed, without any other event.
 
 use anyhow::Result;
-use integration_tests::{Scene, eventually, looking_on, test_resource};
+use integration_tests::{Scene, TestResource, eventually, looking_on};
 use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
@@ -10,8 +10,6 @@ use operator_core::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-test_resource!("crd-present-activation-condition.conformance.operator-core.io", namespaced);
 
 /// What the operator can do without.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -35,7 +33,7 @@ impl Desired<TestResource> for Follows {
 
 #[operator_test]
 async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
-    let scene = Scene::<TestResource>::new("crd-present-activation").await?;
+    let scene = Scene::new("crd-present-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let node = |name| Node::new(KubernetesDependent::new(Follows(name)).name(name));
     let workflow = Workflow::builder()

@@ -1,7 +1,7 @@
 //! The primary stays until its dependent is really gone: the dependent has a finalizer of somebody else.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, eventually, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -10,11 +10,9 @@ use kube::{
 use operator_core::{Controller, Workflow, testing::operator_test, workflow::ResourceDeleted};
 use serde_json::json;
 
-test_resource!("managed-dependent-delete-condition.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-delete-condition").await?;
+    let scene = Scene::new("dependent-delete-condition").await?;
     let (script, _) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
         .node(Child("below").deleted_node())

@@ -1,14 +1,12 @@
 //! Two nodes of one type are active, each by its own condition, in any combination; they share an event source.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource, value_of};
+use integration_tests::{Child, Scene, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, Workflow, testing::operator_test};
 use serde_json::json;
 
-test_resource!("multiple-dependent-with-activation.conformance.operator-core.io", namespaced);
-
-async fn values(scene: &Scene<TestResource>) -> Result<Vec<String>> {
+async fn values(scene: &Scene) -> Result<Vec<String>> {
     let mut values = Vec::new();
     for name in ["one-left", "one-right"] {
         let map = scene.api::<ConfigMap>().get_opt(name).await?;
@@ -19,7 +17,7 @@ async fn values(scene: &Scene<TestResource>) -> Result<Vec<String>> {
 
 #[operator_test]
 async fn each_is_active_by_its_own_condition() -> Result<()> {
-    let scene = Scene::<TestResource>::new("multiple-dependent-activation").await?;
+    let scene = Scene::new("multiple-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let wants = |what: &'static str| move |primary: &TestResource, _: &_| primary.spec.value.contains(what);
     let workflow = Workflow::builder()

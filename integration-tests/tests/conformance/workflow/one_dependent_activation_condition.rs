@@ -1,14 +1,12 @@
 //! A workflow whose only node is inactive ends, and the reconciler runs.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use operator_core::{Controller, Workflow, testing::operator_test};
-
-test_resource!("one-dependent-activation-condition.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_reconciler_runs() -> Result<()> {
-    let scene = Scene::<TestResource>::new("one-dependent-activation").await?;
+    let scene = Scene::new("one-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder().node(Child("child").node().active_when(|_, _| false)).build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);

@@ -1,14 +1,12 @@
 //! A node is created after the one that it depends on.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use operator_core::{Controller, Workflow, testing::operator_test};
-
-test_resource!("ordered-managed-dependent.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn the_order_is_that_of_the_dependencies() -> Result<()> {
-    let scene = Scene::<TestResource>::new("ordered-managed-dependent").await?;
+    let scene = Scene::new("ordered-managed-dependent").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
         .node(Child("second").node().depends_on("first"))

@@ -1,14 +1,12 @@
 //! A precondition that is not met above an inactive node: neither is created, and nothing fails.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use operator_core::{Controller, Workflow, testing::operator_test};
-
-test_resource!("precondition-and-activation.conformance.operator-core.io", namespaced);
 
 #[operator_test]
 async fn neither_is_created() -> Result<()> {
-    let scene = Scene::<TestResource>::new("precondition-and-activation").await?;
+    let scene = Scene::new("precondition-and-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
         .node(Child("above").node().reconcile_when(|_, _| false))

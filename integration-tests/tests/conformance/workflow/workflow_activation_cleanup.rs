@@ -2,15 +2,13 @@
 //! dependent starts only then.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, Workflow, controller::IntoController, testing::operator_test};
 
-test_resource!("workflow-activation-cleanup.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-activation-cleanup").await?;
+    let scene = Scene::new("workflow-activation-cleanup").await?;
     let controller = || -> Result<_> {
         let (script, _) = looking_on::<TestResource>();
         let workflow =

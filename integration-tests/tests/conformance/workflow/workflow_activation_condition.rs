@@ -1,7 +1,7 @@
 //! A node of a kind that the cluster doesn't have, an OpenShift Route, is inactive; the rest is reconciled.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, looking_on, test_resource};
+use integration_tests::{Child, Scene, TestResource, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -13,8 +13,6 @@ use operator_core::{
     workflow::{ConditionExt, CrdPresent, KindServed, Node},
 };
 use serde_json::json;
-
-test_resource!("workflow-activation-condition.conformance.operator-core.io", namespaced);
 
 fn route() -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("route.openshift.io", "v1", "Route"))
@@ -35,7 +33,7 @@ impl Desired<TestResource> for Route {
 
 #[operator_test]
 async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-activation").await?;
+    let scene = Scene::new("workflow-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let kind = ResourceType::with::<DynamicObject>(&route());
     let node = |name: &'static str| Node::new(KubernetesDependent::of_type(Route, route()).name(name));

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, Outcomes, Scene, eventually, looking_on, test_resource};
+use integration_tests::{Child, Outcomes, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     ResourceExt,
@@ -20,8 +20,6 @@ use operator_core::{
     workflow::{Condition, ConditionKind, ConditionResult, DeploymentReady, Node, NodeView},
 };
 use serde_json::json;
-
-test_resource!("workflow-all-feature.conformance.operator-core.io", namespaced);
 
 struct Web;
 
@@ -62,14 +60,14 @@ impl Condition<TestResource> for Marked {
 }
 
 struct World {
-    scene: Scene<TestResource>,
+    scene: Scene,
     operator: TestOperator,
     outcomes: Outcomes,
     asked: Arc<AtomicBool>,
 }
 
 async fn start() -> Result<World> {
-    let scene = Scene::<TestResource>::with_workloads("workflow-all-feature").await?;
+    let scene = Scene::with_workloads("workflow-all-feature").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let asked = Arc::new(AtomicBool::new(false));
     let workflow = Workflow::builder()

@@ -4,19 +4,17 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, eventually, test_resource};
+use integration_tests::{Child, Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{Controller, DeleteControl, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
-test_resource!("workflow-explicit-cleanup.conformance.operator-core.io", namespaced);
-
 fn workflow() -> Result<Workflow<TestResource>> {
     Ok(Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?)
 }
 
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             context.workflow().reconcile().await?;
@@ -27,7 +25,7 @@ fn script() -> Script<TestResource> {
 
 #[operator_test]
 async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
+    let scene = Scene::new("workflow-explicit-cleanup").await?;
     let controller = Controller::builder(script()).workflow(&workflow()?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
@@ -47,7 +45,7 @@ async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
 
 #[operator_test]
 async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-explicit-cleanup").await?;
+    let scene = Scene::new("workflow-explicit-cleanup").await?;
     let script = script().cleanup(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             if primary.spec.value == "keep" {

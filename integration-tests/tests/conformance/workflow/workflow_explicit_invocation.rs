@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, test_resource};
+use integration_tests::{Child, Scene, Script, TestResource};
 use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
-test_resource!("workflow-explicit-invocation.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn it_runs_when_it_is_called() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-explicit-invocation").await?;
+    let scene = Scene::new("workflow-explicit-invocation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             anyhow::ensure!(context.workflow().result().is_none(), "nothing has run yet");

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, TestStatus, test_resource};
+use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
 
-test_resource!("workflow-inactive-dependent-access.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
-    let scene = Scene::<TestResource>::new("inactive-dependent-access").await?;
+    let scene = Scene::new("inactive-dependent-access").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let maps = context.secondaries::<ConfigMap>().len();

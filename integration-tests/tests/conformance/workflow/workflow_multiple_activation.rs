@@ -2,7 +2,7 @@
 //! is there. Primaries that answer differently at the same time don't disturb each other.
 
 use anyhow::Result;
-use integration_tests::{Child, Outcomes, Scene, Script, looking_on, test_resource, value_of};
+use integration_tests::{Child, Outcomes, Scene, Script, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
@@ -11,12 +11,10 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("workflow-multiple-activation.conformance.operator-core.io", namespaced);
-
 const INACTIVE: &str = "child: inactive: its condition is not met";
 
-async fn start() -> Result<(Scene<TestResource>, TestOperator, Script<TestResource>, Outcomes)> {
-    let scene = Scene::<TestResource>::new("workflow-multiple-activation").await?;
+async fn start() -> Result<(Scene, TestOperator, Script, Outcomes)> {
+    let scene = Scene::new("workflow-multiple-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let active = |primary: &TestResource, _: &_| primary.spec.value.starts_with("active");
     let workflow = Workflow::builder().node(Child("child").node().active_when(active)).build()?;
@@ -25,13 +23,13 @@ async fn start() -> Result<(Scene<TestResource>, TestOperator, Script<TestResour
     Ok((scene, operator, script, outcomes))
 }
 
-async fn touch(scene: &Scene<TestResource>, map: &str, value: &str) -> Result<()> {
+async fn touch(scene: &Scene, map: &str, value: &str) -> Result<()> {
     let patch = Patch::Merge(json!({ "data": { "foreign": value } }));
     scene.api::<ConfigMap>().patch(map, &PatchParams::default(), &patch).await?;
     Ok(())
 }
 
-async fn set(scene: &Scene<TestResource>, name: &str, value: &str) -> Result<()> {
+async fn set(scene: &Scene, name: &str, value: &str) -> Result<()> {
     scene.patch(name, json!({ "spec": { "value": value } })).await?;
     Ok(())
 }

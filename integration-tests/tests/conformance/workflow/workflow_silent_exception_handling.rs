@@ -7,14 +7,12 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, test_resource};
+use integration_tests::{Scene, Script, TestResource};
 use operator_core::{
     BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
     dependent::{Creator, CustomDependent, Deleter, DependentResource},
     testing::operator_test,
 };
-
-test_resource!("workflow-silent-exception-handling.conformance.operator-core.io", namespaced);
 
 /// Can neither be made nor be deleted.
 #[derive(Default)]
@@ -60,7 +58,7 @@ impl Deleter<TestResource> for Broken {
 
 #[operator_test]
 async fn errors_stay_in_the_results() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-silent-exception").await?;
+    let scene = Scene::new("workflow-silent-exception").await?;
     let (in_reconcile, in_cleanup) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (reconciled, cleaned_up) = (Arc::clone(&in_reconcile), Arc::clone(&in_cleanup));
     let script = Script::new(move |_, _: Arc<TestResource>, context| {

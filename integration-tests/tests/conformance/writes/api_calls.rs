@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Audit, Calls, Scene, Script, config_map, eventually, said, test_resource};
+use integration_tests::{Audit, Calls, Scene, Script, TestResource, config_map, eventually, said};
 use k8s_openapi::{
     ByteString,
     api::core::v1::{ConfigMap, Secret, Service, ServicePort, ServiceSpec},
@@ -20,10 +20,8 @@ use operator_core::{
 };
 use serde_json::json;
 
-test_resource!("api-calls.conformance.operator-core.io", namespaced);
-
 /// Keeps a config map, a secret and a service, and says so in the status.
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
@@ -48,7 +46,7 @@ fn script() -> Script<TestResource> {
 }
 
 /// Starts an operator for the script, and shows that nothing but lists and watches went before its first run.
-async fn start(scene: &Scene<TestResource>, script: &Script<TestResource>) -> Result<(TestOperator, Audit)> {
+async fn start(scene: &Scene, script: &Script) -> Result<(TestOperator, Audit)> {
     let (operator, mut audit) = scene.audited().await?;
     let controller = Controller::builder(script.clone())
         .name("api-calls")
@@ -84,7 +82,7 @@ async fn nothing_follows(operator: &TestOperator, audit: &mut Audit) -> Result<(
 
 #[operator_test]
 async fn a_first_run_writes_each_object_once_and_reads_none() -> Result<()> {
-    let scene = Scene::<TestResource>::new("api-calls").await?;
+    let scene = Scene::new("api-calls").await?;
     let script = script();
     let (operator, mut audit) = start(&scene, &script).await?;
 
@@ -101,7 +99,7 @@ async fn a_first_run_writes_each_object_once_and_reads_none() -> Result<()> {
 
 #[operator_test]
 async fn a_run_that_changes_nothing_makes_no_call() -> Result<()> {
-    let scene = Scene::<TestResource>::new("api-calls").await?;
+    let scene = Scene::new("api-calls").await?;
     let script = script();
     let (operator, mut audit) = start(&scene, &script).await?;
     scene.create("one", "first").await?;
@@ -126,7 +124,7 @@ async fn a_run_that_changes_nothing_makes_no_call() -> Result<()> {
 
 #[operator_test]
 async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()> {
-    let scene = Scene::<TestResource>::new("api-calls").await?;
+    let scene = Scene::new("api-calls").await?;
     let before = script();
     let (operator, _) = start(&scene, &before).await?;
     scene.create("one", "first").await?;
@@ -145,7 +143,7 @@ async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()
 
 #[operator_test]
 async fn a_read_of_the_reconcilers_own_is_seen() -> Result<()> {
-    let scene = Scene::<TestResource>::new("api-calls").await?;
+    let scene = Scene::new("api-calls").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let namespace = primary.namespace().unwrap_or_default();
@@ -154,7 +152,7 @@ async fn a_read_of_the_reconcilers_own_is_seen() -> Result<()> {
         })
     });
     let (operator, mut audit) = scene.audited().await?;
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = scene.controller(&script);
     let operator = TestOperator::start(operator.register(controller)?).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

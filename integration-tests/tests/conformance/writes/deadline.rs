@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, said};
 use operator_core::{
     Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test,
 };
 
-test_resource!("reconcile-timeout.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_run_is_dropped_and_retried() -> Result<()> {
-    let scene = Scene::<TestResource>::new("reconcile-timeout").await?;
+    let scene = Scene::new("reconcile-timeout").await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| {
         Box::pin(async move {
             if run == 1 {

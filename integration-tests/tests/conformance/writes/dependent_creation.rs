@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use http::Method;
 use integration_tests::{
-    RecordedRun, Scene, Script, lose_answer, map_of, once_before, test_resource, wanted_map, workflow_of_one,
+    RecordedRun, Scene, Script, lose_answer, map_of, once_before, wanted_map, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -18,11 +18,9 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 
-test_resource!("dependent-creation.conformance.operator-core.io", namespaced);
-
 /// Fails if the dependent says in the first run that it has done something else. The echo of a write whose answer was lost is
 /// anybody's, so that a second run may follow.
-fn expecting(operation: Operation) -> Script<TestResource> {
+fn expecting(operation: Operation) -> Script {
     Script::new(move |number, _, context| {
         Box::pin(async move {
             let result = context.workflow().result();
@@ -38,7 +36,7 @@ fn expecting(operation: Operation) -> Script<TestResource> {
 
 #[operator_test]
 async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-creation").await?;
+    let scene = Scene::new("dependent-creation").await?;
     for (name, ssa, method, path) in [
         ("applied", true, Method::PATCH, "/configmaps/applied-a"),
         ("posted", false, Method::POST, "/configmaps"),
@@ -67,7 +65,7 @@ async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Resu
 
 #[operator_test]
 async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-creation").await?;
+    let scene = Scene::new("dependent-creation").await?;
     let others = scene.clone();
     let script = expecting(Operation::Updated);
     let workflow = workflow_of_one(wanted_map("a"))?;
@@ -91,7 +89,7 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
 
 #[operator_test]
 async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<()> {
-    let scene = Scene::<TestResource>::new("dependent-creation").await?;
+    let scene = Scene::new("dependent-creation").await?;
     let others = scene.clone();
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
@@ -99,7 +97,7 @@ async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<
         noted.lock().push(error.to_string());
         ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
-    let first = scene.start(scene.managed(&script, &workflow_of_one(wanted_map("a"))?)).await?;
+    let first = scene.start_managed(&script, &workflow_of_one(wanted_map("a"))?).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
     first.stop().await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, test_resource};
+use integration_tests::{Scene, Script, TestResource, config_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -11,8 +11,6 @@ use kube::{
 };
 use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("foreign-ownership.conformance.operator-core.io", namespaced);
 
 async fn write_in_all_ways(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
     let operations = context.resource_operations();
@@ -31,7 +29,7 @@ fn set_value(map: &mut ConfigMap, value: &str) {
 
 #[operator_test]
 async fn others_keep_what_is_theirs() -> Result<()> {
-    let scene = Scene::<TestResource>::new("foreign-ownership").await?;
+    let scene = Scene::new("foreign-ownership").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             write_in_all_ways(&primary, context).await?;

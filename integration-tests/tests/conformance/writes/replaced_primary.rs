@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use http::Method;
-use integration_tests::{Scene, Script, fresh, once_before, said, test_resource};
+use integration_tests::{Scene, Script, TestResource, fresh, once_before, said};
 use kube::{ResourceExt, api::DeleteParams};
-use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
+use operator_core::{Context, UpdateControl, testing::operator_test};
 use serde_json::json;
-
-test_resource!("replaced-primary.conformance.operator-core.io", namespaced);
 
 /// The writes, with the method and the subresource by which they are recognized.
 const WAYS: [(&str, Method, &str); 14] = [
@@ -77,7 +75,7 @@ async fn answer(
 }
 
 async fn check(way: &'static str, method: Method, subresource: &str, recreate: bool) -> Result<()> {
-    let scene = Scene::<TestResource>::new("replaced-primary").await?;
+    let scene = Scene::new("replaced-primary").await?;
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move { answer(way, &primary, context).await })
     });
@@ -93,7 +91,7 @@ async fn check(way: &'static str, method: Method, subresource: &str, recreate: b
             Ok(())
         })
     });
-    let mut controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let mut controller = scene.controller(&script);
     if way.starts_with("finalizer") {
         controller = controller.with_cleaner();
     }

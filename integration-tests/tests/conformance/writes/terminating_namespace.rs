@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, config_map, test_resource};
+use integration_tests::{Scene, Script, TestResource, config_map};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api,
@@ -15,11 +15,9 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 
-test_resource!("terminating-namespace.conformance.operator-core.io", namespaced);
-
 #[operator_test]
 async fn the_error_says_what_is_wrong() -> Result<()> {
-    let scene = Scene::<TestResource>::new("terminating-namespace").await?;
+    let scene = Scene::new("terminating-namespace").await?;
     let ending = scene.cluster.namespace("ending").await?;
     // Something in it keeps the namespace in the middle of its end.
     let mut keeper = ConfigMap::default();

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use anyhow::Result;
 use http::Method;
 use integration_tests::{
-    Audit, Scene, Script, TestObject, before, eventually, map_of, said, test_resource, wanted, workflow_of,
+    Audit, Scene, Script, TestObject, TestResource, before, eventually, map_of, said, wanted, workflow_of,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
@@ -18,8 +18,6 @@ use operator_core::{
 };
 use serde_json::json;
 use tokio::sync::Barrier;
-
-test_resource!("workflow-calls.conformance.operator-core.io", namespaced);
 
 /// How many dependents the workflow has.
 const DEPENDENTS: usize = 10;
@@ -33,7 +31,7 @@ fn map(index: usize) -> Dependent<TestResource> {
     wanted(&format!("map-{index}"), desired).into_dependent()
 }
 
-fn script() -> Script<TestResource> {
+fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             anyhow::ensure!(context.workflow().result().is_some_and(|result| result.all_ready()));
@@ -42,11 +40,7 @@ fn script() -> Script<TestResource> {
     })
 }
 
-async fn start(
-    operator: OperatorBuilder,
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-) -> Result<TestOperator> {
+async fn start(operator: OperatorBuilder, scene: &Scene, script: &Script) -> Result<TestOperator> {
     let workflow = workflow_of((0..DEPENDENTS).map(map))?;
     let operator = TestOperator::start(operator.register(scene.managed(script, &workflow))?).await?;
     operator.settled().await?;
@@ -68,7 +62,7 @@ fn expected(maps: usize, statuses: usize) -> BTreeMap<String, usize> {
 
 #[operator_test]
 async fn a_workflow_writes_what_differs_and_reads_nothing() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-calls").await?;
+    let scene = Scene::new("workflow-calls").await?;
     let (script, (operator, mut audit)) = (script(), scene.audited().await?);
     let operator = start(operator, &scene, &script).await?;
     audit.calls().await?;
@@ -99,7 +93,7 @@ async fn a_workflow_writes_what_differs_and_reads_nothing() -> Result<()> {
 
 #[operator_test]
 async fn what_does_not_depend_on_one_another_is_written_at_the_same_time() -> Result<()> {
-    let scene = Scene::<TestResource>::new("workflow-calls").await?;
+    let scene = Scene::new("workflow-calls").await?;
     let script = script();
     // No write goes on before all ten have been begun: one after the other would wait for ever.
     let together = Arc::new(Barrier::new(DEPENDENTS));

@@ -3,7 +3,7 @@
 use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, eventually, test_resource};
+use integration_tests::{Scene, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config, api::ListParams, client::ConfigExt, config::KubeConfigOptions};
 use operator_core::{
@@ -29,8 +29,6 @@ use tokio_rustls::{
 };
 
 use super::{keeper, keeping, kept};
-
-test_resource!("authorities.faults.operator-core.io", namespaced);
 
 /// How long a bundle may be out of date: the file is read again when a connection is made and this has passed.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(60);
@@ -124,7 +122,7 @@ async fn carry(
 
 #[operator_test(real = "certificates are replaced")]
 async fn f28_certificate_authorities_that_are_replaced_are_read_again_from_their_file() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f28-ca").await?;
+    let scene = Scene::new("f28-ca").await?;
     let (old, new) = (Authority::new()?, Authority::new()?);
     let front = Front::start(&scene.cluster.control_plane()?.config(), &old).await?;
     let file = tempfile::NamedTempFile::new()?;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{
-    Answer, Faulty, LogText, Scene, Script, eventually, meta_of, said, test_resource, wanted, workflow_of_one,
+    Answer, Faulty, LogText, Scene, Script, TestResource, eventually, meta_of, said, wanted, workflow_of_one,
 };
 use k8s_openapi::{
     ByteString,
@@ -27,8 +27,6 @@ use operator_core::{
 use serde_json::{Value, json};
 
 use super::says;
-
-test_resource!("canary.faults.operator-core.io", namespaced);
 
 /// The value that must not be seen.
 const CANARY: &str = "tweety-7f3a";
@@ -136,7 +134,7 @@ fn bad_writes() -> Vec<(&'static str, Vec<Answer>, Vec<Answer>)> {
 
 /// An operator that keeps a Secret for each primary.
 async fn start(
-    scene: &Scene<TestResource>,
+    scene: &Scene,
     faulty: &Faulty,
     metrics: Arc<dyn Metrics>,
     notes: LogText,
@@ -166,7 +164,7 @@ async fn start(
 }
 
 /// Waits until the Secret holds what the primary's value asks for.
-async fn kept(scene: &Scene<TestResource>, primary: &TestResource) -> Result<()> {
+async fn kept(scene: &Scene, primary: &TestResource) -> Result<()> {
     let is_kept = |secret: &Secret| {
         secret.data.as_ref().and_then(|data| data.get("password")) == Some(&password(primary))
     };
@@ -176,7 +174,7 @@ async fn kept(scene: &Scene<TestResource>, primary: &TestResource) -> Result<()>
 }
 
 /// Everything in the namespace that people are shown.
-async fn shown(scene: &Scene<TestResource>) -> Result<String> {
+async fn shown(scene: &Scene) -> Result<String> {
     let list = ListParams::default();
     let primaries = scene.resources.list(&list).await?.items;
     let mut events = vec![json!(scene.api::<NewEvent>().list(&list).await?.items)];
@@ -188,7 +186,7 @@ async fn shown(scene: &Scene<TestResource>) -> Result<String> {
 
 #[operator_test(flavor = "current_thread")]
 async fn no_value_of_a_secret_is_shown_whatever_goes_wrong() -> Result<()> {
-    let scene = Scene::<TestResource>::new("canary").await?;
+    let scene = Scene::new("canary").await?;
     let (log, _guard) = LogText::start();
     let (faulty, recorded, exported) =
         (Faulty::of("secrets"), Arc::new(Recorded::new()), Arc::new(PrometheusMetrics::new()));

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use http::{Method, header::USER_AGENT};
-use integration_tests::{Audit, Scene, eventually, once_before, test_resource};
+use integration_tests::{Audit, Scene, eventually, once_before};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt, api::PostParams};
 use operator_core::{
@@ -25,11 +25,9 @@ use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 
-test_resource!("connections.faults.operator-core.io", namespaced);
-
 #[operator_test(real = "connections break")]
 async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f01").await?;
+    let scene = Scene::new("f01").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let mut config = proxy.config();
     config.headers.push((USER_AGENT, "f01-operator".parse()?));
@@ -74,7 +72,7 @@ impl ChangeHandler<ConfigMap> for Added {
 
 #[operator_test(real = "connections break")]
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
-    let scene = Scene::<TestResource>::without_crd("f02").await?;
+    let scene = Scene::new("f02").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let mut config = InformerConfig::new("half-open", ResourceType::of::<ConfigMap>());
     config.scope = WatchScope::Namespaces([scene.namespace.clone()].into());
@@ -112,7 +110,7 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
 
 #[operator_test(real = "connections break")]
 async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one_write() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f15").await?;
+    let scene = Scene::new("f15").await?;
     let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()?).await?);
     let mut config = proxy.config();
     config.headers.push((USER_AGENT, "f15-operator".parse()?));
@@ -151,7 +149,7 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
 
 #[operator_test(real = "connections break")]
 async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f15-cut").await?;
+    let scene = Scene::new("f15-cut").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let script = keeping();
     // The handshake takes some two thousand bytes; from there on an answer ends at its beginning or in its middle.
@@ -174,7 +172,7 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
 
 #[operator_test(real = "connections break")]
 async fn a_server_that_refuses_connections_is_waited_for() -> Result<()> {
-    let scene = Scene::<TestResource>::new("refused").await?;
+    let scene = Scene::new("refused").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     proxy.refuse(true);
     let script = keeping();

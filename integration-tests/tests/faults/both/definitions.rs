@@ -3,34 +3,28 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Scene, eventually, test_resource};
+use integration_tests::{LateTestResource, Scene, TestResource, eventually};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, CustomResourceExt, ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use operator_core::testing::{Profile, TestCluster, TestOperator, operator_test};
+use operator_core::testing::{TestOperator, operator_test};
 use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 
-mod fresh {
-    integration_tests::test_resource!("fresh.faults.operator-core.io", namespaced);
-}
-
-test_resource!("definitions.faults.operator-core.io", namespaced);
-
-fn definitions<K: integration_tests::TestObject>(scene: &Scene<K>) -> Api<CustomResourceDefinition> {
+fn definitions(scene: &Scene<LateTestResource>) -> Api<CustomResourceDefinition> {
     Api::all(scene.client.clone())
 }
 
 #[operator_test]
 async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()> {
-    let scene = Scene::<fresh::TestResource>::without_crd("f13").await?;
+    let (_turn, scene) = Scene::late("f13").await?;
     let script = keeping();
     let builder = scene.operator().register(keeper(&scene, &script)?)?;
     // Nobody waits until it is served: its lists are answered with 404, or with 429 while its storage is made.
-    definitions(&scene).create(&PostParams::default(), &fresh::TestResource::crd()).await?;
+    definitions(&scene).create(&PostParams::default(), &LateTestResource::crd()).await?;
     let operator = TestOperator::start_unsynced(builder).await?;
     eventually("the definition to be served", async || {
         Ok(scene.create("one", "first").await.is_ok().then_some(()))
@@ -45,9 +39,10 @@ async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()
 
 #[operator_test]
 async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f29").await?;
-    let (script, other) = (keeping(), keeping::<fresh_neighbour::TestResource>());
-    let neighbour = Scene::<fresh_neighbour::TestResource>::new("f29-neighbour").await?;
+    let (_turn, scene) = Scene::late("f29").await?;
+    scene.install_crd().await?;
+    let (script, other) = (keeping(), keeping::<TestResource>());
+    let neighbour = Scene::new("f29-neighbour").await?;
     let builder = scene.operator();
     let builder = builder
         .register(keeper(&scene, &script)?)?
@@ -57,7 +52,7 @@ async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Re
     kept(&scene, "one", "first").await?;
     operator.settled().await?;
 
-    let (crds, crd) = (definitions(&scene), TestResource::crd());
+    let (crds, crd) = (definitions(&scene), LateTestResource::crd());
     crds.delete(&crd.name_any(), &DeleteParams::default()).await?;
     eventually("the source of primaries, and it alone, to be unhealthy", async || {
         let unhealthy = operator.unhealthy_sources().await;
@@ -95,18 +90,9 @@ async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Re
     Ok(())
 }
 
-mod fresh_neighbour {
-    integration_tests::test_resource!("neighbour.faults.operator-core.io", namespaced);
-}
-
-mod deleted {
-    integration_tests::test_resource!("deleted.faults.operator-core.io", namespaced);
-}
-
 #[operator_test]
 async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> Result<()> {
-    let cluster = TestCluster::shared_with(Profile::Controllers).await?;
-    let scene = Scene::<deleted::TestResource>::on(cluster, "f31").await?;
+    let (_turn, scene) = Scene::late("f31").await?;
     scene.install_crd().await?;
     let script = keeping();
     let operator = scene.start(keeper(&scene, &script)?.with_cleaner()).await?;
@@ -115,7 +101,7 @@ async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> 
         kept(&scene, name, "first").await?;
     }
     operator.settled().await?;
-    let (crds, name) = (definitions(&scene), deleted::TestResource::crd().name_any());
+    let (crds, name) = (definitions(&scene), LateTestResource::crd().name_any());
     crds.delete(&name, &DeleteParams::default()).await?;
     eventually("the definition to go, which it does after its last object", async || {
         Ok(crds.get_opt(&name).await?.is_none().then_some(()))

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, Scene, Script, eventually, said, test_resource, workflow_of_one};
+use integration_tests::{Counted, Scene, Script, TestResource, eventually, said, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource, ResourceExt,
@@ -18,10 +18,8 @@ use serde_json::{Value, json};
 
 use super::says;
 
-test_resource!("desired.faults.operator-core.io", namespaced);
-
 /// As many config maps as the primary's value says; a value without a number is an error.
-async fn counting(scene: &Scene<TestResource>) -> Result<TestOperator> {
+async fn counting(scene: &Scene) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             ensure!(primary.spec.value.starts_with(|c: char| c.is_ascii_digit()), "the value is no number");
@@ -30,11 +28,11 @@ async fn counting(scene: &Scene<TestResource>) -> Result<TestOperator> {
     })
     .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
-    scene.start(scene.managed(&script, &workflow)).await
+    scene.start_managed(&script, &workflow).await
 }
 
 /// What there is, without what is different each time.
-async fn state(scene: &Scene<TestResource>) -> Result<BTreeMap<String, Value>> {
+async fn state(scene: &Scene) -> Result<BTreeMap<String, Value>> {
     let mut state = BTreeMap::new();
     for map in scene.api::<ConfigMap>().list(&ListParams::default()).await? {
         let owners: Vec<_> = map.owner_references().iter().map(|owner| owner.name.clone()).collect();
@@ -48,11 +46,7 @@ async fn state(scene: &Scene<TestResource>) -> Result<BTreeMap<String, Value>> {
 }
 
 /// Gives the primary another value, and waits for the end of its consequences.
-async fn change(
-    scene: &Scene<TestResource>,
-    operator: &TestOperator,
-    value: &str,
-) -> Result<BTreeMap<String, Value>> {
+async fn change(scene: &Scene, operator: &TestOperator, value: &str) -> Result<BTreeMap<String, Value>> {
     scene.set("one", value).await?;
     let words = if value.starts_with(|c: char| c.is_ascii_digit()) { value } else { "no number" };
     says(scene, "one", words).await?;
@@ -62,7 +56,7 @@ async fn change(
 
 #[operator_test]
 async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f38").await?;
+    let scene = Scene::new("f38").await?;
     let operator = counting(&scene).await?;
     scene.create("one", "3 first").await?;
     says(&scene, "one", "3 first").await?;
@@ -81,7 +75,7 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
 
 #[operator_test]
 async fn f39_what_hands_delete_and_edit_at_random_is_restored() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f39").await?;
+    let scene = Scene::new("f39").await?;
     let operator = counting(&scene).await?;
     scene.create("one", "5 kept").await?;
     says(&scene, "one", "5 kept").await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{DEADLINE, Scene, Script, test_resource, value_of, wanted_map, workflow_of_one};
+use integration_tests::{DEADLINE, Scene, Script, value_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{processor::GovernorRateLimiter, testing::operator_test};
@@ -12,15 +12,13 @@ use tokio::time::Instant;
 
 use super::kept;
 
-test_resource!("fights.faults.operator-core.io", namespaced);
-
 /// So many runs at once, and so much time for each further one.
 const BURST: u32 = 4;
 const INTERVAL: Duration = Duration::from_millis(500);
 
 #[operator_test]
 async fn f24_a_fight_over_a_field_costs_no_more_than_the_rate_limit_allows() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f24").await?;
+    let scene = Scene::new("f24").await?;
     let (script, workflow) = (Script::idle(), workflow_of_one(wanted_map("map"))?);
     let controller = scene.managed(&script, &workflow);
     let operator =

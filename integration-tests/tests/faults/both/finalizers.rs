@@ -1,16 +1,14 @@
 //! Finalizers that others remove, or that are others'.
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, test_resource};
+use integration_tests::{Gate, Scene, Script, TestResource};
 use kube::ResourceExt;
 use operator_core::{Controller, DeleteControl, testing::operator_test};
 use serde_json::json;
 
-test_resource!("finalizers.faults.operator-core.io", namespaced);
-
 #[operator_test]
 async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f32").await?;
+    let scene = Scene::new("f32").await?;
     let gate = Gate::new();
     let passed = gate.clone();
     let script = Script::<TestResource>::idle().cleanup(move |_, _, _| {
@@ -37,7 +35,7 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
 
 #[operator_test]
 async fn f32_a_foreign_finalizer_keeps_the_object_and_not_the_operator() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f32-foreign").await?;
+    let scene = Scene::new("f32-foreign").await?;
     let script = Script::<TestResource>::idle();
     let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Scene, test_resource};
+use integration_tests::Scene;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
@@ -21,26 +21,24 @@ use tokio::time::Instant;
 use super::{keeper, keeping, kept};
 use crate::replica::{LEASE, declared, election, lease, until_leading, writers};
 
-test_resource!("leases.faults.operator-core.io", namespaced);
-
 /// Shorter than by default, so that the tests are, and longer than a busy machine may halt a replica that should lead.
 const LEASE_DURATION: Duration = Duration::from_secs(6);
 /// Also the longest time for a holder to notice that its lease isn't its own any more: it would end its term then anyway.
 const RENEW_DEADLINE: Duration = Duration::from_secs(4);
 
-fn quick(scene: &Scene<TestResource>, name: &str) -> LeaderElection {
+fn quick(scene: &Scene, name: &str) -> LeaderElection {
     let election = election(scene, name).lease_duration(LEASE_DURATION);
     election.renew_deadline(RENEW_DEADLINE).retry_period(Duration::from_millis(300))
 }
 
-async fn replica(scene: &Scene<TestResource>, name: &str, faults: &Faults) -> Result<TestOperator> {
+async fn replica(scene: &Scene, name: &str, faults: &Faults) -> Result<TestOperator> {
     let builder = declared(scene, name, quick(scene, name))?.transport(faults.hook());
     Ok(TestOperator::start(builder.register(keeper(scene, &keeping())?)?).await?)
 }
 
 #[operator_test]
 async fn f34_of_replicas_that_cannot_renew_one_after_the_other_never_two_write() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f34").await?;
+    let scene = Scene::new("f34").await?;
     let faults = [(); 3].map(|()| Faults::none());
     let mut replicas = Vec::new();
     for (name, faults) in ["first", "second", "third"].into_iter().zip(&faults) {
@@ -82,7 +80,7 @@ async fn f34_of_replicas_that_cannot_renew_one_after_the_other_never_two_write()
 
 #[operator_test]
 async fn f35_a_lease_that_is_taken_or_deleted_by_hand_stops_its_holder() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f35").await?;
+    let scene = Scene::new("f35").await?;
     let a = replica(&scene, "first", &Faults::none()).await?;
     until_leading(a.operator()).await?;
     let b = replica(&scene, "second", &Faults::none()).await?;
@@ -109,7 +107,7 @@ async fn f35_a_lease_that_is_taken_or_deleted_by_hand_stops_its_holder() -> Resu
 
 #[operator_test]
 async fn f36_a_lease_that_is_given_back_is_taken_at_once() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f36").await?;
+    let scene = Scene::new("f36").await?;
     let slow = |name: &str| election(&scene, name).retry_period(Duration::from_millis(300));
     let start = async |name: &str| {
         let builder = declared(&scene, name, slow(name))?;

@@ -1,7 +1,7 @@
 //! Namespaces that end with primaries in them.
 
 use anyhow::Result;
-use integration_tests::{Audit, Scene, eventually, test_resource};
+use integration_tests::{Audit, GROUP, Scene, eventually};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use kube::{
     Api, Client, ResourceExt,
@@ -16,11 +16,9 @@ use serde_json::json;
 
 use super::{keeper, keeping, kept, rights::token};
 
-test_resource!("namespaces.faults.operator-core.io", namespaced);
-
 #[operator_test]
 async fn f30_primaries_of_a_namespace_that_ends_are_cleaned_up_and_nothing_is_made_there() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f30").await?;
+    let scene = Scene::new("f30").await?;
     let script = keeping();
     let (builder, mut audit): (_, Audit) = scene.audited().await?;
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?.with_cleaner())?).await?;
@@ -52,11 +50,10 @@ async fn f30_primaries_of_a_namespace_that_ends_are_cleaned_up_and_nothing_is_ma
 
 #[operator_test(real = "the operator has a service account's token")]
 async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_told_to() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f31-own").await?;
+    let scene = Scene::new("f31-own").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
     let all = |group: &str, resources: &[&str]| json!({ "apiGroups": [group], "resources": resources, "verbs": ["*"] });
-    let group = "namespaces.faults.operator-core.io";
-    scene.grant("primaries", &user, &all(group, &["testresources", "testresources/status"])).await?;
+    scene.grant("primaries", &user, &all(GROUP, &["testresources", "testresources/status"])).await?;
     scene.grant("maps", &user, &all("", &["configmaps"])).await?;
     let accounts = scene.api::<ServiceAccount>();
     let account = serde_json::from_value(json!({ "metadata": { "name": "operator" } }))?;

@@ -3,13 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, map_of, said, test_resource, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, map_of, said, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test};
 
 use super::says;
-
-test_resource!("objects.faults.operator-core.io", namespaced);
 
 /// A config map that is as the primary's value says.
 fn sized(primary: &TestResource) -> ConfigMap {
@@ -31,7 +29,7 @@ fn filled(bytes: usize) -> std::collections::BTreeMap<String, String> {
 
 #[operator_test]
 async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f25").await?;
+    let scene = Scene::new("f25").await?;
     let workflow = workflow_of_one(wanted("map", sized))?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said(&*primary.spec.value))) })

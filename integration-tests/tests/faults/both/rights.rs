@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, test_resource, until_refused};
+use integration_tests::{GROUP, Scene, until_refused};
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
     core::v1::{ConfigMap, Secret, ServiceAccount},
@@ -21,15 +21,9 @@ use serde_json::{Value, json};
 
 use super::{keeper, keeping, kept, says};
 
-mod token {
-    integration_tests::test_resource!("token.faults.operator-core.io", namespaced);
-}
-
-test_resource!("rights.faults.operator-core.io", namespaced);
-
-fn primaries(group: &str) -> Value {
+fn primaries() -> Value {
     let resources = ["testresources", "testresources/status"];
-    json!({ "apiGroups": [group], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
+    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
 }
 
 fn maps(verbs: &[&str]) -> Value {
@@ -38,9 +32,9 @@ fn maps(verbs: &[&str]) -> Value {
 
 #[operator_test]
 async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_comes_back() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f27").await?;
+    let scene = Scene::new("f27").await?;
     let user = format!("{}-operator", scene.namespace);
-    scene.grant("primaries", &user, &primaries("rights.faults.operator-core.io")).await?;
+    scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("reads", &user, &maps(&["get", "list", "watch"])).await?;
     scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
     let script = keeping();
@@ -86,9 +80,9 @@ pub(super) async fn token(accounts: &Api<ServiceAccount>, bound_to: Option<&Secr
 
 #[operator_test(real = "a token ends")]
 async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
-    let scene = Scene::<token::TestResource>::new("f28").await?;
+    let scene = Scene::new("f28").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
-    scene.grant("primaries", &user, &primaries("token.faults.operator-core.io")).await?;
+    scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("maps", &user, &maps(&["get", "list", "watch", "create", "patch"])).await?;
     let (accounts, secrets) = (scene.api::<ServiceAccount>(), scene.api::<Secret>());
     let named = |name: &str| json!({ "metadata": { "name": name } });
@@ -123,7 +117,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     Ok(())
 }
 
-async fn kept_at_last(scene: &Scene<token::TestResource>) -> Result<()> {
+async fn kept_at_last(scene: &Scene) -> Result<()> {
     // Longer than anything else in these tests is waited for: the file is read about once a minute.
     while kept(scene, "one", "last").await.is_err() {}
     Ok(())

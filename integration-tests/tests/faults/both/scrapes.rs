@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, test_resource};
+use integration_tests::Scene;
 use operator_core::testing::TestOperator;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -13,15 +13,13 @@ use tokio::{
 
 use super::{keeper, keeping, kept};
 
-test_resource!("scrapes.faults.operator-core.io", namespaced);
-
 /// Half of them never end their question, which takes all the places that the listener has; half never read the answer.
 const HANGING: usize = 128;
 
 /// Not on both servers: sockets know nothing of the virtual time inside the process.
 #[tokio::test(flavor = "multi_thread")]
 async fn f42_scrapes_that_hang_hold_up_no_run_and_no_probe_for_long() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f42").await?;
+    let scene = Scene::new("f42").await?;
     let script = keeping();
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into());
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;

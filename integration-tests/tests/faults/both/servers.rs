@@ -1,7 +1,7 @@
 //! Servers that crash and come back.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, eventually, test_resource};
+use integration_tests::{Scene, TestResource, eventually};
 use kube::api::{ListParams, VersionMatch};
 use operator_core::{
     Operator,
@@ -9,8 +9,6 @@ use operator_core::{
 };
 
 use super::{keeper, keeping, kept, says};
-
-test_resource!("servers.faults.operator-core.io", namespaced);
 
 #[operator_test(real = "the processes of a control plane end")]
 async fn f37_crashes_of_the_api_server_and_of_etcd_are_survived_without_a_restart() -> Result<()> {

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{
-    Scene, Script, eventually, map_of, test_resource, value_of, wanted, workflow_of_one,
-};
+use integration_tests::{Scene, Script, TestResource, eventually, map_of, value_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
@@ -19,16 +17,6 @@ use super::{
     keeper, keeping, kept, says,
     webhook_server::{Verdict, Webhook},
 };
-
-test_resource!("webhooks.faults.operator-core.io", namespaced);
-
-mod denying {
-    integration_tests::test_resource!("denying.faults.operator-core.io", namespaced);
-}
-
-mod expired {
-    integration_tests::test_resource!("expired.faults.operator-core.io", namespaced);
-}
 
 /// Has the API server ask the webhook from now on, and waits until it does. Returns where its configuration lies.
 async fn installed(
@@ -64,7 +52,7 @@ fn defaced(object: &Value) -> Verdict {
 
 #[operator_test(real = "webhooks are called")]
 async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> {
-    let scene = Scene::<TestResource>::new("f23").await?;
+    let scene = Scene::new("f23").await?;
     let webhook = Webhook::start(false, defaced).await?;
     let is_asked =
         async |maps: &Api<ConfigMap>| tried(maps).await.is_ok_and(|map| value_of(&map) == Some("webhook"));
@@ -72,7 +60,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     let configurations = installed(&scene.client, &webhook, kind, "f23", &scene.namespace, is_asked).await?;
     let desired = |primary: &TestResource| map_of(primary, "map", &primary.spec.value);
     let (script, workflow) = (Script::idle(), workflow_of_one(wanted("map", desired))?);
-    let operator = scene.start(scene.managed(&script, &workflow)).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "wanted").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), ["PATCH configmaps/one-map -> 201"], "its own echo wakes nobody");
@@ -94,7 +82,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
 
 #[operator_test(real = "webhooks are called")]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
-    let scene = Scene::<denying::TestResource>::new("f26").await?;
+    let scene = Scene::new("f26").await?;
     let denies = Arc::new(Mutex::new(true));
     let switch = Arc::clone(&denies);
     let webhook = Webhook::start(false, move |_| {
@@ -130,7 +118,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
 
 #[operator_test(real = "webhooks are called")]
 async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
-    let scene = Scene::<expired::TestResource>::new("f26-expired").await?;
+    let scene = Scene::new("f26-expired").await?;
     let webhook = Webhook::start(true, |_| Verdict::Allowed).await?;
     let kind = "ValidatingWebhookConfiguration";
     let is_asked = async |maps: &Api<ConfigMap>| tried(maps).await.is_err();

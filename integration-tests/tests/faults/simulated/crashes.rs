@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
-fn recorder(system: &ExternalSystem) -> Script<TestResource> {
+fn recorder(system: &ExternalSystem) -> Script {
     let (records, removed) = (system.clone(), system.clone());
     Script::new(move |_, primary: std::sync::Arc<TestResource>, _| {
         let records = records.clone();
@@ -46,14 +46,14 @@ fn recorder(system: &ExternalSystem) -> Script<TestResource> {
     })
 }
 
-fn declare(script: &Script<TestResource>) -> Result<OperatorBuilder, operator_core::Error> {
+fn declare(script: &Script) -> Result<OperatorBuilder, operator_core::Error> {
     let workflow = maps().expect("the workflow is right");
     let controller = Controller::builder(script.clone()).name("recorder").with_cleaner().workflow(&workflow);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
 /// Runs a simulation of the recorder with a crash before and after each write of the calm run.
-fn sweep<A>(name: &str, test: impl Fn(Sim, ExternalSystem, Script<TestResource>) -> A + Sync) -> Report
+fn sweep<A>(name: &str, test: impl Fn(Sim, ExternalSystem, Script) -> A + Sync) -> Report
 where
     A: Future<Output = ()>,
 {

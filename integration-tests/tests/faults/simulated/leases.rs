@@ -26,12 +26,7 @@ use super::{Scene, Script, TestResource, keeper, over, owner, rest, saying, scen
 use crate::replica::{LEASE, declared, election, lease, stands_by, until_leading, writers};
 
 /// A replica that meets these faults.
-async fn replica(
-    scene: &Scene<TestResource>,
-    name: &str,
-    script: &Script<TestResource>,
-    faults: &Faults,
-) -> Result<TestOperator> {
+async fn replica(scene: &Scene, name: &str, script: &Script, faults: &Faults) -> Result<TestOperator> {
     let builder = declared(scene, name, election(scene, name))?;
     Ok(TestOperator::start(builder.transport(faults.hook()).register(keeper(scene, script)?)?).await?)
 }
@@ -52,7 +47,7 @@ async fn until_new_leader(operator: &TestOperator) -> Result<u64> {
 
 /// Writes a map all the time, in a task that nobody drops, beside the library's own operations; and when each write
 /// succeeded.
-fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script<TestResource> {
+fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script {
     let written = Arc::clone(written);
     Script::new(move |_, primary: Arc<TestResource>, context| {
         let mut map = config_map(&*primary, context, primary.value());

@@ -7,7 +7,7 @@ use integration_tests::Scene;
 use operator_core::testing::faults::Faults;
 use serde_json::{Value, json};
 
-use super::{TestResource, keeper, over, rest, saying, scene, under};
+use super::{keeper, over, rest, saying, scene, under};
 
 /// What came of a life.
 #[derive(Debug, Default, PartialEq)]
@@ -56,7 +56,7 @@ pub(super) async fn life(faults: &Faults) -> Result<(Life, Work)> {
 }
 
 /// The primary as far as it matters, and what the config maps hold.
-async fn state(scene: &Scene<TestResource>) -> Result<Value> {
+async fn state(scene: &Scene) -> Result<Value> {
     let one = scene.resources.get_opt("one").await?;
     let one = one.map(|one| {
         let said = one.status.and_then(|status| status.message);

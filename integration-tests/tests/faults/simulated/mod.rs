@@ -19,7 +19,7 @@ mod watches;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, said, test_resource, wanted_map};
+use integration_tests::{Scene, Script, TestResource, said, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, GenericRetry, UpdateControl, Workflow,
@@ -35,10 +35,8 @@ use operator_core::{
 };
 use tokio::time::Instant;
 
-test_resource!("simulated.faults.operator-core.io", namespaced);
-
 /// A server of the test's own, with the custom resource.
-async fn scene() -> Result<Scene<TestResource>> {
+async fn scene() -> Result<Scene> {
     let scene = Scene::on(TestCluster::in_process(), "faults").await?;
     scene.install_crd().await?;
     Ok(scene)
@@ -55,7 +53,7 @@ fn maps() -> Result<Workflow<TestResource>> {
 }
 
 /// Says the primary's value in its status.
-fn saying() -> Script<TestResource> {
+fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
     })
@@ -67,18 +65,12 @@ fn patient() -> Result<GenericRetry> {
 }
 
 /// Keeps the config maps and the status.
-fn keeper(
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-) -> Result<ControllerBuilder<Script<TestResource>>> {
+fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
     Ok(scene.managed(script, &maps()?).name("keeper").with_cleaner().retry(patient()?))
 }
 
 /// A controller without dependents that knows the config maps that its primaries own.
-fn owner(
-    scene: &Scene<TestResource>,
-    script: &Script<TestResource>,
-) -> Result<ControllerBuilder<Script<TestResource>>> {
+fn owner(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
     Ok(Controller::builder(script.clone())
         .name("owner")
         .owns::<ConfigMap>()
@@ -87,11 +79,7 @@ fn owner(
 }
 
 /// Starts an operator that meets these faults. It may not be synced for long, or ever.
-async fn under(
-    faults: &Faults,
-    scene: &Scene<TestResource>,
-    controller: impl IntoController,
-) -> Result<TestOperator> {
+async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
     // Waits are spread by chance, which is the same each time.
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let builder = builder.transport(faults.hook()).register(controller)?;
@@ -115,7 +103,7 @@ async fn rest(operator: &TestOperator) -> Result<Settled> {
 }
 
 /// Leads the life of a primary, created, changed and deleted, until a fault has happened in it.
-async fn live_until(fault: &Rule, scene: &Scene<TestResource>) -> Result<()> {
+async fn live_until(fault: &Rule, scene: &Scene) -> Result<()> {
     let second = Duration::from_secs(1);
     scene.create("one", "first").await?;
     tokio::time::sleep(second).await;
@@ -132,7 +120,7 @@ async fn live_until(fault: &Rule, scene: &Scene<TestResource>) -> Result<()> {
 }
 
 /// The end of a life that may have come to its own already.
-async fn over_with_its_maps(operator: &TestOperator, scene: &Scene<TestResource>) -> Result<()> {
+async fn over_with_its_maps(operator: &TestOperator, scene: &Scene) -> Result<()> {
     let names: &[&str] = match scene.resources.get_opt("one").await? {
         Some(_) => &["one"],
         None => &[],
@@ -143,7 +131,7 @@ async fn over_with_its_maps(operator: &TestOperator, scene: &Scene<TestResource>
 }
 
 /// What every test ends with: nothing is written in ten minutes; when the primaries are gone, nothing is kept about them.
-async fn over(operator: &TestOperator, scene: &Scene<TestResource>, names: &[&str]) -> Result<()> {
+async fn over(operator: &TestOperator, scene: &Scene, names: &[&str]) -> Result<()> {
     rest(operator).await?;
     tokio::time::sleep(Duration::from_secs(600)).await;
     let written = rest(operator).await?.written();

@@ -261,7 +261,7 @@ fn a_hot_loop_is_found_within_3_schedules() {
 }
 
 /// Writes the status before the map that it is about, and believes it from then on; or the other way round.
-fn hasty(status_first: bool) -> Script<TestResource> {
+fn hasty(status_first: bool) -> Script {
     Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let operations = context.resource_operations();

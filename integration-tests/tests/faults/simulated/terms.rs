@@ -23,7 +23,7 @@ use super::{
 use crate::replica::{all_writes, declared, election, lease, stands_by, until_leading, writers};
 
 /// Waits at the gate before it writes a map, and notes what came of that.
-fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script<TestResource> {
+fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
     let (gate, results) = (gate.clone(), Arc::clone(results));
     Script::new(move |_, primary: Arc<TestResource>, context| {
         let (gate, results) = (gate.clone(), Arc::clone(&results));
@@ -39,11 +39,7 @@ fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script<TestResourc
 }
 
 /// Starts the replica of that name.
-async fn replica(
-    scene: &Scene<TestResource>,
-    name: &str,
-    controller: impl IntoController,
-) -> Result<TestOperator> {
+async fn replica(scene: &Scene, name: &str, controller: impl IntoController) -> Result<TestOperator> {
     let builder = declared(scene, name, election(scene, name))?.register(controller)?;
     Ok(TestOperator::start(builder).await?)
 }
