@@ -9,7 +9,7 @@ use crate::{
     dependent::{
         DependentSource,
         custom::default_name,
-        external::{Actual, Custom, Keyed, StateOf, Wanted, declaration},
+        external::{Actual, Custom, Keyed, Wanted, declaration},
     },
     reconciler::{BoxError, Context, MemoKey},
     resource::KubeObject,
@@ -116,9 +116,9 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkExplicitState<P>,
     {
-        self.0.state = Some(Box::new(StateOf(|many: &Many<D>, key, resource, primary, context| {
-            many.dependent.state(key, resource, primary, context)
-        })));
+        self.0.state = Some(|many, key, resource, primary, context| {
+            Ok(Box::new(many.dependent.state(key, resource, primary, context)?))
+        });
         self
     }
 }

@@ -8,7 +8,7 @@ use super::{Creator, Deleter, DependentResource, ExplicitState, Updater, default
 use crate::{
     dependent::{
         DependentSource,
-        external::{Actual, Custom, Keyed, StateOf, Wanted, declaration},
+        external::{Actual, Custom, Keyed, Wanted, declaration},
     },
     reconciler::{BoxError, Context},
     resource::KubeObject,
@@ -105,9 +105,8 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: ExplicitState<P>,
     {
-        self.0.state = Some(Box::new(StateOf(|one: &One<D>, (): &(), resource, primary, context| {
-            one.0.state(resource, primary, context)
-        })));
+        self.0.state =
+            Some(|one, _, resource, primary, context| Ok(Box::new(one.0.state(resource, primary, context)?)));
         self
     }
 }

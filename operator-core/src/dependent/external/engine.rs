@@ -5,7 +5,7 @@ use std::{borrow::Borrow, sync::Arc};
 use futures::FutureExt;
 
 use super::{
-    Actual, Answer, Create, Delete, Desire, Keyed, Matches, Update, Wanted, memory::Memory, state::KeepsState,
+    Actual, Answer, Create, Delete, Desire, KeepsState, Keyed, Matches, State, Update, Wanted, memory::Memory,
 };
 use crate::{
     dependent::{
@@ -29,7 +29,7 @@ pub(in crate::dependent) struct Custom<C: Keyed<P>, P: KubeObject> {
     pub(in crate::dependent) create: Option<Create<C, P>>,
     pub(in crate::dependent) update: Option<(Matches<C, P>, Update<C, P>)>,
     pub(in crate::dependent) delete: Option<Delete<C, P>>,
-    pub(in crate::dependent) state: Option<Box<dyn KeepsState<C, P>>>,
+    pub(in crate::dependent) state: Option<State<C, P>>,
     pub(in crate::dependent) memory: Memory<C::Key>,
 }
 
@@ -67,122 +67,119 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
         };
         Dependent::new(Arc::clone(&self.name), declaration, self)
     }
+}
 
+/// One call of a dependent for a primary.
+struct Call<'r, C: Keyed<P>, P: KubeObject> {
+    of: &'r Custom<C, P>,
+    primary: &'r Arc<P>,
+    context: &'r Context<P>,
+}
+
+impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
     /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
-    async fn look(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<C, P>, BoxError> {
-        self.memory.refresh::<P, C::Resource>(&self.name, context).await?;
-        let actual = self.dependent.actual(primary, context).await?;
-        self.memory.found(context.primary_key(), actual.keys());
+    async fn look(&self) -> Result<Actual<C, P>, BoxError> {
+        let memory = &self.of.memory;
+        memory.refresh::<P, C::Resource>(&self.of.name, self.context).await?;
+        let actual = self.of.dependent.actual(self.primary, self.context).await?;
+        memory.found(self.context.primary_key(), actual.keys());
         Ok(actual)
     }
 
-    fn store(&self, context: &Context<P>) -> Result<Option<ExternalSource<C::Resource>>, BoxError> {
-        self.memory.store(&self.name, context)
+    fn store(&self) -> Result<Option<ExternalSource<C::Resource>>, BoxError> {
+        self.of.memory.store(&self.of.name, self.context)
     }
 
     fn secondary(&self, key: &C::Key, resource: Arc<C::Resource>) -> Secondary {
-        let id = self.dependent.id(key, &resource);
+        let id = self.of.dependent.id(key, &resource);
         Secondary::external(resource, id)
     }
 
     /// What is to be there; `None` where that makes no difference, as nothing could be done about it.
-    fn desired(
-        &self,
-        actual: &Actual<C, P>,
-        primary: &P,
-        context: &Context<P>,
-    ) -> Result<Option<Wanted<C, P>>, BoxError> {
-        let may_create = self.create.is_some() && C::may_lack(actual);
-        let may_update = self.update.is_some() && !actual.is_empty();
-        let desire = self.desired.filter(|_| may_create || may_update);
-        desire.map(|desire| desire(&self.dependent, primary, context)).transpose()
+    fn desired(&self, actual: &Actual<C, P>) -> Result<Option<Wanted<C, P>>, BoxError> {
+        let may_create = self.of.create.is_some() && C::may_lack(actual);
+        let may_update = self.of.update.is_some() && !actual.is_empty();
+        let desire = self.of.desired.filter(|_| may_create || may_update);
+        desire.map(|desire| desire(&self.of.dependent, self.primary, self.context)).transpose()
     }
 
-    /// What it takes to delete these.
-    fn deletions<'r>(
-        &'r self,
+    /// The object that keeps the resource's id, where there is one.
+    fn state(
+        &self,
+        key: &C::Key,
+        resource: &C::Resource,
+    ) -> Result<Option<Box<dyn KeepsState<P>>>, BoxError> {
+        let state = self.of.state;
+        state.map(|state| state(&self.of.dependent, key, resource, self.primary, self.context)).transpose()
+    }
+
+    /// Deletes these, whatever becomes of each.
+    async fn delete(&self, delete: Delete<C, P>, unwanted: Actual<C, P>, items: &mut Items) {
+        let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
+        for (key, actual) in unwanted {
+            work.push((C::label(&key), self.delete_one(delete, key, actual).boxed()));
+        }
+        items.work(work).await;
+    }
+
+    async fn delete_one(
+        &self,
         delete: Delete<C, P>,
-        unwanted: Actual<C, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + Send + 'r {
-        unwanted.into_iter().map(move |(key, actual)| {
-            let label = C::label(&key);
-            let deletion = async move {
-                delete(&self.dependent, &key, &actual, primary, context).await?;
-                if let Some(source) = self.store(context)? {
-                    source.deleted(context.primary_key(), &actual);
-                }
-                // Last, so that what still exists is not forgotten.
-                if let Some(state) = &self.state {
-                    state.delete(&self.dependent, &key, &actual, primary, context).await?;
-                }
-                Ok(Some((Operation::Deleted, self.secondary(&key, actual))))
-            };
-            (label, deletion.boxed())
-        })
+        key: C::Key,
+        actual: Arc<C::Resource>,
+    ) -> Result<Option<(Operation, Secondary)>, BoxError> {
+        delete(&self.of.dependent, &key, &actual, self.primary, self.context).await?;
+        if let Some(source) = self.store()? {
+            source.deleted(self.context.primary_key(), &actual);
+        }
+        // Last, so that what still exists is not forgotten.
+        if let Some(state) = self.state(&key, &actual)? {
+            state.delete(self.context).await?;
+        }
+        Ok(Some((Operation::Deleted, self.secondary(&key, actual))))
     }
 
     /// Creates or changes one, as far as the dependent may.
     async fn bring_about(
         &self,
-        key: &C::Key,
+        key: C::Key,
         desired: Option<C::Desired>,
         actual: Option<Arc<C::Resource>>,
-        primary: &Arc<P>,
-        context: &Context<P>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
+        let (dependent, primary, context) = (&self.of.dependent, self.primary, self.context);
+        let (memory, owner) = (&self.of.memory, context.primary_key());
         let Some(actual) = actual else {
-            let (Some(create), Some(desired)) = (self.create, desired) else { return Ok(None) };
-            let created = self.create(create, key, desired, primary, context).await?;
-            return Ok(Some((Operation::Created, self.secondary(key, created))));
+            let (Some(create), Some(desired)) = (self.of.create, desired) else { return Ok(None) };
+            memory.begin_create(owner, &key);
+            let created = create(dependent, &key, desired, primary, context).await?;
+            memory.found(owner, [&key]);
+            // Before the state is kept: should that fail, the next run still knows the resource.
+            if let Some(source) = self.store()? {
+                source.created(owner, Arc::clone(&created));
+            }
+            self.keep_state(&key, &created).await?;
+            return Ok(Some((Operation::Created, self.secondary(&key, created))));
         };
-        self.keep_state(key, &actual, primary, context).await?;
-        let (operation, resource) = match (desired, self.update) {
+        self.keep_state(&key, &actual).await?;
+        let (operation, resource) = match (desired, self.of.update) {
             (Some(desired), Some((matches, update)))
-                if !matches(&self.dependent, &actual, desired.borrow(), primary, context) =>
+                if !matches(dependent, &actual, desired.borrow(), primary, context) =>
             {
-                let updated = update(&self.dependent, key, &actual, desired, primary, context).await?;
-                if let Some(source) = self.store(context)? {
-                    source.updated(context.primary_key(), &actual, Arc::clone(&updated));
+                let updated = update(dependent, &key, &actual, desired, primary, context).await?;
+                if let Some(source) = self.store()? {
+                    source.updated(owner, &actual, Arc::clone(&updated));
                 }
                 (Operation::Updated, updated)
             }
             _ => (Operation::Matched, actual),
         };
-        Ok(Some((operation, self.secondary(key, resource))))
-    }
-
-    async fn create(
-        &self,
-        create: Create<C, P>,
-        key: &C::Key,
-        desired: C::Desired,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<Arc<C::Resource>, BoxError> {
-        let of = context.primary_key();
-        self.memory.begin_create(of, key);
-        let created = create(&self.dependent, key, desired, primary, context).await?;
-        self.memory.found(of, [key]);
-        // Before the state is kept: should that fail, the next run still knows the resource.
-        if let Some(source) = self.store(context)? {
-            source.created(of, Arc::clone(&created));
-        }
-        self.keep_state(key, &created, primary, context).await?;
-        Ok(created)
+        Ok(Some((operation, self.secondary(&key, resource))))
     }
 
     /// Sees to it that the object exists which keeps the resource's id.
-    async fn keep_state(
-        &self,
-        key: &C::Key,
-        resource: &C::Resource,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<(), BoxError> {
-        match &self.state {
-            Some(state) => state.ensure(&self.dependent, key, resource, primary, context).await,
+    async fn keep_state(&self, key: &C::Key, resource: &C::Resource) -> Result<(), BoxError> {
+        match self.state(key, resource)? {
+            Some(state) => state.ensure(self.context).await,
             None => Ok(()),
         }
     }
@@ -190,13 +187,14 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
 
 impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
+        let call = Call { of: self, primary, context };
         async move {
-            let mut actual = self.look(primary, context).await?;
-            let desired = self.desired(&actual, primary, context)?;
+            let mut actual = call.look().await?;
+            let desired = call.desired(&actual)?;
             let mut items = Items::default();
             if let (Some(desired), Some(delete)) = (&desired, self.delete) {
                 let (wanted, unwanted) = actual.into_iter().partition(|(key, _)| desired.contains_key(key));
-                items.work(self.deletions(delete, unwanted, primary, context)).await;
+                call.delete(delete, unwanted, &mut items).await;
                 actual = wanted;
             }
             // Where it makes no difference what is desired, all that is there is told as found.
@@ -207,9 +205,7 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
             let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
             for (key, desired) in all {
                 let actual = actual.remove(&key);
-                let label = C::label(&key);
-                let done = async move { self.bring_about(&key, desired, actual, primary, context).await };
-                work.push((label, done.boxed()));
+                work.push((C::label(&key), call.bring_about(key, desired, actual).boxed()));
             }
             items.work(work).await;
             let result = items.finish()?;
@@ -221,20 +217,21 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
     }
 
     fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+        let call = Call { of: self, primary, context };
         async move {
             let Some(delete) = self.delete else { return Ok(()) };
-            let all = self.look(primary, context).await?;
             let mut items = Items::default();
-            items.work(self.deletions(delete, all, primary, context)).await;
+            call.delete(delete, call.look().await?, &mut items).await;
             items.finish().map(drop)
         }
         .boxed()
     }
 
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
+        let call = Call { of: self, primary, context };
         async move {
-            let actual = self.look(primary, context).await?;
-            Ok(actual.into_iter().map(|(key, resource)| self.secondary(&key, resource)).collect())
+            let actual = call.look().await?;
+            Ok(actual.into_iter().map(|(key, resource)| call.secondary(&key, resource)).collect())
         }
         .boxed()
     }

@@ -20,12 +20,13 @@ use crate::{
 pub(in crate::dependent) struct Memory<K> {
     /// The event source that remembers the resources, where there is one.
     pub(in crate::dependent) source: Option<Arc<str>>,
-    unanswered: Unanswered<K>,
+    /// What was to be created for a primary, by its key, and was not answered well. Nearly always empty.
+    unanswered: Mutex<BTreeMap<ObjectKey, BTreeSet<K>>>,
 }
 
 impl<K> Default for Memory<K> {
     fn default() -> Self {
-        Self { source: None, unanswered: Unanswered::default() }
+        Self { source: None, unanswered: Mutex::default() }
     }
 }
 
@@ -50,7 +51,7 @@ impl<K: Ord + Clone> Memory<K> {
         context: &Context<P>,
     ) -> Result<(), BoxError> {
         let key = context.primary_key();
-        let in_doubt = self.unanswered.in_doubt(key, |key| context.primary_cache().get(key).is_some());
+        let in_doubt = self.in_doubt(key, |key| context.primary_cache().get(key).is_some());
         if let Some(source) = self.store::<P, R>(dependent, context)? {
             if in_doubt {
                 source.refetch(key).await?;
@@ -63,44 +64,15 @@ impl<K: Ord + Clone> Memory<K> {
 
     /// A create is about to be sent. Noted before it is, so that a run which is dropped while it waits leaves the note behind.
     pub(super) fn begin_create(&self, primary: &ObjectKey, resource: &K) {
-        self.unanswered.begin(primary, resource);
+        self.unanswered.lock().entry(primary.clone()).or_default().insert(resource.clone());
     }
 
-    /// These resources are there.
+    /// These resources are there: their creates were answered, or they were looked for.
     pub(super) fn found<'k>(&self, primary: &ObjectKey, resources: impl IntoIterator<Item = &'k K>)
     where
         K: 'k,
     {
-        self.unanswered.found(primary, resources);
-    }
-
-    /// Everything that is desired for this primary is there.
-    pub(super) fn settle(&self, primary: &ObjectKey) {
-        self.unanswered.settled(primary);
-    }
-}
-
-/// What was to be created for a primary, by its key, and was not answered well. Nearly always empty.
-#[derive(Debug)]
-struct Unanswered<K>(Mutex<BTreeMap<ObjectKey, BTreeSet<K>>>);
-
-impl<K> Default for Unanswered<K> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: Ord + Clone> Unanswered<K> {
-    fn begin(&self, primary: &ObjectKey, resource: &K) {
-        self.0.lock().entry(primary.clone()).or_default().insert(resource.clone());
-    }
-
-    /// These creates were answered, or their resources were looked for and are known by now.
-    fn found<'k>(&self, primary: &ObjectKey, resources: impl IntoIterator<Item = &'k K>)
-    where
-        K: 'k,
-    {
-        let mut all = self.0.lock();
+        let mut all = self.unanswered.lock();
         let Some(keys) = all.get_mut(primary) else { return };
         for resource in resources {
             keys.remove(resource);
@@ -110,14 +82,14 @@ impl<K: Ord + Clone> Unanswered<K> {
         }
     }
 
-    /// Nothing of this primary is in doubt any more.
-    fn settled(&self, primary: &ObjectKey) {
-        self.0.lock().remove(primary);
+    /// Everything that is desired for this primary is there.
+    pub(super) fn settle(&self, primary: &ObjectKey) {
+        self.unanswered.lock().remove(primary);
     }
 
     /// Whether a create of this primary is in doubt. Primaries that are gone are forgotten on the way.
     fn in_doubt(&self, primary: &ObjectKey, exists: impl Fn(&ObjectKey) -> bool) -> bool {
-        let mut all = self.0.lock();
+        let mut all = self.unanswered.lock();
         all.retain(|key, _| exists(key));
         all.contains_key(primary)
     }
@@ -130,25 +102,25 @@ mod tests {
     #[test]
     fn a_create_is_in_doubt_until_it_is_answered_or_its_primary_goes() {
         let (a, b) = (ObjectKey::namespaced("shop", "a"), ObjectKey::namespaced("shop", "b"));
-        let unanswered = Unanswered::default();
-        assert!(!unanswered.in_doubt(&a, |_| true));
-        unanswered.begin(&a, &());
-        unanswered.begin(&b, &());
-        assert!(unanswered.in_doubt(&a, |_| true));
-        unanswered.settled(&a);
-        assert!(!unanswered.in_doubt(&a, |_| true));
-        assert!(!unanswered.in_doubt(&a, |key| *key != b));
-        assert!(!unanswered.in_doubt(&b, |_| true), "what is gone is forgotten");
+        let memory = Memory::default();
+        assert!(!memory.in_doubt(&a, |_| true));
+        memory.begin_create(&a, &());
+        memory.begin_create(&b, &());
+        assert!(memory.in_doubt(&a, |_| true));
+        memory.settle(&a);
+        assert!(!memory.in_doubt(&a, |_| true));
+        assert!(!memory.in_doubt(&a, |key| *key != b));
+        assert!(!memory.in_doubt(&b, |_| true), "what is gone is forgotten");
     }
 
     #[test]
     fn one_of_several_that_is_found_says_nothing_of_the_others() {
-        let (primary, unanswered) = (ObjectKey::namespaced("shop", "a"), Unanswered::default());
-        unanswered.begin(&primary, &1);
-        unanswered.begin(&primary, &2);
-        unanswered.found(&primary, &[1, 3]);
-        assert!(unanswered.in_doubt(&primary, |_| true));
-        unanswered.found(&primary, &[2]);
-        assert!(!unanswered.in_doubt(&primary, |_| true));
+        let (primary, memory) = (ObjectKey::namespaced("shop", "a"), Memory::default());
+        memory.begin_create(&primary, &1);
+        memory.begin_create(&primary, &2);
+        memory.found(&primary, &[1, 3]);
+        assert!(memory.in_doubt(&primary, |_| true));
+        memory.found(&primary, &[2]);
+        assert!(!memory.in_doubt(&primary, |_| true));
     }
 }

@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub(super) use engine::Custom;
-pub(super) use state::StateOf;
+use state::KeepsState;
 
 /// What is called of a user's dependent whatever it can do.
 pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
@@ -93,7 +93,8 @@ type Update<C, P> = for<'r> fn(
 type Delete<C, P> =
     for<'r> fn(&'r C, &'r Key<C, P>, &'r Arc<Resource<C, P>>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
 
-type State<C, P, S> = fn(&C, &Key<C, P>, &Resource<C, P>, &P, &Context<P>) -> Result<S, BoxError>;
+type State<C, P> =
+    fn(&C, &Key<C, P>, &Resource<C, P>, &P, &Context<P>) -> Result<Box<dyn KeepsState<P>>, BoxError>;
 
 /// What both declarations have beside what their traits say.
 macro_rules! declaration {
