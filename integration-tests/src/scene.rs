@@ -87,6 +87,7 @@ impl Scene {
     ///
     /// # Errors
     /// When the declaration is wrong.
+    #[must_use = "nothing starts before this is awaited"]
     pub fn start_script<'s>(&'s self, script: &Script) -> BoxFuture<'s, Result<TestOperator>> {
         self.start(self.controller(script)).boxed()
     }
@@ -95,6 +96,7 @@ impl Scene {
     ///
     /// # Errors
     /// When the declaration is wrong.
+    #[must_use = "nothing starts before this is awaited"]
     pub fn start_managed<'s>(
         &'s self,
         script: &Script,

@@ -123,7 +123,6 @@ impl ExternalSystem {
     }
 
     /// An event source, `records`, that asks ten times a second for all of them; see [`by_primary`](Self::by_primary).
-    #[must_use]
     pub fn polled(
         &self,
         namespace: &str,

@@ -39,7 +39,7 @@ async fn in_the_second_run(
     script: &Script,
     timeout: Duration,
 ) -> Result<TestOperator> {
-    let controller = scene.controller(&script);
+    let controller = scene.controller(script);
     let builder = scene.operator().termination_timeout(timeout).register(controller)?;
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;

@@ -79,7 +79,7 @@ async fn at_the_last_moment(scene: &Scene, script: &Script, what: Before) -> Res
             .boxed(),
         )
     });
-    let controller = scene.controller(&script);
+    let controller = scene.controller(script);
     Ok(TestOperator::start(scene.operator().transport(hook).register(controller)?).await?)
 }
 
