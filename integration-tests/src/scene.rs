@@ -15,11 +15,10 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, ControllerBuilder, ObjectKey, Operator, OperatorBuilder,
+    Controller, ControllerBuilder, ObjectKey, Operator, OperatorBuilder, Workflow,
     controller::IntoController,
     resource::KubeObject,
     testing::{Profile, TestCluster, TestOperator},
-    workflow::Workflow,
 };
 use serde_json::Value;
 

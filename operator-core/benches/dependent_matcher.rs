@@ -9,7 +9,10 @@ use std::hint::black_box;
 use cpu::ThreadCpu;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
-use operator_core::dependent::matcher::{GenericMatcher, Match, Matcher, Written, matches_applied, merged};
+use operator_core::{
+    bench::{Written, matches_applied, merged},
+    dependent::matcher::{GenericMatcher, Match, Matcher},
+};
 use serde_json::{Value, json};
 use support::{MANAGER, actual, budget, desired};
 

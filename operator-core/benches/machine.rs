@@ -10,9 +10,9 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use operator_core::{
     ObjectKey,
+    bench::{Effect, Input, Machine, MachineConfig, Outcome, RunId},
     environment::Now,
     observe::{Cause, SourceIndex},
-    processor::{Effect, Input, Machine, MachineConfig, Outcome, RunId},
     resource::Uid,
 };
 use support::budget;

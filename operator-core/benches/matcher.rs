@@ -9,7 +9,7 @@ use std::hint::black_box;
 use cpu::ThreadCpu;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
-use operator_core::operations::matcher::{Match, matches_owned_fields};
+use operator_core::{bench::matches_owned_fields, dependent::matcher::Match};
 use serde_json::Value;
 use support::{MANAGER, actual, budget, desired};
 

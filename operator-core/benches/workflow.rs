@@ -8,10 +8,7 @@ use std::{hint::black_box, time::Duration};
 
 use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use operator_core::workflow::{
-    Graph,
-    plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
-};
+use operator_core::bench::{Checked, Fate, Graph, Plan, Reconciled, Removed, Step};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use support::{budget, measured};
 

@@ -55,20 +55,31 @@ pub mod testing;
 #[cfg(feature = "cli")]
 pub mod cli;
 
-#[doc(hidden)]
-pub use controller::derived as __private;
-pub use controller::{Controller, ControllerBuilder, ControllerConfiguration};
-pub use dependent::{Desired, KubernetesDependent};
+pub use cache::scopes::WatchScope;
+pub use controller::{
+    builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
+};
+pub use dependent::kubernetes::{Desired, KubernetesDependent};
 pub use error::BoxError;
 pub use event_source::{
-    CachingInboundEventSource, FunctionEventSource, InformerEventSource, PerResourcePollingEventSource,
-    PollingEventSource, SimpleInboundEventSource, WatchScope,
+    external::{
+        CachingInboundEventSource, PerResourcePollingEventSource, PollingEventSource,
+        SimpleInboundEventSource,
+    },
+    function::FunctionEventSource,
+    informer::InformerEventSource,
 };
-pub use operator::{Error, Exit, LeaderElection, Operator, OperatorBuilder};
-pub use processor::GenericRetry;
-pub use reconciler::{Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl};
-pub use resource::{ObjectKey, ResourceType};
-pub use workflow::Workflow;
+pub use operator::{
+    builder::OperatorBuilder, error::Error, leader::LeaderElection, lifecycle::Operator, run::Exit,
+};
+pub use processor::retry::GenericRetry;
+pub use reconciler::{
+    context::Context,
+    control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
+    traits::{Cleaner, Reconciler},
+};
+pub use resource::{key::ObjectKey, kind::ResourceType};
+pub use workflow::builder::Workflow;
 
 #[doc = include_str!("docs/controller_configuration.md")]
 pub use operator_macros::ControllerConfiguration;
@@ -80,3 +91,14 @@ pub use operator_macros::sim_test;
 
 pub use k8s_openapi;
 pub use kube;
+
+#[doc(hidden)]
+pub mod bench;
+
+/// What the derives expand to.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::controller::derived::{
+        MaybeCleaner, NoCleaner, Probe, built, configured, has_primary, has_resource,
+    };
+}

@@ -2,9 +2,9 @@
 
 use operator_core::{
     ObjectKey,
+    bench::{Effect, Input, Machine, MachineConfig},
     environment::Now,
     observe::{Cause, SourceIndex},
-    processor::{Effect, Input, Machine, MachineConfig},
     resource::Uid,
 };
 

@@ -11,10 +11,10 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, DeleteControl, UpdateControl,
-    dependent::{BulkDesired, Dependent, Desired, IntoDependent, KubernetesDependent},
+    BoxError, Context, DeleteControl, Desired, KubernetesDependent, UpdateControl, Workflow,
+    dependent::{Dependent, IntoDependent, bulk::BulkDesired},
     resource::KubeObject,
-    workflow::{Node, Workflow},
+    workflow::Node,
 };
 use serde_json::json;
 

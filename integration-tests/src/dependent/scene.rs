@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{Api, Resource, ResourceExt, api::ListParams};
-use operator_core::{controller::ControllerBuilder, testing::Settled, workflow::Workflow};
+use operator_core::{ControllerBuilder, Workflow, testing::Settled};
 use serde_json::json;
 
 use crate::{Scene, Script, TestObject, eventually};

@@ -4,9 +4,9 @@ use std::{io, marker::PhantomData, sync::Arc};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
-    BoxError, Cleaner, Context, ControllerConfiguration, DeleteControl, Desired, KubernetesDependent,
-    Operator, Reconciler, UpdateControl,
-    controller::{self, Controller, IntoController},
+    BoxError, Cleaner, Context, Controller, ControllerConfiguration, DeleteControl, Desired,
+    KubernetesDependent, Operator, Reconciler, UpdateControl,
+    controller::{self, IntoController},
     dependent::{Capabilities, IntoDependent},
     workflow::{Condition, ConditionResult, NodeView},
 };

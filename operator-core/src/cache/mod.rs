@@ -42,7 +42,7 @@
 mod bounds;
 mod change;
 mod config;
-mod scopes;
+pub(crate) mod scopes;
 
 mod list_watch;
 
@@ -74,5 +74,5 @@ pub use informer::{Informer, Sizes};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode};
 pub(crate) use live::{Unread, read_live};
 pub use own_write::OwnWrite;
-pub use scopes::WatchScope;
-pub use secondary_index::SecondaryIndex;
+pub(crate) use scopes::WatchScope;
+pub(crate) use secondary_index::SecondaryIndex;

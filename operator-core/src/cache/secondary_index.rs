@@ -10,21 +10,19 @@ use crate::resource::ObjectKey;
 ///
 /// Nothing is kept about an object without a relation.
 #[derive(Clone, Debug, Default)]
-pub struct SecondaryIndex {
+pub(crate) struct SecondaryIndex {
     secondaries: HashMap<ObjectKey, BTreeSet<ObjectKey>>,
     primaries: HashMap<ObjectKey, BTreeSet<ObjectKey>>,
 }
 
 impl SecondaryIndex {
-    /// Without any relation.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Says that `secondary` belongs to exactly `primaries` from now on. Returns all that are concerned by the change:
     /// those it belonged to before and those it belongs to now.
-    pub fn link(&mut self, secondary: &ObjectKey, primaries: BTreeSet<ObjectKey>) -> BTreeSet<ObjectKey> {
+    pub(crate) fn link(
+        &mut self,
+        secondary: &ObjectKey,
+        primaries: BTreeSet<ObjectKey>,
+    ) -> BTreeSet<ObjectKey> {
         if self.primaries.get(secondary) == Some(&primaries) {
             return primaries;
         }
@@ -41,7 +39,7 @@ impl SecondaryIndex {
     }
 
     /// Says that `secondary` is gone. Returns the primaries it belonged to.
-    pub fn unlink(&mut self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
+    pub(crate) fn unlink(&mut self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
         let former = self.primaries.remove(secondary).unwrap_or_default();
         for primary in &former {
             if let Some(secondaries) = self.secondaries.get_mut(primary) {
@@ -56,31 +54,31 @@ impl SecondaryIndex {
 
     /// The secondaries that belong to `primary`.
     #[must_use]
-    pub fn secondaries_of(&self, primary: &ObjectKey) -> BTreeSet<ObjectKey> {
+    pub(crate) fn secondaries_of(&self, primary: &ObjectKey) -> BTreeSet<ObjectKey> {
         self.secondaries.get(primary).cloned().unwrap_or_default()
     }
 
-    /// The primaries that `secondary` belongs to.
-    #[must_use]
-    pub fn primaries_of(&self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
-        self.primaries.get(secondary).cloned().unwrap_or_default()
-    }
-
     /// All secondaries that belong to any primary, in no order.
-    pub fn secondaries(&self) -> impl Iterator<Item = &ObjectKey> {
+    pub(crate) fn secondaries(&self) -> impl Iterator<Item = &ObjectKey> {
         self.primaries.keys()
-    }
-
-    /// Whether there is no relation at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.secondaries.is_empty() && self.primaries.is_empty()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl SecondaryIndex {
+        /// The primaries that `secondary` belongs to.
+        fn primaries_of(&self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
+            self.primaries.get(secondary).cloned().unwrap_or_default()
+        }
+
+        /// Whether there is no relation at all.
+        fn is_empty(&self) -> bool {
+            self.secondaries.is_empty() && self.primaries.is_empty()
+        }
+    }
 
     fn key(name: &str) -> ObjectKey {
         ObjectKey::namespaced("shop", name)
@@ -92,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_secondary_that_moves_concerns_old_and_new_primaries() {
-        let mut index = SecondaryIndex::new();
+        let mut index = SecondaryIndex::default();
         assert_eq!(index.link(&key("s"), keys(["a", "b"])), keys(["a", "b"]));
         assert_eq!(index.link(&key("s"), keys(["b", "c"])), keys(["a", "b", "c"]));
         assert_eq!(index.secondaries_of(&key("a")), keys([]));
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn is_empty_after_all_secondaries_are_gone() {
-        let mut index = SecondaryIndex::new();
+        let mut index = SecondaryIndex::default();
         index.link(&key("s"), keys(["a", "b"]));
         index.link(&key("t"), keys(["a"]));
         assert_eq!(index.unlink(&key("s")), keys(["a", "b"]));

@@ -5,7 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use futures::FutureExt;
 
 use super::{
-    Controller, Declaration, Error, IntoController,
+    Controller, Error, IntoController,
+    declaration::Declaration,
     names::{check_field_manager, check_finalizer, check_name, default_finalizer},
     settings::Settings,
     sources::DeclaredSources,

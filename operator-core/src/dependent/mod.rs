@@ -28,13 +28,13 @@ mod custom;
 mod erased;
 mod external;
 mod items;
-pub mod kubernetes;
+pub(crate) mod kubernetes;
 pub mod matcher;
 
 pub use crate::reconciler::workflow::DependentError as Error;
-pub use bulk::{BulkDesired, BulkKubernetesDependent};
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
-pub use kubernetes::{Desired, KubernetesDependent, ReadOnly};
+pub(crate) use kubernetes::Desired;
+pub use kubernetes::ReadOnly;

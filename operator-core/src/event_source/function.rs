@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// ```
 /// use std::time::Duration;
 ///
-/// use operator_core::event_source::FunctionEventSource;
+/// use operator_core::FunctionEventSource;
 ///
 /// // Looks at every primary once a minute, whatever happens.
 /// let heartbeat = FunctionEventSource::new("heartbeat", |events| async move {

@@ -24,10 +24,10 @@ mod conditional;
 mod discovery;
 mod error;
 mod events;
-mod external;
+pub(crate) mod external;
 mod filter;
-mod function;
-mod informer;
+pub(crate) mod function;
+pub(crate) mod informer;
 mod mapper;
 mod primaries;
 mod primary;
@@ -52,24 +52,22 @@ use crate::{
     resource::{Access, KubeObject, ObjectKey, ResourceType},
 };
 
-pub use cache::WatchScope;
+pub(crate) use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
 pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
 pub use external::{
-    CachingInboundEventSource, DEFAULT_FETCH_TIMEOUT, ExternalResource, ExternalSource, ExternalStore,
-    InboundHandle, PerResourcePollingEventSource, PollingEventSource, SimpleInboundEventSource,
+    DEFAULT_FETCH_TIMEOUT, ExternalResource, ExternalSource, ExternalStore, InboundHandle,
     SimpleInboundHandle,
 };
 pub use filter::Filters;
 pub(crate) use filter::filter_methods;
-pub use function::FunctionEventSource;
-pub use informer::InformerEventSource;
+pub(crate) use informer::InformerEventSource;
 pub use mapper::SecondaryToPrimary;
 pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
-pub use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
+pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub use secondary::SecondarySource;
 pub(crate) use secondary::SecondaryWrite;

@@ -13,7 +13,7 @@ use crate::{
 const NAME: &str = "primary";
 
 /// What of a primary is watched, and which of its changes cause a run.
-pub struct PrimaryEventSource<P: KubeObject> {
+pub(crate) struct PrimaryEventSource<P: KubeObject> {
     /// Watches only what this label selector matches.
     pub label_selector: Option<String>,
     /// Watches only what this field selector matches.
@@ -39,7 +39,7 @@ impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
 ///
 /// By default a change of the spec does (the generation grows), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
-pub struct PrimaryFilters<P> {
+pub(crate) struct PrimaryFilters<P> {
     /// The user's own filters, asked before the default ones.
     pub user: Filters<P>,
     /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
@@ -77,7 +77,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
 }
 
 /// The running source of primaries. JOSDK: `ControllerEventSource`.
-pub struct PrimarySource<P: KubeObject> {
+pub(crate) struct PrimarySource<P: KubeObject> {
     informer: Informer<P>,
     resource_type: ResourceType,
     unconfirmed: Arc<UnconfirmedWrites>,
@@ -102,7 +102,7 @@ impl<P: KubeObject> fmt::Debug for PrimarySource<P> {
 impl<P: KubeObject> PrimarySource<P> {
     /// Builds the source; it does nothing until it runs.
     #[must_use]
-    pub fn new(declaration: PrimaryEventSource<P>, wiring: &Wiring) -> Self {
+    pub(crate) fn new(declaration: PrimaryEventSource<P>, wiring: &Wiring) -> Self {
         let mut config = InformerConfig::new(NAME, wiring.primary_type.clone());
         config.scope = wiring.scope.clone();
         config.label_selector = declaration.label_selector;
@@ -124,13 +124,13 @@ impl<P: KubeObject> PrimarySource<P> {
 
     /// Everything that is known of the primaries.
     #[must_use]
-    pub fn informer(&self) -> &Informer<P> {
+    pub(crate) fn informer(&self) -> &Informer<P> {
         &self.informer
     }
 
     /// The type of the primaries.
     #[must_use]
-    pub fn resource_type(&self) -> &ResourceType {
+    pub(crate) fn resource_type(&self) -> &ResourceType {
         &self.resource_type
     }
 }

@@ -31,7 +31,7 @@
 //! - The informer that a write goes through watches the object that is written; an object outside its selectors is
 //!   written without match and filter.
 
-pub mod matcher;
+pub(crate) mod matcher;
 
 mod body;
 mod dependent;

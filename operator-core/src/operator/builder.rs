@@ -18,10 +18,10 @@ use crate::{
 
 /// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
 /// asked it to stop; this leaves room before that.
-pub const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
+pub(crate) const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// How long event sources may take to see everything before there is a warning, unless the operator says otherwise.
-pub const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
+pub(crate) const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
 /// Declares an operator.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 #[cfg(feature = "testing")]
 use futures::future::join_all;
 
-use super::{Leadership, Operator, Running};
+use super::{Leadership, Operator, lifecycle::Running};
 #[cfg(feature = "testing")]
 use crate::controller::RunningController;
 use crate::{environment::Now, processor::Snapshot};

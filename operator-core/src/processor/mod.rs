@@ -23,14 +23,15 @@
 
 mod error;
 mod governor;
-pub mod machine;
+pub(crate) mod machine;
 mod rate_limit;
-mod retry;
+pub(crate) mod retry;
 mod shell;
 
 pub use error::Error;
 pub use governor::GovernorRateLimiter;
-pub use machine::{Due, Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
+pub(crate) use machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
-pub use retry::{GenericRetry, Retry, RetryInfo, RetryState};
-pub use shell::{Processor, ProcessorTask, RunExecutor};
+pub(crate) use retry::{GenericRetry, RetryInfo};
+pub use retry::{Retry, RetryState};
+pub(crate) use shell::{Processor, RunExecutor};

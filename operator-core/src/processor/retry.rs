@@ -66,7 +66,7 @@ pub trait Retry: fmt::Debug + Send + Sync {
 ///
 /// ```
 /// use std::time::Duration;
-/// use operator_core::processor::GenericRetry;
+/// use operator_core::GenericRetry;
 ///
 /// let patient = GenericRetry::exponential(Duration::from_secs(1), 2.0, 10)?.with_max_interval(Duration::from_secs(60))?;
 /// let stubborn = GenericRetry::default().without_max_attempts();

@@ -6,8 +6,8 @@
 mod access;
 #[cfg(test)]
 pub(crate) mod arbitrary_tests;
-mod key;
-mod kind;
+pub(crate) mod key;
+pub(crate) mod kind;
 mod mapping;
 mod owner;
 mod sensitive;
@@ -15,8 +15,10 @@ mod uid;
 mod version;
 
 pub use access::Access;
-pub use key::{Cluster, ObjectKey};
-pub use kind::{KubeObject, ResourceType};
+pub use key::Cluster;
+pub(crate) use key::ObjectKey;
+pub use kind::KubeObject;
+pub(crate) use kind::ResourceType;
 pub use mapping::MappingAnnotations;
 pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};

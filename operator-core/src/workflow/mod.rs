@@ -27,28 +27,26 @@
 //! # Assumptions
 //! - Conditions look, and change nothing.
 
-mod builder;
+pub(crate) mod builder;
 mod condition;
 pub mod conditions;
 mod error;
-pub mod graph;
-pub mod mermaid;
+pub(crate) mod graph;
+pub(crate) mod mermaid;
 mod node;
 mod outline;
-pub mod plan;
+pub(crate) mod plan;
 mod run;
 
 pub use crate::reconciler::workflow::{
     ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
     WorkflowError, WorkflowHandle, WorkflowResult,
 };
+pub(crate) use builder::Workflow;
+pub use builder::WorkflowBuilder;
 pub(crate) use builder::WorkflowSources;
-pub use builder::{Workflow, WorkflowBuilder};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
-pub use conditions::{
-    ConditionExt, CrdPresent, DeploymentReady, KindServed, Ready, ResourceDeleted, StatefulSetReady,
-};
 pub use error::{Error, Mistake};
-pub use graph::{Graph, NodeId};
+pub(crate) use graph::{Graph, NodeId};
 pub use node::Node;
 pub use outline::Outline;

@@ -9,8 +9,11 @@ use kube::{
     Api,
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams, TypeMeta},
 };
-use operator_core::dependent::matcher::{GenericMatcher, Match, matches_applied, merged};
 use operator_core::testing::operator_test;
+use operator_core::{
+    bench::{matches_applied, merged},
+    dependent::matcher::{GenericMatcher, Match},
+};
 use serde_json::Value;
 
 const MANAGER: &str = "test";

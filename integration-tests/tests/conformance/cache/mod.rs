@@ -11,9 +11,10 @@ use integration_tests::{DEADLINE, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, api::PostParams};
 use operator_core::{
-    cache::{Bounds, Change, ChangeHandler, ChangeKind, Informer, InformerConfig, WatchScope},
+    ResourceType, WatchScope,
+    cache::{Bounds, Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     environment::Environment,
-    resource::{KubeObject, ResourceType},
+    resource::KubeObject,
 };
 use parking_lot::Mutex;
 use tokio::sync::oneshot;

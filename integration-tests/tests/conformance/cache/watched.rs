@@ -14,9 +14,7 @@ use kube::{
     api::{ApiResource, DynamicObject, ObjectMeta, PostParams},
 };
 use operator_core::{
-    cache::{InformerConfig, WatchScope},
-    observe::SourceHealth,
-    resource::{KubeObject, ResourceType},
+    ResourceType, WatchScope, cache::InformerConfig, observe::SourceHealth, resource::KubeObject,
     testing::operator_test,
 };
 use serde_json::json;

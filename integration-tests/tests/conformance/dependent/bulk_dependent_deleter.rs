@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Counted, Scene, Script, TestResource, workflow_of_one};
-use operator_core::dependent::{BulkKubernetesDependent, Capabilities};
+use operator_core::dependent::{Capabilities, bulk::BulkKubernetesDependent};
 use operator_core::testing::operator_test;
 
 #[operator_test]

@@ -6,10 +6,10 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Counted, Scene, Script, TestResource, TestStatus, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, UpdateControl,
-    dependent::BulkKubernetesDependent,
+    BoxError, Context, UpdateControl, Workflow,
+    dependent::bulk::BulkKubernetesDependent,
     testing::operator_test,
-    workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
+    workflow::{Condition, ConditionResult, Node, NodeView},
 };
 
 /// Met when all that should exist do.

@@ -4,9 +4,7 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, TestResource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{
-    InformerEventSource, UpdateControl, dependent::KubernetesDependent, testing::operator_test,
-};
+use operator_core::{InformerEventSource, KubernetesDependent, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 const BY_MAP: &str = "config-map";

@@ -4,12 +4,7 @@
 use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, TestResource, map_of, meta_of, wanted, wish};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
-use operator_core::{
-    BoxError,
-    dependent::KubernetesDependent,
-    testing::operator_test,
-    workflow::{Node, Workflow},
-};
+use operator_core::{BoxError, KubernetesDependent, Workflow, testing::operator_test, workflow::Node};
 
 const PRIMARIES: usize = 50;
 

@@ -6,7 +6,7 @@ use integration_tests::{Scene, Script, TestResource, wanted_map, workflow_of_one
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::testing::operator_test;
-use operator_core::workflow::{Node, Workflow};
+use operator_core::{Workflow, workflow::Node};
 
 #[operator_test]
 async fn it_goes_with_its_primary() -> Result<()> {

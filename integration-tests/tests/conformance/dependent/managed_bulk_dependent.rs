@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Counted, Scene, Script, workflow_of_one};
-use operator_core::{dependent::BulkKubernetesDependent, testing::operator_test};
+use operator_core::{dependent::bulk::BulkKubernetesDependent, testing::operator_test};
 
 #[operator_test]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {

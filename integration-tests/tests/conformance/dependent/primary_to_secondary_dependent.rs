@@ -7,10 +7,9 @@ use integration_tests::{Scene, Script, TestResource, meta_of, wanted};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
-    BoxError, Context, InformerEventSource, ObjectKey,
-    dependent::KubernetesDependent,
+    BoxError, Context, InformerEventSource, KubernetesDependent, ObjectKey, Workflow,
     testing::operator_test,
-    workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
+    workflow::{Condition, ConditionResult, Node, NodeView},
 };
 use serde_json::json;
 

@@ -7,10 +7,7 @@ use integration_tests::{Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, api::PostParams};
 use operator_core::{
-    UpdateControl,
-    dependent::BulkKubernetesDependent,
-    testing::operator_test,
-    workflow::{Node, Workflow},
+    UpdateControl, Workflow, dependent::bulk::BulkKubernetesDependent, testing::operator_test, workflow::Node,
 };
 
 #[operator_test]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use integration_tests::{Counted, Scene, TestResource, standalone, workflow_of_one};
 use operator_core::{
     Controller,
-    dependent::{BulkKubernetesDependent, Capabilities},
+    dependent::{Capabilities, bulk::BulkKubernetesDependent},
     testing::operator_test,
 };
 

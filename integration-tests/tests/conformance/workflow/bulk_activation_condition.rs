@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Controller, Workflow,
-    dependent::{BulkDesired, BulkKubernetesDependent},
+    dependent::bulk::{BulkDesired, BulkKubernetesDependent},
     testing::operator_test,
     workflow::Node,
 };

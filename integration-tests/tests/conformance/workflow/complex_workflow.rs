@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
-    workflow::{Node, StatefulSetReady},
+    workflow::{Node, conditions::StatefulSetReady},
 };
 use serde_json::json;
 

@@ -6,7 +6,10 @@ use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
-    workflow::{CrdPresent, KindServed, Node},
+    workflow::{
+        Node,
+        conditions::{CrdPresent, KindServed},
+    },
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, Workflow, testing::operator_test, workflow::ResourceDeleted};
+use operator_core::{Controller, Workflow, testing::operator_test, workflow::conditions::ResourceDeleted};
 use serde_json::json;
 
 #[operator_test]

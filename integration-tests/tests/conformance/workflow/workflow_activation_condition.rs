@@ -10,7 +10,10 @@ use kube::{
 use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
     testing::operator_test,
-    workflow::{ConditionExt, CrdPresent, KindServed, Node},
+    workflow::{
+        Node,
+        conditions::{ConditionExt, CrdPresent, KindServed},
+    },
 };
 use serde_json::json;
 

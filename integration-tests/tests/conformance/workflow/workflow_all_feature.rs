@@ -17,7 +17,7 @@ use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     status::kstatus::Kstatus,
     testing::{TestOperator, operator_test},
-    workflow::{Condition, ConditionKind, ConditionResult, DeploymentReady, Node, NodeView},
+    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, conditions::DeploymentReady},
 };
 use serde_json::json;
 

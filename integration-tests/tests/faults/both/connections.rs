@@ -14,10 +14,9 @@ use integration_tests::{Audit, Scene, eventually, once_before};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt, api::PostParams};
 use operator_core::{
-    Operator,
-    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig, WatchScope},
+    Operator, ResourceType, WatchScope,
+    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     environment::Environment,
-    resource::ResourceType,
     testing::{Proxy, TestOperator, operator_test},
 };
 use parking_lot::Mutex;

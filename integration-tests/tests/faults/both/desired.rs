@@ -11,7 +11,7 @@ use kube::{
 };
 use operator_core::{
     ErrorStatusUpdateControl, UpdateControl,
-    dependent::BulkKubernetesDependent,
+    dependent::bulk::BulkKubernetesDependent,
     testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};

@@ -23,9 +23,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestObject, TestStatus, chain_of, config_map, said, value_of};
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{Resource, core::object::HasStatus};
-use operator_core::{
-    Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl, controller::ControllerBuilder,
-};
+use operator_core::{Controller, ControllerBuilder, ErrorStatusUpdateControl, GenericRetry, UpdateControl};
 
 /// A reconciler that keeps a config map with the primary's value, says so in the status, and an error as well.
 fn keeping<K>() -> Script<K>

@@ -22,8 +22,8 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, said, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Controller, GenericRetry, UpdateControl, Workflow,
-    controller::{ControllerBuilder, IntoController},
+    Controller, ControllerBuilder, GenericRetry, UpdateControl, Workflow,
+    controller::IntoController,
     dependent::Capabilities,
     environment::Environment,
     operator::Settling,

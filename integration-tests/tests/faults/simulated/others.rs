@@ -15,7 +15,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
     Controller, ErrorStatusUpdateControl, GenericRetry, PollingEventSource, UpdateControl, Workflow,
-    dependent::{BulkKubernetesDependent, CustomDependent},
+    dependent::{CustomDependent, bulk::BulkKubernetesDependent},
     environment::WallClock,
     testing::{TestOperator, faults::Faults},
 };

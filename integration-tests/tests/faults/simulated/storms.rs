@@ -6,9 +6,9 @@ use anyhow::Result;
 use integration_tests::{Gate, config_map};
 use operator_core::{
     ObjectKey, UpdateControl,
+    bench::{Effect, Input, Machine, MachineConfig, Outcome},
     environment::Now,
     observe::Cause,
-    processor::{Effect, Input, Machine, MachineConfig, Outcome},
     resource::Uid,
     testing::faults::Faults,
 };
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{Script, TestResource, over, owner, rest, said, scene, under};
 
-fn run_of(effects: &[Effect]) -> Vec<operator_core::processor::Run> {
+fn run_of(effects: &[Effect]) -> Vec<operator_core::bench::Run> {
     let runs = effects.iter().filter_map(|effect| match effect {
         Effect::Run(run) => Some(run.clone()),
         _ => None,

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
     UpdateControl,
-    dependent::BulkKubernetesDependent,
+    dependent::bulk::BulkKubernetesDependent,
     environment::Environment,
     metrics::{Metrics, Recorded},
     testing::{

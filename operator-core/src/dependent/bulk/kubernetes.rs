@@ -20,7 +20,7 @@ use crate::{
 /// added by the framework.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which objects there should be for a `{P}`",
-    note = "implement `operator_core::dependent::BulkDesired<{P}>` for it"
+    note = "implement `operator_core::dependent::bulk::BulkDesired<{P}>` for it"
 )]
 pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
     /// The type of the objects.

@@ -24,7 +24,7 @@ pub(in crate::dependent) use source::SourceChoice;
 /// the framework.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what it should look like for a `{P}`",
-    note = "implement `operator_core::dependent::Desired<{P}>` for it"
+    note = "implement `operator_core::Desired<{P}>` for it"
 )]
 pub trait Desired<P: KubeObject>: Send + Sync + 'static {
     /// The type of the object.

@@ -18,21 +18,21 @@
 //! # Assumptions
 //! - The desired object names its `apiVersion` and `kind`: quantities and defaults are known by kind.
 
-mod configured;
+pub(crate) mod configured;
 mod generic;
 mod ignored;
-mod merge;
+pub(crate) mod merge;
 mod sanitize;
-mod ssa;
+pub(crate) mod ssa;
 mod tolerant;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::{configured::Written, merge::merged, ssa::matches_applied};
 pub use self::{
-    configured::{CustomMatch, Matcher, Written},
+    configured::{CustomMatch, Matcher},
     generic::{Comparison, GenericMatcher},
-    merge::merged,
-    ssa::{PREVIOUS_ANNOTATION, matches_applied},
+    ssa::PREVIOUS_ANNOTATION,
 };
-pub use crate::operations::matcher::{MAX_PATHS, Match};
+pub use crate::operations::matcher::Match;

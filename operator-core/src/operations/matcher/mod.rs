@@ -59,15 +59,15 @@ use serde_json::Value;
 
 use self::walk::{Object, Walk};
 
-pub use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
-pub use self::value::strip_nulls;
+pub(crate) use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
+pub(crate) use self::value::strip_nulls;
 pub(crate) use self::{
     path::Path,
     value::{present, same_number},
 };
 
 /// How many paths [`Match::Differs`] names at most: enough to see what goes on, and a bound on the work.
-pub const MAX_PATHS: usize = 8;
+pub(crate) const MAX_PATHS: usize = 8;
 
 /// Where the set of owned fields is kept, and so the path of a difference that is in the set and not in a field.
 const MANAGED_FIELDS: &str = "metadata.managedFields";

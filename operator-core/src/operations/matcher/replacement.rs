@@ -14,7 +14,7 @@ const METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerRefere
 /// the server fills in again costs a request that changes nothing. A `status` that `desired` doesn't have is not
 /// compared, for most kinds ignore it here.
 #[must_use]
-pub fn matches_replacement(desired: &Value, actual: &Value) -> bool {
+pub(crate) fn matches_replacement(desired: &Value, actual: &Value) -> bool {
     let (desired, mut actual) = (decided_by_client(desired), decided_by_client(actual));
     if desired.get("status").is_none() {
         actual.remove("status");
@@ -24,7 +24,7 @@ pub fn matches_replacement(desired: &Value, actual: &Value) -> bool {
 
 /// Whether replacing the status of `actual` by that of `desired` would change nothing. The rest is not looked at.
 #[must_use]
-pub fn matches_replaced_status(desired: &Value, actual: &Value) -> bool {
+pub(crate) fn matches_replaced_status(desired: &Value, actual: &Value) -> bool {
     let status = |object: &Value| {
         let mut status = object.get("status").cloned().unwrap_or_default();
         strip_nulls(&mut status);
@@ -35,7 +35,7 @@ pub fn matches_replaced_status(desired: &Value, actual: &Value) -> bool {
 
 /// Whether a merge patch (RFC 7386) leaves `actual` as it is. With `status_only`, the rest of the patch is not looked at.
 #[must_use]
-pub fn matches_merged(patch: &Value, actual: &Value, status_only: bool) -> bool {
+pub(crate) fn matches_merged(patch: &Value, actual: &Value, status_only: bool) -> bool {
     let part = |value: &Value| if status_only { value.get("status").cloned() } else { Some(value.clone()) };
     let Some(patch) = part(patch) else { return true };
     let mut before = part(actual).unwrap_or_default();

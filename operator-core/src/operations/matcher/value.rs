@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 ///
 /// To be called on what is sent: a `null` in an applied object is recorded as an owned field, while
 /// [`matches_owned_fields`](super::matches_owned_fields) takes it as absent. Items of lists stay, as they are positions.
-pub fn strip_nulls(value: &mut Value) {
+pub(crate) fn strip_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.retain(|_, field| !field.is_null());

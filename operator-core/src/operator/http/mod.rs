@@ -25,7 +25,7 @@ use std::{
 
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::{Error, Running};
+use super::{Error, lifecycle::Running};
 use crate::{environment::Environment, metrics::PrometheusMetrics};
 
 /// What an operator with an HTTP address keeps for it.

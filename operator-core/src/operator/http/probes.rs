@@ -4,7 +4,7 @@ use std::{fmt, sync::atomic::Ordering};
 
 use crate::{
     observe::SourceHealth,
-    operator::{Leadership, LostLeadership, Running, UnhealthySource},
+    operator::{Leadership, LostLeadership, UnhealthySource, lifecycle::Running},
 };
 
 /// Whether an operator does its work.

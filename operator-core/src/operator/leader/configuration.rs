@@ -3,13 +3,13 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 /// How long a lease is respected after it was last seen to change, unless the operator says otherwise.
-pub const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
+pub(super) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
 
 /// How long a leader that can't renew its lease goes on, unless the operator says otherwise.
-pub const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
 /// How often a lease is renewed or looked at, unless the operator says otherwise.
-pub const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
+pub(super) const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
 
 /// The length of the longest name of an object.
 const LONGEST_NAME: usize = 253;

@@ -18,7 +18,7 @@ use crate::{
     client::Term,
     environment::{Environment, Now},
     observe::{Observation, Observers, error_chain},
-    operator::Running,
+    operator::lifecycle::Running,
 };
 
 /// By how much of it the waits of a standby are spread, so that not all of them come at the same moment.

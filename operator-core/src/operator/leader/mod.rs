@@ -33,16 +33,14 @@ use parking_lot::Mutex;
 use tokio::{sync::oneshot, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{Error, Running};
+use super::{Error, lifecycle::Running};
 use crate::{
     client::{LeaseClient, Term, TransportHook},
     environment::Environment,
     observe::Observers,
 };
 
-pub use configuration::{
-    DEFAULT_LEASE_DURATION, DEFAULT_RENEW_DEADLINE, DEFAULT_RETRY_PERIOD, LeaderElection, LeaderElectionError,
-};
+pub use configuration::{LeaderElection, LeaderElectionError};
 use elector::{Elector, Stop};
 use lease::LeaseAccess;
 use machine::Machine;

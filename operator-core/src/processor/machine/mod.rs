@@ -64,9 +64,9 @@ use self::{core::Core, ready::Ready, state::Record, timers::Timers};
 use crate::{environment::Now, resource::ObjectKey};
 
 pub use config::MachineConfig;
-pub use effect::{Effect, Run};
+pub(crate) use effect::{Effect, Run};
 pub use input::{Input, Outcome, RunId};
-pub use snapshot::{Due, Snapshot};
+pub(crate) use snapshot::Snapshot;
 
 /// Decides which primary runs when. Stopped until its first [`Input::Start`].
 #[derive(Debug)]

@@ -29,14 +29,14 @@ pub(super) enum Message {
 ///
 /// Nothing happens before the [`ProcessorTask`] runs. When it has ended, inputs are dropped.
 #[derive(Clone, Debug)]
-pub struct Processor {
+pub(crate) struct Processor {
     sender: mpsc::UnboundedSender<Message>,
     machine: Arc<Mutex<Machine>>,
 }
 
 impl Processor {
     /// A stopped processor, and the task that drives it; `controller_name` is what the `observers` are told.
-    pub fn new(
+    pub(crate) fn new(
         config: MachineConfig,
         environment: Environment,
         observers: Observers,
@@ -52,25 +52,26 @@ impl Processor {
     }
 
     /// Sends one input. Never blocks.
-    pub fn send(&self, input: Input) {
+    pub(crate) fn send(&self, input: Input) {
         self.tell(Message::Input(input));
     }
 
     /// Lets runs be handed out. Returns when that has happened for what was sent before.
-    pub async fn start(&self) {
+    pub(crate) async fn start(&self) {
         self.send(Input::Start);
         self.snapshot().await;
     }
 
-    /// Lets no more runs be handed out. Returns when that is so; runs in flight go on.
-    pub async fn stop(&self) {
+    /// Lets no more runs be handed out. Returns when that is so; runs in flight go on. An operator drains.
+    #[cfg(test)]
+    pub(crate) async fn stop(&self) {
         self.send(Input::Stop);
         self.snapshot().await;
     }
 
     /// Lets no more runs be handed out and waits for those in flight, for `deadline` (a time from now) at most. True if
     /// all have ended. Those that have not are cancelled by dropping the [`ProcessorTask`].
-    pub async fn drain(&self, deadline: Duration) -> bool {
+    pub(crate) async fn drain(&self, deadline: Duration) -> bool {
         let (reply, drained) = oneshot::channel();
         self.tell(Message::Drain(reply));
         matches!(tokio::time::timeout(deadline, drained).await, Ok(Ok(())))
@@ -78,7 +79,7 @@ impl Processor {
 
     /// The state of the processor in numbers. A barrier: the answer contains everything that was sent before through
     /// any clone of this handle. When the task has ended, the state at its end.
-    pub async fn snapshot(&self) -> Snapshot {
+    pub(crate) async fn snapshot(&self) -> Snapshot {
         let (reply, snapshot) = oneshot::channel();
         self.tell(Message::Snapshot(reply));
         match snapshot.await {
@@ -90,7 +91,7 @@ impl Processor {
     /// Whether another run of `key` is to come anyway: during a run, whether something has happened since it began.
     /// Inputs that are still in the channel are not seen. JOSDK: `isNextReconciliationImminent`.
     #[must_use]
-    pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
+    pub(crate) fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.machine.lock().next_reconciliation_imminent(key)
     }
 

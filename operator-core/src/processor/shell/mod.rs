@@ -9,5 +9,5 @@ mod gauges;
 #[cfg(test)]
 mod tests;
 
-pub use handle::Processor;
-pub use task::{ProcessorTask, RunExecutor};
+pub(crate) use handle::Processor;
+pub(crate) use task::RunExecutor;

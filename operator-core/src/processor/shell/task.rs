@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Performs runs. Given by the controller: the processor knows neither dispatcher nor user code.
-pub trait RunExecutor: Send + Sync {
+pub(crate) trait RunExecutor: Send + Sync {
     /// Performs one run. The future is polled in a task of its own, and can be dropped at any await. A panic counts as
     /// a retryable failure.
     fn execute(&self, run: Run) -> BoxFuture<'static, Outcome>;
@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 
 /// Drives one processor: owns its runs and its one sleep.
 #[must_use = "a processor does nothing until its task runs"]
-pub struct ProcessorTask {
+pub(crate) struct ProcessorTask {
     machine: Arc<Mutex<Machine>>,
     receiver: mpsc::UnboundedReceiver<Message>,
     environment: Environment,
@@ -66,7 +66,7 @@ impl ProcessorTask {
 
     /// Drives the processor until the last [`super::Processor`] is dropped; `executor` performs the runs. Runs still in
     /// flight at the end, or when this future is dropped, are cancelled.
-    pub async fn run(mut self, executor: Arc<dyn RunExecutor>) {
+    pub(crate) async fn run(mut self, executor: Arc<dyn RunExecutor>) {
         let mut messages = Vec::with_capacity(BATCH);
         loop {
             let deadline = self.machine.lock().next_deadline();

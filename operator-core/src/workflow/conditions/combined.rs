@@ -12,7 +12,7 @@ use crate::{
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-/// use operator_core::workflow::{Condition, ConditionExt, CrdPresent, Ready};
+/// use operator_core::workflow::{Condition, conditions::{ConditionExt, CrdPresent, Ready}};
 ///
 /// fn exposed() -> impl Condition<ConfigMap> {
 ///     CrdPresent::named("routes.example.com").and(CrdPresent::named("ingresses.example.com").not()).or(Ready)

@@ -9,7 +9,7 @@ use super::{Graph, NodeId, plan::Fate};
 
 /// What a picture says about one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
+pub(crate) struct Label {
     /// A text below the node's name; may have several lines.
     pub state: String,
     /// How the node is coloured; without one as Mermaid does.
@@ -18,7 +18,7 @@ pub struct Label {
 
 /// The colours of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub(crate) enum Class {
     /// As it should be.
     Ready,
     /// Nothing is wrong, but it isn't there yet.
@@ -72,7 +72,7 @@ impl From<Fate> for Class {
 /// The graph as a Mermaid flowchart. Arrows run from a dependency to what depends on it, nodes stand in the order of
 /// their declarations. Nodes without a label show their name alone.
 #[must_use]
-pub fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
+pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
     let mut text = "flowchart TD\n".to_owned();
     for node in graph.nodes() {
         let name = escape(graph.name(node));

@@ -13,7 +13,7 @@
 //! A clean-up is the last part alone: every node is marked from the start.
 //!
 //! ```
-//! use operator_core::workflow::{Graph, plan::{Checked, Fate, Plan, Reconciled, Step}};
+//! use operator_core::bench::{Graph, Checked, Fate, Plan, Reconciled, Step};
 //!
 //! let graph = Graph::new([("config", vec![]), ("deployment", vec!["config"])])?;
 //! let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
@@ -55,6 +55,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use fate::{Fate, Obstacle, RemovalObstacle};
+pub(crate) use fate::{Fate, Obstacle, RemovalObstacle};
 pub use machine::Plan;
 pub use step::{Checked, Reconciled, Removed, Step};

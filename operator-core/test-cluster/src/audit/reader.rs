@@ -80,7 +80,7 @@ impl MemoryLog {
     }
 
     /// A reader of what comes from now on.
-    pub(crate) fn from_now(&self) -> AuditReader {
+    pub(crate) fn starting_now(&self) -> AuditReader {
         let read = self.0.lock().len();
         AuditReader(Source::Memory { log: self.clone(), read })
     }

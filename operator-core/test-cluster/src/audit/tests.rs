@@ -101,7 +101,7 @@ fn a_reader_of_a_server_in_the_process_reads_what_is_new() {
     let log = MemoryLog::default();
     let entry = |verb: &str| AuditEvent { verb: verb.to_owned(), ..AuditEvent::default() };
     log.note(entry("get"));
-    let mut reader = log.from_now();
+    let mut reader = log.starting_now();
     assert!(verbs(&mut reader).is_empty());
     log.note(entry("list"));
     assert_eq!(verbs(&mut reader), ["list"]);

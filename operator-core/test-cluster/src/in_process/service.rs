@@ -169,7 +169,7 @@ impl InProcessServer {
     /// The calls that are answered from now on, for tests that look again and again.
     #[must_use]
     pub fn audit_from_now(&self) -> AuditReader {
-        self.shared.audit.from_now()
+        self.shared.audit.starting_now()
     }
 
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are

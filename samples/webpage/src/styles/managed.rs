@@ -4,7 +4,7 @@ use std::{error::Error as StdError, sync::Arc};
 
 use operator_core::{
     Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl,
-    workflow::DeploymentReady,
+    workflow::conditions::DeploymentReady,
 };
 
 use crate::{

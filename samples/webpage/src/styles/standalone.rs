@@ -6,7 +6,7 @@ use std::{error::Error as StdError, sync::Arc};
 use operator_core::{
     Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
     UpdateControl, Workflow, controller,
-    workflow::{self, DeploymentReady, Node},
+    workflow::{self, Node, conditions::DeploymentReady},
 };
 
 use crate::{

@@ -1,0 +1,269 @@
+//! A declared controller, and what it is made of when it starts.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+
+use crate::{
+    client::Clients,
+    dispatcher::{CleanupFn, Dispatcher, Runs},
+    environment::Environment,
+    event_source::{
+        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
+        Subscriber, Wiring,
+    },
+    observe::{Cause, Observers, SourceIndex},
+    operations::Writer,
+    processor::{Processor, RunExecutor},
+    reconciler::{
+        ControllerContext, Reconciler,
+        workflow::{ManagedWorkflow, WorkflowSurroundings},
+    },
+    resource::{Access, ResourceType},
+    workflow::{Outline, Workflow},
+};
+
+use super::{
+    ControllerBuilder, Error, planted,
+    running::{RunningController, Start},
+    settings::Settings,
+};
+
+/// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
+pub struct Controller(pub(super) Box<dyn Declared>);
+
+impl Controller {
+    /// Starts the declaration of a controller for `reconciler`.
+    pub fn builder<R>(reconciler: R) -> ControllerBuilder<R>
+    where
+        R: Reconciler,
+        <R::Primary as kube::Resource>::DynamicType: Default,
+    {
+        ControllerBuilder::new(reconciler)
+    }
+
+    /// The name, unique within an operator.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The type of the primaries.
+    #[must_use]
+    pub fn resource_type(&self) -> &ResourceType {
+        self.0.resource_type()
+    }
+
+    /// The rights that the controller needs for its primaries, their status and its event sources. Those for what a
+    /// reconciler writes beside them depend on its code.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.0.access()
+    }
+
+    /// The workflows of the controller: its own, and those that the reconciler calls by itself.
+    #[must_use]
+    pub fn outlines(&self) -> &[Outline] {
+        self.0.outlines()
+    }
+
+    pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
+        self.0.start(parts)
+    }
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller")
+            .field("name", &self.name())
+            .field("primary", self.resource_type())
+            .finish()
+    }
+}
+
+/// What can be registered with an operator as a controller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a controller",
+    note = "register `Controller::builder(reconciler)`, finished or not, or add `#[derive(ControllerConfiguration)]` to the reconciler"
+)]
+pub trait IntoController {
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// When the declaration contradicts itself.
+    fn into_controller(self) -> Result<Controller, Error>;
+}
+
+impl IntoController for Controller {
+    fn into_controller(self) -> Result<Controller, Error> {
+        Ok(self)
+    }
+}
+
+/// What an operator gives to each of its controllers.
+#[derive(Debug)]
+pub(crate) struct OperatorParts {
+    pub(crate) clients: Clients,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(crate) cache_sync_timeout: Option<Duration>,
+    pub(crate) workflows: WorkflowSurroundings,
+}
+
+/// A controller whose primary type is not visible any more.
+pub(super) trait Declared: Send + Sync {
+    fn name(&self) -> &str;
+    fn resource_type(&self) -> &ResourceType;
+    fn access(&self) -> Vec<Access>;
+    fn outlines(&self) -> &[Outline];
+    fn start(&self, parts: &OperatorParts) -> RunningController;
+}
+
+/// A finished declaration.
+pub(super) struct Declaration<R: Reconciler> {
+    pub(super) reconciler: Arc<R>,
+    pub(super) name: Arc<str>,
+    pub(super) cleanup: Option<CleanupFn<R>>,
+    pub(super) finalizer: Option<Arc<str>>,
+    pub(super) field_manager: Arc<str>,
+    pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
+    /// Those that run only while some primary needs them.
+    pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
+    pub(super) settings: Settings<R::Primary>,
+}
+
+impl<R: Reconciler> Declaration<R> {
+    /// In the order of their indexes.
+    fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
+        self.sources.iter().chain(&self.conditional_sources)
+    }
+
+    /// In the order of their indexes; last what is woken with when kinds appear in the cluster, or go.
+    fn source_names(&self) -> Arc<[String]> {
+        let discovery = "CustomResourceDefinition".to_owned();
+        self.all_sources().map(|source| source.name()).chain([discovery]).collect()
+    }
+}
+
+impl<R: Reconciler> Declared for Declaration<R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn resource_type(&self) -> &ResourceType {
+        &self.settings.primary_type
+    }
+
+    fn access(&self) -> Vec<Access> {
+        let right = |subresource, verbs: &[&'static str]| Access {
+            resource_type: self.settings.primary_type.clone(),
+            subresource,
+            verbs: verbs.to_vec(),
+        };
+        let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
+        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
+        if self.finalizer.is_some() {
+            access.push(right(None, &["patch"]));
+        }
+        access.extend(self.all_sources().flat_map(|source| source.access()));
+        access.extend(self.settings.workflow.iter().flat_map(Workflow::access));
+        access.extend(self.settings.further_access.iter().cloned());
+        access
+    }
+
+    fn outlines(&self) -> &[Outline] {
+        &self.settings.outlines
+    }
+
+    fn start(&self, parts: &OperatorParts) -> RunningController {
+        let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
+        let config = self.settings.machine.clone();
+        let name = Arc::clone(&self.name);
+        let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
+        let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
+        #[cfg(feature = "testing")]
+        let (sink, planted) = planted::around_sink(sink, &processor, environment);
+        let mut wiring = Wiring {
+            controller: Arc::clone(&self.name),
+            primary_type: self.settings.primary_type.clone(),
+            scope: self.settings.scope.clone(),
+            own_managers: vec![self.field_manager.to_string()],
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            primaries: Arc::new(NoPrimaries),
+            sink,
+        };
+        let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
+        wiring.primaries = Arc::new(primary.informer().clone());
+        let mut sources = Sources::default();
+        for (index, declaration) in SourceIndex::all().zip(&self.sources) {
+            declaration.build(index, &wiring, &mut sources);
+        }
+        for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
+            let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
+            sources.add_conditional(Arc::clone(declaration), index, &wiring);
+        }
+        let conditional = Arc::clone(sources.conditional());
+        // Behind all event sources: it is none of the controller's, but wakes its primaries.
+        let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
+        let subscriber = Subscriber {
+            controller: Arc::clone(&self.name),
+            primaries: Arc::clone(&wiring.primaries),
+            sink: Arc::clone(&wiring.sink),
+            cause: Cause::Source(SourceIndex(discovery)),
+        };
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
+        all.extend(sources.all().cloned());
+
+        let workflows = workflows.subscribed_by(subscriber);
+        // What these keep about a primary goes with it.
+        let followers: [Arc<dyn PrimaryFollower>; 2] =
+            [Arc::clone(&conditional) as _, Arc::clone(&workflows.latest) as _];
+        for follower in &followers {
+            wiring.primaries.follow(Arc::downgrade(follower));
+        }
+        let shared = Arc::new(ControllerContext {
+            controller: Arc::clone(&self.name),
+            primary,
+            sources,
+            writer: Writer {
+                clients: clients.clone(),
+                controller: Arc::clone(&self.name),
+                field_manager: Arc::clone(&self.field_manager),
+                environment: environment.clone(),
+                observers: observers.clone(),
+            },
+            clients: clients.clone(),
+            finalizer: self.finalizer.clone(),
+            workflow: self
+                .settings
+                .workflow
+                .clone()
+                .map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflows,
+            processor: processor.clone(),
+        });
+        let dispatcher = Dispatcher {
+            reconciler: Arc::clone(&self.reconciler),
+            cleanup: self.cleanup,
+            use_ssa: self.settings.use_ssa_to_patch_primary,
+            timeout: self.settings.reconcile_timeout,
+            source_names: self.source_names(),
+            shared,
+        };
+        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
+        #[cfg(feature = "testing")]
+        let runs = planted.around_runs(runs);
+        RunningController::start(
+            Arc::clone(&self.name),
+            (all, conditional),
+            processor,
+            processing.run(runs).boxed(),
+            environment,
+            observers.clone(),
+            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },
+        )
+    }
+}

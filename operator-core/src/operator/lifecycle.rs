@@ -1,0 +1,250 @@
+//! The operator itself: its controllers, started and stopped together.
+
+use std::{
+    fmt,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::join_all;
+use tokio::sync::Mutex;
+
+use crate::{
+    client::{self, Clients},
+    controller::{Controller, OperatorParts, RunningController},
+    environment::Environment,
+    event_source::Discovery,
+    observe::{Observers, SourceHealth},
+    reconciler::workflow::WorkflowSurroundings,
+};
+
+use super::{
+    Error, Leadership, LostLeadership, OperatorBuilder,
+    builder::Settings,
+    http::{HttpConfig, HttpListener, HttpServer},
+    leader::{Candidate, Leader},
+};
+
+/// A set of controllers that start and stop together. JOSDK: `Operator`.
+pub struct Operator {
+    pub(super) settings: Settings,
+    pub(super) observers: Observers,
+    pub(super) http: Option<HttpConfig>,
+    pub(super) running: Mutex<Option<Arc<Running>>>,
+}
+
+/// How long a stop waits for tasks that it has dropped to come to their next await.
+const LAST_AWAIT: Duration = Duration::from_secs(1);
+
+/// What exists between a start and a stop.
+pub(crate) struct Running {
+    pub(super) controllers: Vec<RunningController>,
+    pub(super) clients: Clients,
+    pub(super) environment: Environment,
+    /// The last runs are waited for, and no more are handed out.
+    pub(super) stopping: AtomicBool,
+    pub(super) http: Option<HttpServer>,
+    pub(super) leader: Option<Leader>,
+}
+
+impl Drop for Running {
+    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    fn drop(&mut self) {
+        self.clients.close();
+    }
+}
+
+/// How an operator came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was not running.
+    NotRunning,
+    /// All runs under way ended by themselves.
+    Drained,
+    /// Some run took longer than the termination timeout and was dropped.
+    TimedOut,
+}
+
+/// An event source that can't do its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnhealthySource {
+    /// The controller's name.
+    pub controller: String,
+    /// The event source's name.
+    pub source: String,
+    /// What it says of itself.
+    pub health: SourceHealth,
+}
+
+impl Operator {
+    /// Starts the declaration of an operator.
+    pub fn builder() -> OperatorBuilder {
+        OperatorBuilder::default()
+    }
+
+    /// The controllers, in the order of their registration.
+    #[must_use]
+    pub fn controllers(&self) -> &[Controller] {
+        &self.settings.controllers
+    }
+
+    /// Connects to the cluster and starts all controllers. Returns without waiting for their caches: see
+    /// [`Operator::synced`]. Does nothing when the operator runs already.
+    ///
+    /// # Errors
+    /// When there is no usable configuration for a cluster, the HTTP address can't be used, or the operator may not take part
+    /// in its leader election.
+    pub async fn start(&self) -> Result<(), Error> {
+        let mut running = self.running.lock().await;
+        if running.is_some() {
+            return Ok(());
+        }
+        let config = match &self.settings.config {
+            Some(config) => config.clone(),
+            None => client::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
+        };
+        let mut environment = (self.settings.environment.0)();
+        if let Some(wall_clock) = &self.settings.wall_clock {
+            environment = environment.with_wall_clock(Arc::clone(wall_clock));
+        }
+        let candidate = match &self.settings.leader_election {
+            Some(election) => {
+                Some(Candidate::new(election, &config, &self.settings.hooks, &environment).await?)
+            }
+            None => None,
+        };
+        let term = candidate.as_ref().map(|candidate| candidate.term().clone());
+        let clients = Clients::in_term(
+            &config,
+            &self.settings.hooks,
+            self.settings.request_budget,
+            &environment,
+            term,
+        )?;
+        // Before the controllers: a port that is taken is found out while nothing runs yet.
+        let listener = match &self.http {
+            Some(config) => Some(HttpListener::bind(config).await?),
+            None => None,
+        };
+        let observers = self.observers.clone();
+        let parts = OperatorParts {
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            cache_sync_timeout: self.settings.cache_sync_timeout,
+            workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
+                .with_discovery(Discovery::new(clients.clone(), environment.clone())),
+        };
+        let controllers =
+            self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();
+        *running = Some(Arc::new_cyclic(|running| Running {
+            controllers,
+            clients,
+            stopping: AtomicBool::new(false),
+            http: listener.map(|listener| listener.serve(running.clone(), &environment)),
+            leader: candidate.map(|candidate| candidate.start(running.clone(), &environment, observers)),
+            environment,
+        }));
+        Ok(())
+    }
+
+    /// Resolves once every event source of every controller has seen everything that exists, so that runs may start;
+    /// at once when the operator doesn't run.
+    pub async fn synced(&self) {
+        if let Some(running) = self.running().await {
+            join_all(running.controllers.iter().map(RunningController::synced)).await;
+        }
+    }
+
+    /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything. A leader goes
+    /// on leading meanwhile, and gives its lease back if all runs have ended by themselves.
+    ///
+    /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
+    /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
+    pub async fn stop(&self) -> Stopped {
+        let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
+        let stops =
+            running.controllers.iter().map(|controller| controller.stop(self.settings.termination_timeout));
+        running.stopping.store(true, Ordering::Relaxed);
+        let drained = join_all(stops).await.into_iter().all(|drained| drained);
+        running.clients.close();
+        if let Some(leader) = &running.leader {
+            leader.stop(drained).await;
+        }
+        if let Some(server) = &running.http {
+            server.close();
+        }
+        if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
+            tracing::warn!(
+                "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
+            );
+        }
+        if drained { Stopped::Drained } else { Stopped::TimedOut }
+    }
+
+    /// Where this replica stands in its leader election; `None` without one, and while the operator doesn't run.
+    pub async fn leadership(&self) -> Option<Leadership> {
+        self.running().await?.leadership()
+    }
+
+    /// Resolves when this replica has led and doesn't any more; never without a leader election, and when the operator
+    /// doesn't run. Its runs have been dropped then, and it writes nothing until it has been stopped and started again.
+    /// [`Operator::run`] waits for this itself.
+    pub async fn leadership_lost(&self) -> LostLeadership {
+        let running = self.running().await;
+        match running.as_ref().and_then(|running| running.leader.as_ref()) {
+            Some(leader) => leader.lost().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
+    /// doesn't run.
+    pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
+        self.running().await.map(|running| running.unhealthy_sources()).unwrap_or_default()
+    }
+
+    /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator doesn't
+    /// run.
+    pub async fn http_address(&self) -> Option<SocketAddr> {
+        self.running().await?.http.as_ref().map(|server| server.address)
+    }
+
+    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
+    pub(super) async fn running(&self) -> Option<Arc<Running>> {
+        self.running.lock().await.clone()
+    }
+}
+
+impl Running {
+    /// Hands out no more runs and drops those under way.
+    pub(super) async fn drop_runs(&self) {
+        join_all(self.controllers.iter().map(|controller| controller.stop(Duration::ZERO))).await;
+    }
+
+    pub(super) fn leadership(&self) -> Option<Leadership> {
+        Some(self.leader.as_ref()?.leadership())
+    }
+
+    pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
+        let unhealthy = self.controllers.iter().flat_map(|controller| {
+            let name = controller.name().to_owned();
+            controller.unhealthy().into_iter().map(move |(source, health)| UnhealthySource {
+                controller: name.clone(),
+                source,
+                health,
+            })
+        });
+        unhealthy.collect()
+    }
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operator").field("controllers", &self.settings.controllers).finish_non_exhaustive()
+    }
+}
