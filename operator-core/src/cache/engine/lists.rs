@@ -20,7 +20,7 @@ impl<K: KubeObject> Engine<K> {
             Decoded::Object(object) => {
                 let key = ObjectKey::of(&object);
                 listing.keys.insert(key.clone());
-                self.applied(state, scope, key, object, true);
+                self.applied(state, scope, &key, object, true);
             }
             Decoded::Undecodable { key, version, error } => {
                 match &key {

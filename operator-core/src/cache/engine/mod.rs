@@ -158,7 +158,7 @@ impl<K: KubeObject> Engine<K> {
         let version = match event {
             WatchEvent::Applied(Decoded::Object(object)) => {
                 let version = ResourceVersion::of(&object);
-                self.applied(state, scope, ObjectKey::of(&object), object, false);
+                self.applied(state, scope, &ObjectKey::of(&object), object, false);
                 version
             }
             WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
@@ -276,10 +276,10 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// An object exists in this state.
-    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: ObjectKey, object: K, listed: bool) {
+    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: &ObjectKey, object: K, listed: bool) {
         let new = Arc::new(object);
-        state.undecodable.remove(&key);
-        let mut old = self.store.shown(&key);
+        state.undecodable.remove(key);
+        let mut old = self.store.shown(key);
         if let Some(stored) = &old {
             if stored.meta().resource_version == new.meta().resource_version {
                 return;
@@ -293,18 +293,18 @@ impl<K: KubeObject> Engine<K> {
         if let Some(replaced) = old.take_if(|old| old.meta().uid != new.meta().uid) {
             // Deleted and created again in a gap. The store goes from one to the other in one step, so that no reader
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
-            self.indexers.remove(&key, &replaced, None);
-            state.overlay.deleted(&key, ResourceVersion::of(&*replaced));
+            self.indexers.remove(key, &replaced, None);
+            state.overlay.deleted(key, ResourceVersion::of(&*replaced));
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
-        self.indexers.add(&key, &new);
+        self.indexers.add(key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
         if let Some(old) = &old {
-            self.indexers.remove(&key, old, Some(&new));
+            self.indexers.remove(key, old, Some(&new));
         }
         let initial = listed && !state.collections[scope.0].synced;
-        self.hand_over_all(state.overlay.observed(&key, Observed { old, new, initial, listed }));
+        self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));
     }
 
     /// An object is gone, as of `version`.
