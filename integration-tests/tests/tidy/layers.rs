@@ -26,6 +26,8 @@ const FLOORS: &[(&str, u8)] = &[
     ("operator", 8),
     ("cli", 9),
     ("testing", 9),
+    // Re-exports for the benches.
+    ("bench", 10),
 ];
 
 /// The only edges within a floor.

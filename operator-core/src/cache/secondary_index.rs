@@ -69,11 +69,6 @@ mod tests {
     use super::*;
 
     impl SecondaryIndex {
-        /// The primaries that `secondary` belongs to.
-        fn primaries_of(&self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
-            self.primaries.get(secondary).cloned().unwrap_or_default()
-        }
-
         /// Whether there is no relation at all.
         fn is_empty(&self) -> bool {
             self.secondaries.is_empty() && self.primaries.is_empty()

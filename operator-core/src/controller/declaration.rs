@@ -23,8 +23,10 @@ use crate::{
     workflow::{Outline, Workflow},
 };
 
+#[cfg(feature = "testing")]
+use super::planted;
 use super::{
-    ControllerBuilder, Error, planted,
+    ControllerBuilder, Error,
     running::{RunningController, Start},
     settings::Settings,
 };

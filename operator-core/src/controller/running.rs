@@ -179,7 +179,7 @@ async fn all_synced(controller: &str, sources: &[Arc<dyn EventSource>], timeout:
             controller,
             waited_ms = waited.as_millis(),
             lagging = lagging.join("; "),
-            "no run starts until all event sources are synced"
+            "no run starts before all event sources are synced"
         );
     }
 }

@@ -147,8 +147,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        FunctionEventSource,
         event_source::{
-            FunctionEventSource, InformerEventSource, SourceDeclaration,
+            InformerEventSource, SourceDeclaration,
             test_wiring::{Recorder, wiring},
         },
         observe::SourceIndex,

@@ -2,11 +2,11 @@
 
 use super::{Error, Writer};
 use crate::{
-    cache::{Unread, decode, read_live},
+    cache::{Unread, read_live},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
-/// The live object, as caches hold it; `None` when it doesn't exist.
+/// The live object, whole: who else has written it is part of what is said about it. `None` when it doesn't exist.
 pub(crate) async fn live<K: KubeObject>(
     writer: &Writer,
     kind: &ResourceType,
@@ -16,7 +16,7 @@ pub(crate) async fn live<K: KubeObject>(
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
     let (kind, key) = (kind.clone(), key.clone());
     match read {
-        Ok(Some(object)) => match decode(object.get(), &[&writer.field_manager]) {
+        Ok(Some(object)) => match serde_json::from_str(object.get()) {
             Ok(object) => Ok(Some(object)),
             Err(source) => Err(Error::undecodable(kind, key, source)),
         },

@@ -64,7 +64,7 @@ use self::{core::Core, ready::Ready, state::Record, timers::Timers};
 use crate::{environment::Now, resource::ObjectKey};
 
 pub use config::MachineConfig;
-pub(crate) use effect::{Effect, Run};
+pub use effect::{Effect, Run};
 pub use input::{Input, Outcome, RunId};
 pub(crate) use snapshot::Snapshot;
 

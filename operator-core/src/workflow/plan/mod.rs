@@ -55,6 +55,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fate::{Fate, Obstacle, RemovalObstacle};
+pub use fate::Fate;
+pub(crate) use fate::{Obstacle, RemovalObstacle};
 pub use machine::Plan;
 pub use step::{Checked, Reconciled, Removed, Step};

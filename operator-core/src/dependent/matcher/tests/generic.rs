@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use super::super::{Comparison, GenericMatcher, MAX_PATHS, Match};
+use super::super::{Comparison, GenericMatcher, Match};
+use crate::operations::matcher::MAX_PATHS;
 
 fn differs(paths: &[&str]) -> Match {
     Match::Differs(paths.iter().map(|path| (*path).to_owned()).collect())

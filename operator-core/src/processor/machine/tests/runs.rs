@@ -266,7 +266,7 @@ fn a_snapshot_counts_what_there_is() {
     bench.finished(&a, SUCCESS);
     let at = |delay| Some(Now::START + delay);
     let ten_hours = Duration::from_secs(36_000);
-    let due = Due {
+    let due = super::super::snapshot::Due {
         retry: at(millis(2000)),
         reschedule: at(millis(10)),
         max_interval: at(ten_hours),
