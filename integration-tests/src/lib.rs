@@ -13,6 +13,7 @@ mod dependent;
 mod external;
 mod faulty;
 mod intercept;
+mod json;
 mod late;
 mod log;
 mod public_items;
@@ -37,6 +38,7 @@ pub use external::{
 };
 pub use faulty::{Answer, Faulty};
 pub use intercept::{before, lose_answer};
+pub use json::from_json;
 pub use late::Turn;
 pub use log::{Fields, Line, LogCapture, LogText};
 pub use public_items::{PublicItem, public_items, second_paths};

@@ -37,8 +37,8 @@ impl<K: TestObject> Scene<K> {
     /// # Errors
     /// When the server refuses.
     pub async fn grant_in(&self, namespace: &str, name: &str, user: &str, rule: &Value) -> Result<()> {
-        let role: Role = serde_json::from_value(json!({ "metadata": { "name": name }, "rules": [rule] }))?;
-        let binding: RoleBinding = serde_json::from_value(json!({
+        let role: Role = crate::from_json(&json!({ "metadata": { "name": name }, "rules": [rule] }))?;
+        let binding: RoleBinding = crate::from_json(&json!({
             "metadata": { "name": name },
             "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name },
             "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],

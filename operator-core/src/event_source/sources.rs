@@ -147,9 +147,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        FunctionEventSource,
         event_source::{
             InformerEventSource, SourceDeclaration,
+            function::FunctionEventSource,
             test_wiring::{Recorder, wiring},
         },
         observe::SourceIndex,

@@ -129,7 +129,7 @@ impl Node {
                 self.calls.extend(quote_spanned!(condition.span()=> .#key(#condition)));
             }
             (Value::Flag | Value::List(_), _) => {
-                errors.at(key, format!("`{key}` takes a condition: `{key} = DeploymentReady`"));
+                errors.at(key, format!("`{key}` takes a condition: `{key} = Ready`"));
             }
         }
     }

@@ -60,13 +60,13 @@ async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
         .register(Controller::builder(pods.clone()).name("pods").with_cleaner().namespaces(namespaces))?;
     let operator = TestOperator::start(builder).await?;
 
-    let service: Service = serde_json::from_value(
-        json!({ "metadata": { "name": "one" }, "spec": { "ports": [{ "port": 80 }] } }),
+    let service: Service = integration_tests::from_json(
+        &json!({ "metadata": { "name": "one" }, "spec": { "ports": [{ "port": 80 }] } }),
     )?;
     let finalizer = "services.core.operator-core.io/finalizer";
     lives_and_goes(&scene, &operator, &services, &service, finalizer).await?;
 
-    let pod: Pod = serde_json::from_value(json!({
+    let pod: Pod = integration_tests::from_json(&json!({
         "metadata": { "name": "one" },
         "spec": { "containers": [{ "name": "main", "image": "example.com/none" }] },
     }))?;

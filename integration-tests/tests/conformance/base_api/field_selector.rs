@@ -31,7 +31,7 @@ async fn what_the_selector_does_not_match_is_not_seen() -> Result<()> {
     // The wanted one comes last, so that its run would see the others.
     for (name, of_type) in [("other", OTHER), ("excluded", WANTED), ("wanted", WANTED)] {
         let secret: Secret =
-            serde_json::from_value(json!({ "metadata": { "name": name }, "type": of_type }))?;
+            integration_tests::from_json(&json!({ "metadata": { "name": name }, "type": of_type }))?;
         scene.api::<Secret>().create(&PostParams::default(), &secret).await?;
     }
     let settled = operator.settled().await?;

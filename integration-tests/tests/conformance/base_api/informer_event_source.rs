@@ -41,7 +41,7 @@ async fn start(scene: &Scene, script: &Script) -> Result<TestOperator> {
 }
 
 async fn create_map(scene: &Scene, target: &str, value: &str) -> Result<()> {
-    let map = serde_json::from_value(json!({
+    let map = integration_tests::from_json(&json!({
         "metadata": { "name": "map", "annotations": { TARGET: target } },
         "data": { "value": value },
     }))?;

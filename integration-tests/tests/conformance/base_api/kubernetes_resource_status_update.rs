@@ -35,7 +35,7 @@ async fn the_status_of_a_deployment_is_written() -> Result<()> {
     let operator = scene.start(Controller::builder(script()).namespaces([&scene.namespace])).await?;
     let deployments: Api<Deployment> = scene.api();
     let labels = json!({ "app": "web" });
-    let deployment: Deployment = serde_json::from_value(json!({
+    let deployment: Deployment = integration_tests::from_json(&json!({
         "metadata": { "name": "web" },
         "spec": {
             "replicas": 0,

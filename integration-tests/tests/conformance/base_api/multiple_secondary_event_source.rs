@@ -53,7 +53,7 @@ async fn each_source_triggers_runs() -> Result<()> {
     scene.create("one", "value").await?;
     for which in ["first", "second"] {
         let map = json!({ "metadata": { "name": format!("one.{which}"), "labels": { "which": which } } });
-        scene.api::<ConfigMap>().create(&PostParams::default(), &serde_json::from_value(map)?).await?;
+        scene.api::<ConfigMap>().create(&PostParams::default(), &integration_tests::from_json(&map)?).await?;
     }
     for index in 0..3 {
         eventually(&format!("a run caused by source {index}"), async || {

@@ -38,7 +38,7 @@ async fn a_secondary_wakes_the_primaries_found_by_the_index() -> Result<()> {
         scene.create(name, map).await?;
     }
     operator.settled().await?;
-    let map = serde_json::from_value(json!({ "metadata": { "name": "shared" } }))?;
+    let map = integration_tests::from_json(&json!({ "metadata": { "name": "shared" } }))?;
     scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
     let created = operator.settled().await?;
     assert_eq!(created.runs, [(scene.key("one"), 1), (scene.key("two"), 1)].into());

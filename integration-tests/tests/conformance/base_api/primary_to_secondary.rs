@@ -40,8 +40,9 @@ async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
     // The secondary comes first, and nobody refers to it yet.
     let maps = scene.api::<ConfigMap>();
     for name in ["shared", "unrelated"] {
-        let map =
-            serde_json::from_value(json!({ "metadata": { "name": name }, "data": { "value": "first" } }))?;
+        let map = integration_tests::from_json(
+            &json!({ "metadata": { "name": name }, "data": { "value": "first" } }),
+        )?;
         maps.create(&PostParams::default(), &map).await?;
     }
     operator.settled().await?;

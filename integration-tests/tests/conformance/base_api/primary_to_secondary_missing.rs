@@ -28,7 +28,7 @@ async fn found(look: fn(&TestResource, &Context<TestResource>) -> Option<Arc<Con
         .watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
-    let map = serde_json::from_value(json!({ "metadata": { "name": "map" } }))?;
+    let map = integration_tests::from_json(&json!({ "metadata": { "name": "map" } }))?;
     scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
     operator.settled().await?;
     scene.create("one", "map").await?;

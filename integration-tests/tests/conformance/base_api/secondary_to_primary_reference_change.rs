@@ -41,7 +41,7 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
                 None => {
                     let data = json!({ name: "" });
                     let map = json!({ "metadata": { "name": MAP, "namespace": namespace }, "data": data });
-                    operations.create(&serde_json::from_value::<ConfigMap>(map)?).await?;
+                    operations.create(&integration_tests::from_json::<ConfigMap>(&map)?).await?;
                 }
             }
             Ok(UpdateControl::no_update())

@@ -23,7 +23,7 @@ async fn the_first_run_sees_everything() -> Result<()> {
         let map = json!({ "metadata": { "name": format!("map-{number}"), "labels": labels } });
         let api = api.clone();
         async move {
-            let map = serde_json::from_value(map)?;
+            let map = integration_tests::from_json(&map)?;
             anyhow::Ok(api.create(&PostParams::default(), &map).await?)
         }
     });

@@ -26,7 +26,7 @@ fn deployment(primary: &TestResource) -> Deployment {
             },
         },
     });
-    serde_json::from_value(deployment).expect("a deployment")
+    integration_tests::from_json(&deployment).expect("a deployment")
 }
 
 #[operator_test]

@@ -48,8 +48,11 @@ async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Resul
         .watches_referenced(InformerEventSource::<ConfigMap>::new().name("named"), named);
     let operator = scene.start(controller).await?;
     let maps = scene.api::<ConfigMap>();
-    maps.create(&PostParams::default(), &serde_json::from_value(json!({ "metadata": { "name": "gate" } }))?)
-        .await?;
+    maps.create(
+        &PostParams::default(),
+        &integration_tests::from_json(&json!({ "metadata": { "name": "gate" } }))?,
+    )
+    .await?;
     scene.create("one", "gate").await?;
     assert_eq!(operator.settled().await?.written(), [""; 0]);
     let set = async |data: serde_json::Value| {

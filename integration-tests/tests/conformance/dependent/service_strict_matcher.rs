@@ -15,7 +15,7 @@ fn service(primary: &TestResource) -> Service {
             "ports": [{ "port": 80, "targetPort": 8080 }],
         },
     });
-    serde_json::from_value(service).expect("a service")
+    integration_tests::from_json(&service).expect("a service")
 }
 
 /// Equal but for what the server fills in.

@@ -12,7 +12,7 @@ fn service(primary: &TestResource) -> Service {
         "metadata": meta_of(primary, "web"),
         "spec": { "selector": { "app": primary.spec.value }, "ports": [{ "port": 80 }] },
     });
-    serde_json::from_value(service).expect("a service")
+    integration_tests::from_json(&service).expect("a service")
 }
 
 #[operator_test]

@@ -23,7 +23,7 @@ fn deployment(primary: &TestResource) -> Deployment {
             },
         },
     });
-    serde_json::from_value(deployment).expect("a deployment")
+    integration_tests::from_json(&deployment).expect("a deployment")
 }
 
 async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing::TestOperator)> {

@@ -34,7 +34,7 @@ fn stateful_set(primary: &TestResource) -> StatefulSet {
             }],
         },
     });
-    serde_json::from_value(set).expect("a stateful set")
+    integration_tests::from_json(&set).expect("a stateful set")
 }
 
 #[operator_test]

@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
-    workflow::{Node, conditions::StatefulSetReady},
+    workflow::{Node, conditions::Ready},
 };
 use serde_json::json;
 
@@ -18,7 +18,7 @@ impl Desired<TestResource> for Set {
 
     fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<StatefulSet, BoxError> {
         let name = format!("{}-{}", primary.name_any(), self.0);
-        Ok(serde_json::from_value(json!({
+        Ok(integration_tests::from_json(&json!({
             "metadata": { "name": name, "namespace": primary.namespace() },
             "spec": {
                 "replicas": 2,
@@ -40,7 +40,7 @@ impl Desired<TestResource> for Front {
 
     fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Service, BoxError> {
         let name = format!("{}-{}", primary.name_any(), self.0);
-        Ok(serde_json::from_value(json!({
+        Ok(integration_tests::from_json(&json!({
             "metadata": { "name": name, "namespace": primary.namespace() },
             "spec": { "selector": { "app": name }, "ports": [{ "port": 80 }] },
         }))?)
@@ -54,9 +54,9 @@ async fn everything_gets_ready_in_order() -> Result<()> {
     let set = |name| Node::new(KubernetesDependent::new(Set(name)).name(name));
     let service = |name, of| Node::new(KubernetesDependent::new(Front(of)).name(name));
     let workflow = Workflow::builder()
-        .node(set("first").ready_postcondition(StatefulSetReady))
+        .node(set("first").ready_postcondition(Ready))
         .node(service("first-service", "first").depends_on("first"))
-        .node(set("second").depends_on("first-service").ready_postcondition(StatefulSetReady))
+        .node(set("second").depends_on("first-service").ready_postcondition(Ready))
         .node(service("second-service", "second").depends_on("second").depends_on("first"))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);

@@ -17,7 +17,7 @@ use operator_core::{
     BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
     status::kstatus::Kstatus,
     testing::{TestOperator, operator_test},
-    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, conditions::DeploymentReady},
+    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, conditions::Ready},
 };
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl Desired<TestResource> for Web {
 
     fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Deployment, BoxError> {
         let name = primary.name_any();
-        Ok(serde_json::from_value(json!({
+        Ok(integration_tests::from_json(&json!({
             "metadata": { "name": name, "namespace": primary.namespace() },
             "spec": {
                 "replicas": 2,
@@ -71,7 +71,7 @@ async fn start() -> Result<World> {
     let (script, outcomes) = looking_on::<TestResource>();
     let asked = Arc::new(AtomicBool::new(false));
     let workflow = Workflow::builder()
-        .node(Node::new(KubernetesDependent::new(Web).name("web")).ready_postcondition(DeploymentReady))
+        .node(Node::new(KubernetesDependent::new(Web).name("web")).ready_postcondition(Ready))
         .node(
             Child("map")
                 .deleted_node()

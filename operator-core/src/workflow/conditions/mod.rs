@@ -7,5 +7,5 @@ mod served;
 
 pub use combined::{And, ConditionExt, Not, Or};
 pub use deleted::ResourceDeleted;
-pub use ready::{Ready, Ready as DeploymentReady, Ready as StatefulSetReady};
+pub use ready::Ready;
 pub use served::{CrdPresent, KindServed};

@@ -4,7 +4,7 @@ use std::{error::Error as StdError, sync::Arc};
 
 use operator_core::{
     Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl,
-    workflow::conditions::DeploymentReady,
+    workflow::conditions::Ready,
 };
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 #[controller(primary = WebPage, name = "webpage-operator")]
 #[workflow(
     dependent(HtmlConfigMap, hold_unless = Servable),
-    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = DeploymentReady),
+    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = Ready),
     dependent(WebService, depends_on(HtmlConfigMap)),
     dependent(WebIngress, depends_on(WebService), reconcile_precondition = Exposed),
 )]

@@ -6,7 +6,7 @@ use std::{error::Error as StdError, sync::Arc};
 use operator_core::{
     Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
     UpdateControl, Workflow, controller,
-    workflow::{self, Node, conditions::DeploymentReady},
+    workflow::{self, Node, conditions::Ready},
 };
 
 use crate::{
@@ -30,7 +30,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
         .node(
             Node::new(KubernetesDependent::new(WebDeployment))
                 .depends_on("HtmlConfigMap")
-                .ready_postcondition(DeploymentReady),
+                .ready_postcondition(Ready),
         )
         .node(Node::new(KubernetesDependent::new(WebService)).depends_on("HtmlConfigMap"))
         .node(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use super::world::{Started, System, Thing, key, pass, seconds};
-use crate::{CachingInboundEventSource, SimpleInboundEventSource};
+use crate::event_source::external::{CachingInboundEventSource, SimpleInboundEventSource};
 
 fn declared(system: &System) -> CachingInboundEventSource<ConfigMap, Thing, u8> {
     let system = system.clone();

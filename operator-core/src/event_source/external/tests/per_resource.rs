@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 
 use super::world::{Started, System, Thing, key, pass, seconds};
-use crate::{PerResourcePollingEventSource, observe::SourceHealth};
+use crate::{event_source::external::PerResourcePollingEventSource, observe::SourceHealth};
 
 const PERIOD: Duration = seconds(30);
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::FutureExt;
 
 use super::world::{Started, System, Thing, key, pass, seconds};
-use crate::{PollingEventSource, observe::SourceHealth};
+use crate::{event_source::external::PollingEventSource, observe::SourceHealth};
 
 const PERIOD: Duration = seconds(30);
 
