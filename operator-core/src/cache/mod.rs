@@ -13,7 +13,7 @@
 //! ```
 //!
 //! An [`Informer`] follows one type of object. JOSDK: `InformerManager` with its `TemporaryResourceCache` and
-//! `EventFilterSupport`. [`SecondaryIndex`] relates secondaries and primaries. JOSDK: `DefaultPrimaryToSecondaryIndex`.
+//! `EventFilterSupport`. `SecondaryIndex` relates secondaries and primaries. JOSDK: `DefaultPrimaryToSecondaryIndex`.
 //!
 //! # Guarantees
 //! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,

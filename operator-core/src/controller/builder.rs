@@ -221,7 +221,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Adds an event source: an [`InformerEventSource`], a
-    /// [`FunctionEventSource`](crate::event_source::FunctionEventSource), or one of the user's own.
+    /// [`FunctionEventSource`](crate::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
         self.sources.add(Arc::new(source));
         self

@@ -10,8 +10,10 @@
 //!                                                 └── yes ───────────────────▶ Matched
 //! ```
 //!
-//! - [`KubernetesDependent`]: an object in the cluster; say by [`Desired`] what it should look like.
-//! - [`BulkKubernetesDependent`]: any number of objects of one kind; say by [`BulkDesired`] which.
+//! - [`KubernetesDependent`](kubernetes::KubernetesDependent): an object in the cluster; say by [`Desired`] what it should
+//!   look like.
+//! - [`BulkKubernetesDependent`](bulk::BulkKubernetesDependent): any number of objects of one kind; say by
+//!   [`BulkDesired`](bulk::BulkDesired) which.
 //! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and [`bulk::BulkDependentResource`] for any
 //!   number of it.
 //!

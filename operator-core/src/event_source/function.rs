@@ -16,7 +16,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// An origin of events outside of the cluster, or a timer, as one asynchronous function that wakes primaries.
 /// JOSDK: `TimerEventSource`. For what another system has or pushes, there are sources with a cache: see
-/// [`PollingEventSource`](super::PollingEventSource) and its like.
+/// [`PollingEventSource`](crate::PollingEventSource) and its like.
 ///
 /// The function is called when the controller starts and dropped when it stops; it may end by itself. Each start calls
 /// it anew. If it panics the source is unhealthy, and the function is called again after a pause.

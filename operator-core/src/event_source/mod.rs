@@ -75,8 +75,8 @@ pub use sources::Sources;
 
 /// A running origin of changes. JOSDK: `EventSource`.
 ///
-/// Most sources of the user's own are a [`FunctionEventSource`]. One that the first run has to wait for, or that knows
-/// how it is, implements this trait, and [`SourceDeclaration`] to be given to a controller:
+/// Most sources of the user's own are a [`FunctionEventSource`](crate::FunctionEventSource). One that the first run has to
+/// wait for, or that knows how it is, implements this trait, and [`SourceDeclaration`] to be given to a controller:
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -255,7 +255,7 @@ impl fmt::Debug for Wiring {
 }
 
 /// A declared event source, before the controller runs. Implemented by [`InformerEventSource`] and
-/// [`FunctionEventSource`]; [`EventSource`] shows one of the user's own.
+/// [`FunctionEventSource`](crate::FunctionEventSource); [`EventSource`] shows one of the user's own.
 pub trait SourceDeclaration: fmt::Debug + Send + Sync {
     /// The name of the source that will be built.
     fn name(&self) -> String;

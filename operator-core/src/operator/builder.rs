@@ -168,7 +168,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// How long a stop waits for runs under way before it drops them.
+    /// How long a stop waits for runs under way before it drops them; by default 25 s.
     pub fn termination_timeout(mut self, timeout: Duration) -> Self {
         self.settings.termination_timeout = timeout;
         self

@@ -7,15 +7,15 @@
 //!                                                     RunExecutor (given when it starts to run)
 //! ```
 //!
-//! Read in this order: [`machine`] takes all decisions and is a function of its inputs; [`Processor`] and
-//! [`ProcessorTask`] are the thin shell around it; [`Retry`] and [`RateLimiter`] are the two policies that users choose.
+//! Read in this order: `machine` takes all decisions and is a function of its inputs; `Processor` and
+//! `ProcessorTask` are the thin shell around it; [`Retry`] and [`RateLimiter`] are the two policies that users choose.
 //! JOSDK: `EventProcessor`, `ResourceStateManager` and `TimerEventSource`.
 //!
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
-//! - What was sent before [`Processor::snapshot`] is part of its answer.
+//! - What was sent before `Processor::snapshot` is part of its answer.
 //! - A run that panics is a failed run; neither the processor nor other primaries notice.
-//! - Dropping the [`ProcessorTask`] (or its future) cancels all runs, and tells the observers what is not waiting and not
+//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and tells the observers what is not waiting and not
 //!   known any more.
 //!
 //! # Assumptions

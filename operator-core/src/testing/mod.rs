@@ -47,8 +47,9 @@ pub use test_cluster::{
 /// }
 /// ```
 ///
-/// On the real server the runtime has threads, without `flavor = "current_thread"`. A test that needs what the in-process server doesn't have says so, as in
-/// `#[operator_test(real = "webhooks")]`. Inside the process it must fail then, so that no exception outlives its reason.
+/// On the real server the runtime has threads, unless the attribute says `flavor = "current_thread"`. A test that needs
+/// what the in-process server doesn't have says so, as in `#[operator_test(real = "webhooks")]`. Inside the process it
+/// must fail then, so that no exception outlives its reason.
 pub use operator_macros::operator_test;
 
 /// What macros expand to.

@@ -7,15 +7,15 @@
 //!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.workflow().reconcile().await
 //!        └─ standalone: …event_sources_of(&workflow)                           workflow.reconcile(&primary, context).await
 //!
-//! declarations ──▶ Graph (once)          ┌──── step ────▶ run: asks conditions, calls dependents
-//!                    │                   │                                │
-//!                    └──▶ Plan (each run) ◀──── answer ────────────────┘
-//!                                        │
-//!                                        ▼
-//!                             a Fate, and so a NodeState, for every node
+//! declarations ──▶ Graph (once)    ┌──── step ────▶ run: asks conditions, calls dependents
+//!                    │             │                                │
+//!                    └──▶ Plan (each run) ◀──── answer ─────────────┘
+//!                                  │
+//!                                  ▼
+//!                      a Fate, and so a NodeState, for every node
 //! ```
 //!
-//! All decisions are in [`graph`] and [`plan`], which know neither the API server nor a clock.
+//! All decisions are in `graph` and `plan`, which know neither the API server nor a clock.
 //!
 //! # Guarantees
 //! - A node runs after everything it depends on is ready; it is deleted after everything that depends on it is gone.

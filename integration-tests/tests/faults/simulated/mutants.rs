@@ -1,5 +1,5 @@
-//! The simulation finds what it is for: bugs planted into the library, and one in a reconciler, each within a stated number
-//! of schedules. The library without them passes the same schedules.
+//! The simulation finds what it is for: bugs planted into the library, and two in reconcilers, each within a stated number
+//! of schedules. Without them the same schedules pass.
 
 use std::{
     sync::{

@@ -79,7 +79,7 @@ pub enum Match {
     /// Applying again would change nothing.
     Equal,
     /// Applying would change something. The paths (`spec.template.spec.containers[0].image`) say where, at most
-    /// [`MAX_PATHS`] of them and never with a value, so they are fit for a log even if the object is a Secret.
+    /// eight of them and never with a value, so they are fit for a log even if the object is a Secret.
     ///
     /// Items of lists are named by their position in the desired object, or in the actual one if they are not wanted
     /// any more.
