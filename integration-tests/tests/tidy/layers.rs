@@ -21,7 +21,6 @@ const FLOORS: &[(&str, u8)] = &[
     ("dispatcher", 5),
     ("dependent", 5),
     ("workflow", 6),
-    ("component", 6),
     ("controller", 7),
     ("operator", 8),
     ("cli", 9),
