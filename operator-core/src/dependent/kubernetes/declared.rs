@@ -19,9 +19,7 @@ use crate::{
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 /// use operator_core::{
-///     BoxError, Context, InformerEventSource, ObjectKey,
-///     dependent::{Capabilities, Desired, KubernetesDependent},
-///     event_source::WatchScope,
+///     BoxError, Context, Desired, InformerEventSource, KubernetesDependent, WatchScope, dependent::Capabilities,
 /// };
 ///
 /// struct Report;
