@@ -14,11 +14,11 @@ pub(crate) mod workflow;
 
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
-pub(crate) use context::Context;
-pub(crate) use context::ControllerContext;
 pub use context::RunContext;
-pub(crate) use control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl};
-pub(crate) use control::{ErrorStatus, SerializedStatus};
+pub(crate) use context::{Context, ControllerContext};
+pub(crate) use control::{
+    DeleteControl, ErrorStatus, ErrorStatusUpdateControl, SerializedStatus, UpdateControl,
+};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
