@@ -11,7 +11,6 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use tempfile::TempDir;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -25,35 +24,86 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A package in an empty folder beside the clone, with the dependencies that the README names.
+/// A package without code that asks for the features that the workspace's own tests ask for, so that what was checked for
+/// them isn't checked again. What it lacks costs time only. `README_ALONE=1` leaves it out: then the README's lines have to
+/// do alone, as for its reader.
+const ALIKE: &str = r#"
+[package]
+name = "alike"
+edition = "2024"
+
+[dependencies]
+bitflags = { version = "2", features = ["std"] }
+either = { version = "1", features = ["use_std"] }
+fastrand = "2"
+kube = { version = "5", default-features = false, features = ["runtime", "unstable-runtime"] }
+tokio = { version = "1", features = ["process", "io-util", "test-util"] }
+tokio-rustls = { version = "0.26", default-features = false, features = ["ring"] }
+tokio-util = { version = "0.7", features = ["time"] }
+zerocopy = { version = "0.8", features = ["derive"] }
+
+[build-dependencies]
+proc-macro2 = { version = "1", features = ["span-locations"] }
+syn = { version = "3", features = ["visit", "visit-mut"] }
+"#;
+
+/// The profile of development in the workspace's manifest. The library for tests is none of an operator's crates.
+fn profile(manifest: &str) -> String {
+    let sections = manifest.split("\n[").skip(1).filter(|section| section.starts_with("profile.dev"));
+    sections
+        .filter(|section| !section.contains("test-cluster"))
+        .map(|section| format!("[{section}\n"))
+        .collect()
+}
+
+/// A package in a folder beside the clone, with the dependencies that the README names.
 pub(crate) struct Beside {
-    _folder: TempDir,
     pub(crate) package: PathBuf,
-    repository: PathBuf,
 }
 
 impl Beside {
     pub(crate) fn new(repository: &Path, name: &str) -> Result<Self> {
         let readme = fs::read_to_string(repository.join("README.md"))?;
         let dependencies = block(&readme, "## An operator", "toml")?;
-        let folder = tempfile::tempdir()?;
-        symlink(repository, folder.path().join("operator-sdk"))?;
-        let package = folder.path().join(name);
+        // Always the same folder, with one path to the library: it is checked once for all packages.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside");
+        let package = folder.join(name);
+        if package.exists() {
+            fs::remove_dir_all(&package)?;
+        }
         fs::create_dir_all(package.join("src"))?;
-        let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}");
+        let clone = folder.join("operator-sdk");
+        symlink(repository, &clone).or_else(|error| if clone.is_symlink() { Ok(()) } else { Err(error) })?;
+        let leads_to = fs::read_link(&clone)?;
+        ensure!(leads_to == repository, "{} leads to {}: remove it", clone.display(), leads_to.display());
+        let profile = profile(&fs::read_to_string(repository.join("Cargo.toml"))?);
+        let mut manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[workspace]\n\n{dependencies}\n{profile}"
+        );
+        if std::env::var_os("README_ALONE").is_none() {
+            manifest.push_str("[dependencies.alike]\npath = \"alike\"\n");
+            fs::create_dir_all(package.join("alike/src"))?;
+            fs::write(package.join("alike/src/lib.rs"), "")?;
+            fs::write(package.join("alike/Cargo.toml"), ALIKE)?;
+        }
         fs::write(package.join("Cargo.toml"), manifest)?;
         // The same versions as everywhere else, so that this test is about the README and not about today's registry.
         fs::copy(repository.join("Cargo.lock"), package.join("Cargo.lock"))?;
-        Ok(Self { _folder: folder, package, repository: repository.to_owned() })
+        Ok(Self { package })
     }
 
-    /// Runs cargo. With the workspace's target folder and profile, what was checked there isn't checked again.
+    /// Runs cargo, with the workspace's target folder.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().context("a folder above")?;
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["--config", "profile.dev.debug='line-tables-only'"]);
-        cargo.args(["--config", "profile.dev.package.'*'.debug=false"]);
         cargo.args(arguments).current_dir(&self.package);
-        Ok(cargo.env("CARGO_TARGET_DIR", self.repository.join("target")).output()?)
+        // What cargo has told this test about its own package: build scripts that ask for it would run again, here and in
+        // the workspace's next build, and all that stands above them would be built again.
+        let of_this_package = |name: &str| name.starts_with("CARGO_") && name != "CARGO_HOME";
+        std::env::vars().filter(|(name, _)| of_this_package(name)).for_each(|(name, _)| {
+            cargo.env_remove(name);
+        });
+        Ok(cargo.env("CARGO_TARGET_DIR", target).output()?)
     }
 }
 

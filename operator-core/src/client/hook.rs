@@ -12,7 +12,7 @@ use kube::client::Body;
 use tokio::sync::Mutex;
 use tower::{BoxError, Service, util::BoxService};
 
-use super::{ResponseBody, Transport, TransportHook};
+use super::{Hook, ResponseBody, Transport, TransportHook};
 
 /// The answer to a request, or why there is none.
 pub type Answer = Result<Response<ResponseBody>, BoxError>;
@@ -74,7 +74,10 @@ impl TransportHook {
     /// The transport that this hook makes of `transport`.
     #[must_use]
     pub fn wrap(&self, transport: Transport) -> Transport {
-        (self.wrap)(transport)
+        match &self.0 {
+            Hook::Around(wrap) => wrap(transport),
+            Hook::Server(server) => server(),
+        }
     }
 }
 

@@ -82,21 +82,31 @@ pub type Transport = BoxService<Request<Body>, Response<ResponseBody>, BoxError>
 /// Wraps the transport of every client an operator builds, for example to count requests or to inject faults; or stands
 /// in for the network.
 #[derive(Clone)]
-pub struct TransportHook {
-    wrap: Arc<dyn Fn(Transport) -> Transport + Send + Sync>,
-    is_server: bool,
+pub struct TransportHook(Hook);
+
+#[derive(Clone)]
+enum Hook {
+    Around(Arc<dyn Fn(Transport) -> Transport + Send + Sync>),
+    Server(Arc<dyn Fn() -> Transport + Send + Sync>),
 }
 
 impl TransportHook {
     /// A hook that applies `wrap` to each transport.
     pub fn new(wrap: impl Fn(Transport) -> Transport + Send + Sync + 'static) -> Self {
-        Self { wrap: Arc::new(wrap), is_server: false }
+        Self(Hook::Around(Arc::new(wrap)))
     }
 
     /// A hook that answers requests instead of the network, below all other hooks and below the end of an operator's
     /// requests. A request arrives with the headers of its configuration, those of an impersonation too.
     pub fn server(transport: impl Fn() -> Transport + Send + Sync + 'static) -> Self {
-        Self { wrap: Arc::new(move |_network| transport()), is_server: true }
+        Self(Hook::Server(Arc::new(transport)))
+    }
+
+    fn server_transport(&self) -> Option<Transport> {
+        match &self.0 {
+            Hook::Server(transport) => Some(transport()),
+            Hook::Around(_) => None,
+        }
     }
 }
 
@@ -225,16 +235,20 @@ fn transport(
     config.headers.clear();
     let nobody = AuthInfo { impersonate: None, impersonate_uid: None, ..config.auth_info };
     config.auth_info = AuthInfo { impersonate_groups: None, impersonate_user_extra: None, ..nobody };
-    let builder = ClientBuilder::try_from(config).map_err(invalid)?;
-    Ok(builder.with_layer(&layer_fn(|service| {
-        let boxed = ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
-            response.map(BodyExt::boxed_unsync)
-        });
-        let apply = |inner, is_server| {
-            let hooks = hooks.iter().filter(|hook| hook.is_server == is_server);
-            hooks.fold(inner, |inner, hook| hook.wrap(inner))
-        };
-        let server = apply(BoxService::new(boxed), true);
-        BoxService::new(who.layer(apply(fence.wrap(server), false)))
+    // A server needs no network: neither connections nor the certificates that this machine trusts.
+    let server = hooks.iter().rev().find_map(TransportHook::server_transport);
+    let builder = match server {
+        Some(server) => ClientBuilder::new(server, config.default_namespace),
+        None => ClientBuilder::try_from(config).map_err(invalid)?.with_layer(&layer_fn(|service| {
+            BoxService::new(ServiceExt::<Request<Body>>::map_response(
+                service,
+                |response: Response<Box<DynBody>>| response.map(BodyExt::boxed_unsync),
+            ))
+        })),
+    };
+    Ok(builder.with_layer(&layer_fn(|server| {
+        let around = hooks.iter().filter(|hook| matches!(hook.0, Hook::Around(_)));
+        let hooked = around.fold(fence.wrap(server), |inner, hook| hook.wrap(inner));
+        BoxService::new(who.layer(hooked))
     })))
 }

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Client;
 use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
@@ -36,32 +35,26 @@ impl Scene {
     }
 
     pub(super) fn with(configure: impl FnOnce(&mut InformerConfig<ConfigMap>)) -> Self {
-        Self::made(configure, |config, client, environment, told| {
-            Informer::new(config, client, environment, Arc::new(told))
-        })
+        let mut config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
+        configure(&mut config);
+        Self::made(config, None)
     }
 
     /// A scene whose informer holds so many objects in full.
     pub(super) fn bounded(max_objects: u64) -> Self {
-        Self::made(
-            |_| {},
-            |config, client, environment, told| {
-                let bounds = Bounds::new(max_objects);
-                Informer::bounded(config, &bounds, client, environment, Arc::new(told)).unwrap()
-            },
-        )
+        let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
+        Self::made(config, Some(Bounds::new(max_objects)))
     }
 
-    fn made(
-        configure: impl FnOnce(&mut InformerConfig<ConfigMap>),
-        make: impl FnOnce(InformerConfig<ConfigMap>, Client, Environment, Arc<Recorder>) -> Informer<ConfigMap>,
-    ) -> Self {
+    fn made(config: InformerConfig<ConfigMap>, bounds: Option<Bounds<ConfigMap>>) -> Self {
         let (client, server) = scripted();
         let told = Arc::new(Recorder::default());
-        let mut config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-        configure(&mut config);
         let environment = Environment::real().with_seed(SEED);
-        let informer = make(config, client, environment.clone(), Arc::clone(&told));
+        let (env, recorder) = (environment.clone(), Arc::new(Arc::clone(&told)));
+        let informer = match bounds {
+            Some(bounds) => Informer::bounded(config, &bounds, client, env, recorder).unwrap(),
+            None => Informer::new(config, client, env, recorder),
+        };
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
         let running = environment.spawn(async move {

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures::{FutureExt, future::LocalBoxFuture};
 use parking_lot::Mutex;
 
 use super::{
@@ -102,16 +103,23 @@ where
     F: Fn(Sim) -> A + Sync,
     A: Future<Output = ()>,
 {
-    let calm = in_thread(|| run(&test, &Choices::replayed(Tape::calm()), None));
+    explore_any(name, &settings, &|sim| test(sim).boxed_local())
+}
+
+/// A simulation's test without its type, so that what runs it is compiled once and not for each test.
+pub(super) type Test<'t> = &'t (dyn Fn(Sim) -> LocalBoxFuture<'t, ()> + Sync + 't);
+
+fn explore_any(name: &str, settings: &Settings, test: Test<'_>) -> Result<Report, Box<Failure>> {
+    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
     let calm = Arc::new(calm.run);
-    let jobs = jobs(&settings, &calm);
-    let (report, failed) = all(&settings, &jobs, &calm, &test);
+    let jobs = jobs(settings, &calm);
+    let (report, failed) = all(settings, &jobs, &calm, test);
     match failed {
         None => report.complete(settings.schedules),
-        Some((job, outcome)) => Err(Box::new(explain(name, &jobs[job], outcome, &calm, &test))),
+        Some((job, outcome)) => Err(Box::new(explain(name, &jobs[job], outcome, &calm, test))),
     }
 }
 
@@ -121,9 +129,10 @@ where
     F: Fn(Sim) -> A + Sync,
     A: Future<Output = ()>,
 {
+    let test: Test<'_> = &|sim| test(sim).boxed_local();
     in_thread(|| {
-        let calm = Arc::new(run(&test, &Choices::replayed(Tape::calm()), None).run);
-        run(&test, &Choices::seeded(seed), Some(&calm)).trace()
+        let calm = Arc::new(run(test, &Choices::replayed(Tape::calm()), None).run);
+        run(test, &Choices::seeded(seed), Some(&calm)).trace()
     })
 }
 
@@ -157,16 +166,12 @@ fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
 }
 
 /// Runs all jobs on several threads, until one fails; of several that do, the first.
-fn all<F, A>(
+fn all(
     settings: &Settings,
     jobs: &[Job],
     calm: &Arc<CalmRun>,
-    test: &F,
-) -> (Report, Option<(usize, Outcome)>)
-where
-    F: Fn(Sim) -> A + Sync,
-    A: Future<Output = ()>,
-{
+    test: Test<'_>,
+) -> (Report, Option<(usize, Outcome)>) {
     let (next, report) = (AtomicU64::new(0), Mutex::new(Report::default()));
     let failed: Mutex<Option<(usize, Outcome)>> = Mutex::new(None);
     let work = || {
@@ -194,11 +199,7 @@ where
 }
 
 /// Makes a failing schedule small, and looks whether it repeats itself.
-fn explain<F, A>(name: &str, job: &Job, outcome: Outcome, calm: &Arc<CalmRun>, test: &F) -> Failure
-where
-    F: Fn(Sim) -> A + Sync,
-    A: Future<Output = ()>,
-{
+fn explain(name: &str, job: &Job, outcome: Outcome, calm: &Arc<CalmRun>, test: Test<'_>) -> Failure {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
     let again = |choices: Choices| in_thread(|| run(test, &choices, Some(calm)));
     let diverges = divergence(&outcome.trace(), &again(job.choices()).trace());

@@ -107,7 +107,7 @@ impl Sim {
     /// Lets a user do something meanwhile. Several users act at the same time.
     pub fn user(&self, script: impl AsyncFnOnce(User) + 'static) {
         let user = User { world: Rc::clone(&self.world), client: self.world.client.clone() };
-        self.world.run_script(async move { script(user).await });
+        self.world.run_script(Box::pin(async move { script(user).await }));
     }
 
     /// From now on bad luck goes by `plan`, until [`Sim::settle`]. Without a plan nothing goes wrong.

@@ -14,6 +14,7 @@ use tokio::{runtime::Builder, task::LocalSet};
 use super::{
     CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
     canary::{Canaries, Listener},
+    check::Test,
     oracles,
     record::{Call, Record},
     world::{Setting, World},
@@ -46,11 +47,7 @@ impl Outcome {
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Runs `test` with these choices. Without a calm run to compare with, it is the calm run.
-pub(super) fn run<F, A>(test: &F, choices: &Choices, calm: Option<&Arc<CalmRun>>) -> Outcome
-where
-    F: Fn(Sim) -> A,
-    A: Future<Output = ()>,
-{
+pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>) -> Outcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let canaries = Canaries::default();

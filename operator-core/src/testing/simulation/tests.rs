@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
@@ -350,7 +351,7 @@ request apply shelfs\t1
 request get shelfs\t4x5"
         ));
         let choices = Choices::replayed(tape.expect("a tape"));
-        let test = |sim: Sim| story(sim, Bug::None);
+        let test = |sim: Sim| story(sim, Bug::None).boxed_local();
         let calm = Arc::new(schedule::run(&test, &Choices::replayed(Tape::calm()), None).run);
         let outcome = schedule::run(&test, &choices, Some(&calm));
         assert_eq!(outcome.faults.get("read: answered 504"), Some(&4));

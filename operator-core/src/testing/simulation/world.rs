@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::LocalBoxFuture;
 use kube::{Client, Config};
 use tokio::{task::JoinHandle, time::timeout};
 
@@ -172,7 +173,7 @@ impl World {
         }
     }
 
-    pub(super) fn run_script(&self, script: impl Future<Output = ()> + 'static) {
+    pub(super) fn run_script(&self, script: LocalBoxFuture<'static, ()>) {
         self.scripts.borrow_mut().push(tokio::task::spawn_local(script));
     }
 
