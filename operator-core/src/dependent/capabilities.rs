@@ -1,6 +1,6 @@
 //! What a dependent may do.
 
-/// What a dependent may do with its resource. Answers to JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
+/// What a dependent may do with its resource. JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
 /// `GarbageCollected`, where the framework knows how to do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]

@@ -3,7 +3,7 @@
 //! The library never talks to a global recorder by itself: each operator has an `Arc<dyn Metrics>`, so that operators
 //! that run side by side (as tests do) read their own numbers. [`MetricsFacade`] hands everything on to the `metrics`
 //! crate, and so to whatever exporter the program has installed; [`PrometheusMetrics`] is what the operator's own HTTP
-//! listener serves; [`Recorded`] is for tests; [`AggregatedMetrics`] fans out. Answers to JOSDK's `MicrometerMetricsV2`.
+//! listener serves; [`Recorded`] is for tests; [`AggregatedMetrics`] fans out. JOSDK's `MicrometerMetricsV2`.
 //!
 //! # Guarantees
 //! - No metric carries the name of an object: their number stays bounded however many objects there are.

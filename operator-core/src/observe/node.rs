@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
-/// What a dependent did to a resource. Answers to JOSDK's `ReconcileResult.Operation`.
+/// What a dependent did to a resource. JOSDK's `ReconcileResult.Operation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Operation {
     /// It didn't exist, and was created.

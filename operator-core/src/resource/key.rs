@@ -34,7 +34,7 @@ impl Cluster {
 /// Identifies an object of a given kind: cluster, namespace (none when cluster-scoped) and name.
 ///
 /// Cheap to clone. The uid is deliberately not part of it: two objects that follow one another under one name share
-/// the key, and whatever must tell them apart keeps the uid beside it. Answers to JOSDK's `ResourceID`.
+/// the key, and whatever must tell them apart keeps the uid beside it. JOSDK's `ResourceID`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey(Arc<Parts>);
 

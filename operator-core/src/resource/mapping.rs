@@ -10,7 +10,7 @@ use super::{Cluster, ObjectKey, ResourceType};
 /// namespaces, or because the object must not go with its primary by itself.
 ///
 /// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on, so that what an operator
-/// made before it was ported is found again. Answers to JOSDK's `Mappers.fromDefaultAnnotations` and `fromAnnotation`.
+/// made before it was ported is found again. JOSDK's `Mappers.fromDefaultAnnotations` and `fromAnnotation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappingAnnotations {
     name: Cow<'static, str>,

@@ -51,7 +51,7 @@ impl Settled {
     }
 }
 
-/// An operator inside a test. Answers to JOSDK's `LocallyRunOperatorExtension`.
+/// An operator inside a test. JOSDK's `LocallyRunOperatorExtension`.
 ///
 /// It lives on the test's own runtime and ends with it at the latest.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
-/// primaries. Answers to JOSDK's `Workflow`.
+/// primaries. JOSDK's `Workflow`.
 pub struct Workflow<P: KubeObject>(pub(super) Arc<Declared<P>>);
 
 pub(super) struct Declared<P: KubeObject> {
@@ -160,7 +160,7 @@ pub(crate) struct WorkflowSources {
     pub(crate) conditional: Vec<DependentSource>,
 }
 
-/// Declares a workflow. Answers to JOSDK's `WorkflowBuilder`.
+/// Declares a workflow. JOSDK's `WorkflowBuilder`.
 #[must_use = "a workflow has to be built"]
 pub struct WorkflowBuilder<P: KubeObject> {
     nodes: Vec<Node<P>>,

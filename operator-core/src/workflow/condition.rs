@@ -61,7 +61,7 @@ impl<P: KubeObject> NodeView<'_, P> {
     }
 }
 
-/// Asked about a node before or after it runs. Answers to JOSDK's `Condition` and `DetailedCondition`.
+/// Asked about a node before or after it runs. JOSDK's `Condition` and `DetailedCondition`.
 ///
 /// ```
 /// use std::sync::Arc;

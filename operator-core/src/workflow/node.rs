@@ -10,7 +10,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Declares a dependent as part of a workflow: what it depends on, and its conditions. Answers to JOSDK's `@Dependent`
+/// Declares a dependent as part of a workflow: what it depends on, and its conditions. JOSDK's `@Dependent`
 /// within `@Workflow`.
 #[must_use = "a node does nothing until it is given to a workflow"]
 pub struct Node<P: KubeObject> {

@@ -8,7 +8,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Any number of things that should exist because a primary of type `P` does, wherever they are. Answers to JOSDK's
+/// Any number of things that should exist because a primary of type `P` does, wherever they are. JOSDK's
 /// `BulkDependentResource`.
 ///
 /// What it can do is said by further traits, [`BulkCreator`], [`BulkUpdater`] and [`BulkDeleter`], and by the calls that name
@@ -39,7 +39,7 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     }
 }
 
-/// Creates what is missing. Answers to JOSDK's `CRUDBulkDependentResource` without the rest.
+/// Creates what is missing. JOSDK's `CRUDBulkDependentResource` without the rest.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't create",
     note = "implement `BulkCreator<{P}>`, or leave out `.creates()`"
@@ -69,7 +69,7 @@ pub trait BulkCreator<P: KubeObject>: BulkDependentResource<P> {
 }
 
 /// Keeps what is needed to find each resource again in an object in the cluster of its own: the id that the other system gave
-/// it, say. Answers to JOSDK's `BulkDependentResource` with explicit state.
+/// it, say. JOSDK's `BulkDependentResource` with explicit state.
 ///
 /// The object is created right after the resource, and deleted right after it. A crash between the two creates leaks a
 /// resource that nobody knows of.

@@ -14,7 +14,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// What objects there should be in the cluster for a primary of type `P`. Answers to JOSDK's `desiredResources`.
+/// What objects there should be in the cluster for a primary of type `P`. JOSDK's `desiredResources`.
 ///
 /// Their keys are their names and namespaces. The owner references, or what else is needed to find the primary again, are
 /// added by the framework.
@@ -34,7 +34,7 @@ pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
 }
 
 /// Declares that any number of objects of one kind follow from a primary: those that are not desired any more are deleted.
-/// Answers to JOSDK's `BulkDependentResource` in its Kubernetes form.
+/// JOSDK's `BulkDependentResource` in its Kubernetes form.
 ///
 /// The objects that it is about are all of the kind that belong to the primary and come from its event source. Where other
 /// dependents of the primary have objects of the same kind, tell them apart by [`selects`](Self::selects), or they are

@@ -17,7 +17,7 @@ use crate::{
 
 pub use declared::CustomDependent;
 
-/// Something that should exist because a primary of type `P` does, wherever it is. Answers to JOSDK's
+/// Something that should exist because a primary of type `P` does, wherever it is. JOSDK's
 /// `DependentResource`.
 ///
 /// What it can do is said by further traits, [`Creator`], [`Updater`] and [`Deleter`], and by the calls that name them:
@@ -52,7 +52,7 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     }
 }
 
-/// Creates what is missing. Answers to JOSDK's `Creator`.
+/// Creates what is missing. JOSDK's `Creator`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't create",
     note = "implement `Creator<{P}>`, or leave out `.creates()`"
@@ -77,7 +77,7 @@ pub trait Creator<P: KubeObject>: DependentResource<P> {
 }
 
 /// Keeps what is needed to find a resource again in an object in the cluster: the id that the other system gave it, say.
-/// Answers to JOSDK's `DependentResourceWithExplicitState`.
+/// JOSDK's `DependentResourceWithExplicitState`.
 ///
 /// The object is created right after the resource. When the resource is deleted it goes after it, so that nothing is
 /// forgotten that still exists. A crash between the two creates leaks a resource that nobody knows of.
@@ -101,7 +101,7 @@ pub trait ExplicitState<P: KubeObject>: Creator<P> {
     ) -> Result<Self::State, BoxError>;
 }
 
-/// Changes what is not as desired. Answers to JOSDK's `Updater`, with its matcher.
+/// Changes what is not as desired. JOSDK's `Updater`, with its matcher.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't update",
     note = "implement `Updater<{P}>`, or leave out `.updates()`"
@@ -129,7 +129,7 @@ pub trait Updater<P: KubeObject>: Creator<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
-/// Deletes what is not wanted any more, and before its primary goes. Answers to JOSDK's `Deleter`.
+/// Deletes what is not wanted any more, and before its primary goes. JOSDK's `Deleter`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't delete",
     note = "implement `Deleter<{P}>`, or leave out `.deletes()`"

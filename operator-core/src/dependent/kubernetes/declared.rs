@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Declares that an object in the cluster follows from a primary: create, update and garbage collection by an owner
-/// reference, unless told otherwise. Answers to JOSDK's `KubernetesDependentResource`.
+/// reference, unless told otherwise. JOSDK's `KubernetesDependentResource`.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};

@@ -11,7 +11,7 @@ use crate::{
 
 impl<K: KubeObject> Managed<K> {
     /// `desired` with what is needed to find its primary again: an owner reference where the garbage collector is to delete
-    /// it, otherwise annotations. Answers to JOSDK's `addMetadata`.
+    /// it, otherwise annotations. JOSDK's `addMetadata`.
     pub(in crate::dependent) fn marked<P: KubeObject>(
         &self,
         mut desired: K,

@@ -26,7 +26,7 @@ impl fmt::Display for ConditionKind {
     }
 }
 
-/// The answer of a condition: whether it is met, why, and a detail for those who know its type. Answers to JOSDK's
+/// The answer of a condition: whether it is met, why, and a detail for those who know its type. JOSDK's
 /// `DetailedCondition.Result`.
 ///
 /// ```

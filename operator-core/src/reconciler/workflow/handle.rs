@@ -83,7 +83,7 @@ pub(crate) struct Remembered {
     pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
 }
 
-/// The workflow of a run. Got from [`Context::workflow`]. Answers to JOSDK's
+/// The workflow of a run. Got from [`Context::workflow`]. JOSDK's
 /// `ManagedWorkflowAndDependentResourceContext`.
 pub struct WorkflowHandle<'c, P: KubeObject> {
     pub(crate) context: &'c Context<P>,

@@ -20,7 +20,7 @@ pub struct NodeResult {
     pub error: Option<Arc<BoxError>>,
 }
 
-/// What a workflow did in one run, for every node. Answers to JOSDK's `WorkflowReconcileResult` and
+/// What a workflow did in one run, for every node. JOSDK's `WorkflowReconcileResult` and
 /// `WorkflowCleanupResult`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkflowResult {

@@ -71,7 +71,7 @@ impl fmt::Debug for Secondary {
     }
 }
 
-/// What one reconcile of a dependent did: nothing, one resource, or several of a bulk dependent. Answers to JOSDK's
+/// What one reconcile of a dependent did: nothing, one resource, or several of a bulk dependent. JOSDK's
 /// `ReconcileResult`.
 #[derive(Clone, Debug, Default)]
 pub struct ReconcileResult {

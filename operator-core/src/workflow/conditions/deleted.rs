@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
-/// Answers to JOSDK's `KubernetesResourceDeletedCondition`.
+/// JOSDK's `KubernetesResourceDeletedCondition`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceDeleted;
 

@@ -10,7 +10,7 @@ use crate::{
 
 /// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
 /// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
-/// watch CustomResourceDefinitions. Answers to JOSDK's `CRDPresentActivationCondition`.
+/// watch CustomResourceDefinitions. JOSDK's `CRDPresentActivationCondition`.
 pub struct CrdPresent<K = ()> {
     name: String,
     kind: PhantomData<fn() -> K>,
