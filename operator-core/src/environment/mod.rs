@@ -12,7 +12,6 @@ mod tasks;
 
 use std::{future::Future, sync::Arc};
 
-use futures::FutureExt;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
@@ -102,8 +101,6 @@ impl Environment {
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
-        // Without its type, so that the runtime's code is compiled once for each kind of answer and not for each task.
-        let future = future.boxed();
         let Some(hook) = &self.hook else { return self.tasks.spawn(future) };
         let task = hook.begins();
         let handle = self.tasks.spawn(Ordered::new(future, Arc::clone(hook), task));

@@ -8,7 +8,6 @@ use std::{
     task::{Context, Poll},
 };
 
-use futures::future::BoxFuture;
 use tokio::task::AbortHandle;
 
 /// Is told of each task that an [`Environment`](super::Environment) starts, and may let others go first. For simulations;
@@ -28,22 +27,22 @@ pub trait TaskHook: fmt::Debug + Send + Sync {
 }
 
 /// A future that lets others go first whenever the hook says so.
-pub(super) struct Ordered<T> {
-    future: BoxFuture<'static, T>,
+pub(super) struct Ordered<F> {
+    future: Pin<Box<F>>,
     hook: Arc<dyn TaskHook>,
     task: u64,
 }
 
-impl<T> Ordered<T> {
-    pub(super) fn new(future: BoxFuture<'static, T>, hook: Arc<dyn TaskHook>, task: u64) -> Self {
-        Self { future, hook, task }
+impl<F> Ordered<F> {
+    pub(super) fn new(future: F, hook: Arc<dyn TaskHook>, task: u64) -> Self {
+        Self { future: Box::pin(future), hook, task }
     }
 }
 
-impl<T> Future for Ordered<T> {
-    type Output = T;
+impl<F: Future> Future for Ordered<F> {
+    type Output = F::Output;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
         if this.hook.yields(this.task) {
             // Back to the end of the queue of those that are ready.
