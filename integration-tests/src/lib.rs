@@ -9,6 +9,7 @@
 
 mod audit;
 mod cluster;
+mod command;
 mod dependent;
 mod external;
 mod faulty;
@@ -28,6 +29,7 @@ mod writing;
 
 pub use audit::{Audit, Calls};
 pub use cluster::{cluster, cluster_with};
+pub use command::command;
 pub use dependent::{
     Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
     workflow_of, workflow_of_one,

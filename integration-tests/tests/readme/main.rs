@@ -7,10 +7,11 @@ use std::{
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Output,
 };
 
 use anyhow::{Context, Result, ensure};
+use integration_tests::command;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -95,14 +96,8 @@ impl Beside {
     /// Runs cargo, with the workspace's target folder.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().context("a folder above")?;
-        let mut cargo = Command::new(env!("CARGO"));
+        let mut cargo = command(env!("CARGO"));
         cargo.args(arguments).current_dir(&self.package);
-        // What cargo has told this test about its own package: build scripts that ask for it would run again, here and in
-        // the workspace's next build, and all that stands above them would be built again.
-        let of_this_package = |name: &str| name.starts_with("CARGO_") && name != "CARGO_HOME";
-        std::env::vars().filter(|(name, _)| of_this_package(name)).for_each(|(name, _)| {
-            cargo.env_remove(name);
-        });
         Ok(cargo.env("CARGO_TARGET_DIR", target).output()?)
     }
 }

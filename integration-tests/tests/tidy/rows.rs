@@ -8,6 +8,8 @@ use std::{
     time::SystemTime,
 };
 
+use integration_tests::command;
+
 use crate::sources;
 
 /// Category and name.
@@ -69,8 +71,9 @@ fn conformance_binary() -> PathBuf {
     let newest_source = sources_changed();
     let find = || newest_binary().filter(|(_, built)| *built >= newest_source).map(|(path, _)| path);
     find().unwrap_or_else(|| {
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["test", "-p", "integration-tests", "--test", "conformance", "--no-run"]);
+        let mut build = command(env!("CARGO"));
+        // With the features that everything else is built with.
+        build.args(["test", "--workspace", "--test", "conformance", "--no-run"]);
         let built = build.current_dir(sources::root()).status().expect("cargo can be run");
         assert!(built.success(), "the conformance tests don't build");
         newest_binary().expect("the conformance binary lies beside this one").0

@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use integration_tests::command;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -58,15 +59,9 @@ impl Clone {
     pub(crate) fn run(&self, folder: &Path, program: &str, arguments: &[&str]) -> Result<Done> {
         let shown = format!("{program} {}", arguments.join(" "));
         say(&format!("{}: {shown}", self.revision))?;
-        let mut command = Command::new(program);
+        let mut command = command(program);
         command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit());
         command.env("CARGO_TARGET_DIR", folder.join("target")).env("CARGO_TERM_QUIET", "true");
-        // What cargo has told this process is not meant for another package's build.
-        for (name, _) in env::vars()
-            .filter(|(name, _)| name.starts_with("CARGO_PKG") || name.starts_with("CARGO_MANIFEST"))
-        {
-            command.env_remove(name);
-        }
         let started = Instant::now();
         let output = command.output().with_context(|| format!("start {shown}"))?;
         let took = started.elapsed();

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use http::{Method, header::USER_AGENT};
-use integration_tests::{Audit, Calls, DEADLINE, Scene, eventually, once_before};
+use integration_tests::{Audit, Calls, Scene, eventually, once_before};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt, api::PostParams};
 use operator_core::{
@@ -21,7 +21,6 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::time::timeout;
 
 use super::{keeper, keeping, kept, says};
 
@@ -132,14 +131,7 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
     scene.create("one", "first").await?;
     let made = kept(&scene, "one", "first").await?;
     // The object can be read before the server has answered, and a request that ends then is logged as one that failed.
-    let mut creations = 0;
-    let answered = async {
-        while creations == 0 {
-            creations += creations_in(&audit.calls().await?);
-        }
-        anyhow::Ok(())
-    };
-    timeout(DEADLINE, answered).await.context("the server has not answered the write")??;
+    let answered = audit.calls_until("the answer to the write", |calls| creations(calls) > 0).await?;
     proxy.delay(Duration::ZERO);
     assert!(proxy.reset() > 0);
 
@@ -147,15 +139,14 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
     operator.settled().await?;
     let now = scene.api::<ConfigMap>().get("one").await?;
     assert_eq!((now.uid(), now.resource_version()), (made.uid(), made.resource_version()), "written once");
-    creations += creations_in(&audit.calls().await?);
-    assert_eq!(creations, 1);
+    assert_eq!(creations(&answered) + creations(&audit.calls().await?), 1);
     let runs = script.runs.of("one");
     assert!(runs.len() >= 2, "the run whose write was not answered is repeated: {runs:?}");
     runs.last().context("a run")?;
     Ok(())
 }
 
-fn creations_in(calls: &Calls) -> usize {
+fn creations(calls: &Calls) -> usize {
     calls.events().iter().filter(|call| call.resource == "configmaps" && call.code == 201).count()
 }
 

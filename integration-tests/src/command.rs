@@ -1,0 +1,16 @@
+//! Programs that tests and tools start.
+
+use std::{env, ffi::OsStr, process::Command};
+
+/// A command that doesn't hear what cargo has told this process about its own package. A build script that asks for it, such
+/// as ring's, would run again, here and in the workspace's next build, and all that stands above it would be built again.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&*name);
+        }
+    }
+    command
+}
