@@ -39,7 +39,7 @@ impl<K> KubeObject for K where
 
 /// Group, version, kind, plural and scope of a type of object. Cheap to clone.
 ///
-/// JOSDK's `GroupVersionKind`, and knows in addition what the URL of an object needs.
+/// JOSDK's `GroupVersionKind`, with what the URL of an object needs in addition.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceType(Arc<Parts>);
 
