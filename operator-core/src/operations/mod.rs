@@ -49,6 +49,7 @@ mod write;
 
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
+pub(crate) use error::is_servers;
 pub(crate) use findings::Findings;
 pub(crate) use live::live;
 pub use mode::WriteMode;
