@@ -95,6 +95,14 @@ pub enum Error {
         /// How many states of it were tried.
         attempts: u32,
     },
+    /// Somebody else has changed the same list of the object: which of its items was meant can't be told any more.
+    #[error("{kind} {key}: somebody else has changed the same list meanwhile; nothing was written")]
+    Overtaken {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
     /// An object can't be written as JSON.
     #[error("{kind} cannot be serialized")]
     Serialize {
@@ -237,6 +245,7 @@ impl Error {
             | Self::NotServed { .. }
             | Self::Fenced { .. }
             | Self::Contended { .. }
+            | Self::Overtaken { .. }
             | Self::Gone { .. }
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. } => true,
@@ -285,7 +294,7 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if status.code == 409)
-            || matches!(self, Self::Contended { .. })
+            || matches!(self, Self::Contended { .. } | Self::Overtaken { .. })
     }
 
     /// Whether a write of a known object was refused because there is another state of it, another object, or none: which of

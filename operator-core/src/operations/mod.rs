@@ -40,6 +40,7 @@ mod findings;
 mod intent;
 mod live;
 mod mask;
+mod merge;
 mod mode;
 mod primary;
 mod request;

@@ -4,8 +4,11 @@
 //! Each test has a server of its own, inside the process and in virtual time, and an operator whose settings are the default
 //! ones where the test isn't about them.
 
+mod deletions;
+mod echoes;
 mod not_found;
 mod outage;
+mod rebased;
 
 use std::{sync::Arc, time::Duration};
 
