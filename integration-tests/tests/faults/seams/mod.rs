@@ -8,6 +8,7 @@ mod deletions;
 mod echoes;
 mod not_found;
 mod outage;
+mod panics;
 mod rebased;
 
 use std::{sync::Arc, time::Duration};
