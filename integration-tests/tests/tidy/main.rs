@@ -8,6 +8,7 @@ mod links;
 mod lints;
 mod public;
 mod purity;
+mod review;
 mod rows;
 mod servers;
 mod sources;

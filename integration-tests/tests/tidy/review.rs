@@ -1,0 +1,80 @@
+//! The points of the reviews, their tests, and the breaks that show that the tests bite, are one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use crate::{rows::tests_in, sources};
+
+/// A line of `review.tsv`.
+struct Line {
+    point: String,
+    file: String,
+    test: String,
+    breaks: String,
+}
+
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn listed() -> Vec<Line> {
+    let text = read("review.tsv");
+    let lines = text.lines().skip(1).map(|line| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [point, file, test, asserts, breaks] = columns[..] else { panic!("not five columns: {line}") };
+        assert!(!asserts.is_empty(), "nothing is asserted: {line}");
+        let [point, file, test, breaks] = [point, file, test, breaks].map(str::to_owned);
+        Line { point, file, test, breaks }
+    });
+    lines.collect()
+}
+
+/// The breaks, each with the test that it names, without its modules.
+fn breaks() -> BTreeMap<String, String> {
+    let folder =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("breaks")).expect("there are breaks");
+    let mut breaks = BTreeMap::new();
+    for entry in folder.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let id = name.strip_suffix(".patch").unwrap_or_else(|| panic!("{name} is no break"));
+        let text = read(&format!("breaks/{name}"));
+        let test = text.lines().next().and_then(|line| line.strip_prefix("test: "));
+        let test = test.unwrap_or_else(|| panic!("{name} names no test"));
+        breaks.insert(id.to_owned(), test.rsplit("::").next().unwrap_or_default().to_owned());
+    }
+    breaks
+}
+
+#[test]
+fn every_test_of_a_point_exists() {
+    for Line { point, file, test, .. } in listed() {
+        let text =
+            fs::read_to_string(sources::root().join(&file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        // Those of proptest have an attribute inside of a macro.
+        assert!(tests_in(&text).contains(&test), "{point}: {test} is not in {file}");
+    }
+}
+
+#[test]
+fn every_break_of_a_point_exists_and_every_break_fits_the_code() {
+    let breaks = breaks();
+    let named: BTreeSet<String> =
+        listed().into_iter().map(|line| line.breaks).filter(|name| !name.is_empty()).collect();
+    let missing: Vec<&String> = named.iter().filter(|name| !breaks.contains_key(*name)).collect();
+    assert!(missing.is_empty(), "there is no such break: {missing:?}");
+    for (id, text) in breaks.keys().map(|id| (id, read(&format!("breaks/{id}.patch")))) {
+        let file = text.lines().find_map(|line| line.strip_prefix("+++ b/")).expect("a break changes a file");
+        let code =
+            fs::read_to_string(sources::root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let lines: BTreeSet<&str> = code.lines().collect();
+        let removed =
+            text.lines().filter_map(|line| line.strip_prefix('-')).filter(|line| !line.starts_with("--"));
+        // Those of the first file.
+        let gone: Vec<&str> = removed.take(1).filter(|line| !lines.contains(line)).collect();
+        assert!(gone.is_empty(), "{id} changes lines that aren't in {file} any more: {gone:?}");
+    }
+}

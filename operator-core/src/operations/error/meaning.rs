@@ -1,0 +1,190 @@
+//! What an error says about what is to be done.
+
+use std::time::Duration;
+
+use kube::core::Status;
+
+use super::Error;
+use crate::{cache::LONGEST_RETRY_AFTER, client::is_end_of, operations::request::Verb};
+
+impl Error {
+    /// Whether the same write may succeed later. An unanswered one counts as such: a run looks at the state again
+    /// before it writes.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            // A test of a patch fails without a cause: the object has another state by now.
+            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => {
+                *verb == Verb::JsonPatch.as_str()
+            }
+            Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
+            Self::Unanswered { .. }
+            | Self::NotServed { .. }
+            | Self::Fenced { .. }
+            | Self::Contended { .. }
+            | Self::Overtaken { .. }
+            | Self::Gone { .. }
+            | Self::NamespaceTerminating { .. }
+            | Self::Undecodable { .. } => true,
+            Self::Serialize { .. }
+            | Self::Unnamed { .. }
+            | Self::NoNamespace { .. }
+            | Self::InvalidName { .. }
+            | Self::Unversioned { .. }
+            | Self::OwnPrimary { .. }
+            | Self::InvalidPatch { .. }
+            | Self::UnknownEventSource { .. }
+            | Self::NoEventSource { .. } => false,
+        }
+    }
+
+    /// Whether the failure is the API server's, or that of the way to it: no answer, 500 and above, 429, 403, a kind that isn't
+    /// served; or the fence held the write back. Such a failure uses up no attempt of a run's retry.
+    #[must_use]
+    pub fn is_servers(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => is_servers(status.code),
+            Self::Unanswered { .. } | Self::NotServed { .. } | Self::Fenced { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is known that the write didn't take effect. A server that fails (5xx) may have done it before.
+    pub(in crate::operations) fn tells_that_nothing_was_written(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => (400..500).contains(&status.code),
+            Self::Unanswered { .. } | Self::Undecodable { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// How long the server wants to be left alone (`Retry-After`), where it has refused for that reason; five minutes at
+    /// most. A run that fails after such a refusal is followed by no other run of its primary before that time.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let Self::Refused { status, .. } = self else { return None };
+        let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        (seconds > 0).then(|| Duration::from_secs(seconds.into()).min(LONGEST_RETRY_AFTER))
+    }
+
+    /// Whether the object was changed by somebody else in the meantime (409).
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Refused { status, .. } if status.code == 409)
+            || matches!(self, Self::Contended { .. } | Self::Overtaken { .. })
+    }
+
+    /// Whether a write of a known object was refused because there is another state of it, another object, or none: which of
+    /// these, or whether the object is invalid (422), only the live state tells.
+    pub(crate) fn is_about_another_state(&self) -> bool {
+        matches!(self.code(), Some(404 | 409 | 422))
+    }
+
+    /// Whether the server says that this very object doesn't exist: a 404 that names it. A kind that isn't served is
+    /// [`NotServed`](Self::NotServed), which says nothing about the object.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Refused { status, key, .. } if is_end_of(status, key.name()))
+    }
+
+    /// Whether the primary is gone or was replaced: a run that meets this is over, without an error.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Gone { .. })
+    }
+
+    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a JSON
+    /// patch, which the server answers without a cause, unlike an object that is invalid.
+    pub(in crate::operations) fn is_outdated(&self, verb: Verb) -> bool {
+        let Self::Refused { status, .. } = self else { return false };
+        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && !has_causes(status))
+    }
+
+    /// The code of the server's refusal.
+    pub(in crate::operations) fn code(&self) -> Option<u16> {
+        match self {
+            Self::Refused { status, .. } => Some(status.code),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a refusal says what is wrong with the object.
+fn has_causes(status: &Status) -> bool {
+    status.details.as_ref().is_some_and(|details| !details.causes.is_empty())
+}
+
+/// Whether an answer of this code is a failure of the server, not of what was asked. A denied right (403) is for the cluster's
+/// administrator to give.
+pub(crate) const fn is_servers(code: u16) -> bool {
+    matches!(code, 403 | 429) || code >= 500
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind() -> ResourceType {
+        ResourceType::of::<ConfigMap>()
+    }
+
+    fn refused(status: serde_json::Value) -> Error {
+        let status = serde_json::from_value(status).expect("a status");
+        Error::refused("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
+    }
+
+    #[test]
+    fn what_the_fence_holds_back_is_told_from_what_was_not_answered() {
+        let unanswered = |source| {
+            Error::unanswered("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(source))
+        };
+        assert!(matches!(unanswered(kube::Error::Service(Box::new(Closed::Stopped))), Error::Fenced { .. }));
+        let reset = std::io::Error::other("connection reset");
+        assert!(matches!(unanswered(kube::Error::Service(Box::new(reset))), Error::Unanswered { .. }));
+    }
+
+    #[test]
+    fn a_namespace_that_ends_is_told_from_a_missing_right() {
+        let causes = json!({ "causes": [{ "reason": "NamespaceTerminating", "message": "…" }] });
+        let ending = refused(json!({ "code": 403, "reason": "Forbidden", "details": causes }));
+        assert!(matches!(ending, Error::NamespaceTerminating { .. }) && ending.is_retryable());
+        assert!(matches!(refused(json!({ "code": 403, "reason": "Forbidden" })), Error::Refused { .. }));
+    }
+
+    #[test]
+    fn the_server_may_ask_for_patience_within_reason() {
+        let asks =
+            |seconds: u32| refused(json!({ "code": 429, "details": { "retryAfterSeconds": seconds } }));
+        assert_eq!(asks(30).retry_after(), Some(Duration::from_secs(30)));
+        assert_eq!(asks(86_400).retry_after(), Some(Duration::from_secs(300)));
+        assert_eq!(asks(0).retry_after(), None);
+        assert_eq!(refused(json!({ "code": 409 })).retry_after(), None);
+    }
+
+    #[test]
+    fn only_a_404_that_names_the_object_is_its_end() {
+        let named = |name: &str| {
+            refused(json!({ "code": 404, "reason": "NotFound", "message": "…", "details": { "name": name } }))
+        };
+        assert!(named("one").is_not_found());
+        assert!(!named("shop").is_not_found(), "the namespace is missing");
+        let nameless = refused(json!({ "code": 404, "message": "page not found" }));
+        assert!(matches!(nameless, Error::NotServed { .. }) && nameless.is_retryable());
+        assert!(!nameless.is_not_found() && !nameless.is_about_another_state());
+        assert!(matches!(named(""), Error::NotServed { .. }));
+    }
+
+    #[test]
+    fn a_failed_test_is_told_from_an_invalid_object() {
+        let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
+        assert!(refused(json!({ "code": 422 })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 422 })).is_retryable(), "the object may have another state later");
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_retryable());
+        assert!(!refused(json!({ "code": 422 })).is_outdated(Verb::Apply));
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 409 })).is_outdated(Verb::Apply));
+    }
+}
