@@ -18,7 +18,8 @@
 //!   number of it.
 //!
 //! # Guarantees
-//! - The desired state is computed at most once for a dependent in a run.
+//! - The desired state is computed at most once for a dependent in a run of its workflow; a second one in the same run
+//!   of the primary computes it anew.
 //! - A dependent without a capability never does what it would take it for.
 //!
 //! # Assumptions

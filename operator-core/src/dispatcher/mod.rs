@@ -147,6 +147,7 @@ impl<R: Reconciler> Dispatcher<R> {
         report: &mut Report<'_>,
     ) -> Result<Done, Failed<Primary<R>>> {
         let finalizer = self.shared.finalizer.as_deref();
+        context.work_on(&primary);
         if primary_is_deleting(&*primary) {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
@@ -162,7 +163,10 @@ impl<R: Reconciler> Dispatcher<R> {
             && !has_finalizer(&*primary, finalizer)
         {
             match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::of_write)? {
-                FinalizerAdded::Yes(answer) => primary = answer,
+                FinalizerAdded::Yes(answer) => {
+                    context.work_on(&answer);
+                    primary = answer;
+                }
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
         }

@@ -41,11 +41,11 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         Self { dependent, managed, selects, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
-        context.memo().get_or_try(&self.memo, || {
+    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
+        context.memo().get_or_try(&self.memo, primary, || {
             let mut desired = BTreeMap::new();
             for object in self.dependent.desired(primary, context)? {
-                let object = self.managed.marked(object, primary, context).map_err(Error::boxed)?;
+                let object = self.managed.marked(object, &**primary, context).map_err(Error::boxed)?;
                 let key = ObjectKey::of(&object);
                 if desired.insert(key.clone(), object).is_some() {
                     let kind = self.managed.kind.clone();

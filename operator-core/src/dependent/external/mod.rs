@@ -73,7 +73,7 @@ pub(super) type Wanted<C, P> = BTreeMap<Key<C, P>, Desired<C, P>>;
 
 // What a dependent can do is said by traits that it may lack, so the calls are kept as functions.
 
-type Desire<C, P> = fn(&C, &P, &Context<P>) -> Result<Wanted<C, P>, BoxError>;
+type Desire<C, P> = fn(&C, &Arc<P>, &Context<P>) -> Result<Wanted<C, P>, BoxError>;
 type Create<C, P> = for<'r> fn(
     &'r C,
     &'r Key<C, P>,

@@ -30,14 +30,14 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
         Self { dependent, managed, target, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
-        context.memo().get_or_try(&self.memo, || {
+    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
+        context.memo().get_or_try(&self.memo, primary, || {
             let desired = self.dependent.desired(primary, context)?;
-            self.managed.marked(desired, primary, context).map_err(Error::boxed)
+            self.managed.marked(desired, &**primary, context).map_err(Error::boxed)
         })
     }
 
-    fn actual(&self, primary: &P, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
+    fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
         let capabilities = self.managed.capabilities;
         let key = match &self.target {
             Some(target) => target(primary, context),
@@ -46,7 +46,7 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
             }
             None => return self.only_one(context).map_err(Error::boxed),
         };
-        self.managed.actual(&key, primary, context).map_err(Error::boxed)
+        self.managed.actual(&key, &**primary, context).map_err(Error::boxed)
     }
 
     /// The primary's one object of the kind, where nobody says which one is meant.

@@ -92,19 +92,36 @@ pub struct WorkflowHandle<'c, P: KubeObject> {
 }
 
 impl<P: KubeObject> WorkflowHandle<'_, P> {
-    /// Reconciles the controller's workflow, and remembers the result. For explicit invocation; otherwise it has run
-    /// before `reconcile` was called.
+    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
+    /// explicit invocation; otherwise it has run before `reconcile` was called.
     ///
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
-        let result = Arc::new(workflow.reconcile(&primary, self.context).await);
+        self.run(workflow, &primary).await
+    }
+
+    /// The same for another state of the primary: one that was changed in memory, or a newer one.
+    ///
+    /// # Errors
+    /// As [`reconcile`](Self::reconcile).
+    pub async fn reconcile_with(&self, primary: &Arc<P>) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, _) = self.ready()?;
+        self.run(workflow, primary).await
+    }
+
+    async fn run(
+        &self,
+        workflow: &dyn ManagedWorkflow<P>,
+        primary: &Arc<P>,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let result = Arc::new(workflow.reconcile(primary, self.context).await);
         self.remembered.lock().reconciled = Some(Arc::clone(&result));
         self.finish(workflow, result)
     }
 
-    /// Cleans up the controller's workflow, and remembers the result.
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
     ///
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
@@ -151,7 +168,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
 
     fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
-        let Some(primary) = self.context.primary() else {
+        let Some(primary) = self.context.own_primary() else {
             // The run ends as those do whose writes find the same.
             self.context.findings().note_gone();
             return Err(WorkflowError::PrimaryGone);

@@ -78,6 +78,8 @@ impl Answer {
 impl<P: KubeObject> Run<'_, P> {
     async fn drive(&self, mut plan: Plan<'_>) -> WorkflowResult {
         let graph = &self.workflow.graph;
+        // Another run of a workflow may have read other things, within the same run of the primary.
+        self.context.memo().clear();
         let mut records: Vec<Record> = graph.nodes().map(|_| Record::default()).collect();
         let mut steps = Vec::new();
         let mut under_way = FuturesUnordered::new();
