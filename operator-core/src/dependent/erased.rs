@@ -55,11 +55,11 @@ pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
 
 /// What the engine asks of a dependent.
 pub(crate) trait Engine<P: KubeObject>: Send + Sync {
-    /// Brings the resource into the desired state, as far as the dependent may.
+    /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult>;
 
-    /// Deletes the resource, if it is there.
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()>;
+    /// Deletes the resource, if it is there; says how many there were.
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize>;
 
     /// What is there now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
@@ -117,6 +117,17 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
+        let result = self.attempt(primary, context).await?;
+        result.check()?;
+        Ok(result)
+    }
+
+    /// The same, with the items that failed in the result.
+    pub(crate) async fn attempt(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ReconcileResult, BoxError> {
         self.engine.reconcile(primary, context).await
     }
 
@@ -125,6 +136,11 @@ impl<P: KubeObject> Dependent<P> {
     /// # Errors
     /// When it can't be deleted.
     pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<(), BoxError> {
+        self.remove(primary, context).await.map(drop)
+    }
+
+    /// The same; says how many resources there were.
+    pub(crate) async fn remove(&self, primary: &Arc<P>, context: &Context<P>) -> Result<usize, BoxError> {
         self.engine.delete(primary, context).await
     }
 

@@ -1,6 +1,6 @@
 //! What a run can see and do.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
 use kube::Client;
 use parking_lot::Mutex;
@@ -257,6 +257,11 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.shared.writer.environment.wall_clock()
+    }
+
+    /// Has a dependent do something, as far as the operator lets so many at the same time.
+    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
+        self.shared.workflows.permitted(call).await
     }
 
     /// The run is about this state of its primary from now on: its workflow is, too.

@@ -46,12 +46,12 @@ impl<P: KubeObject> Workflow<P> {
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
     /// is invoked by [`Context::workflow`].
     pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::reconcile(&self.0, primary, context).await
+        run::reconcile(&self.0, primary, context, &drop).await
     }
 
     /// Deletes everything that has to be deleted before the primary goes.
     pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::cleanup(&self.0, primary, context).await
+        run::cleanup(&self.0, primary, context, &drop).await
     }
 
     /// The names of the nodes, in the order of their declaration.
@@ -113,6 +113,7 @@ impl<P: KubeObject> Workflow<P> {
             if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
+            access.extend(node.activation.iter().flat_map(|activation| activation.access()));
             let dependent = &node.dependent;
             let deletes = removable.contains(&id)
                 || dependent.capabilities().needs_cleanup()
@@ -133,6 +134,7 @@ const fn class_of(state: &NodeState) -> Class {
         NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Class::Absent,
         NodeState::NotReady { .. }
         | NodeState::Waiting { .. }
+        | NodeState::Pending { .. }
         | NodeState::Blocked { .. }
         | NodeState::Held { .. }
         | NodeState::Deleting { .. } => Class::Waiting,

@@ -9,7 +9,7 @@ use crate::{
     dependent::Dependent,
     reconciler::{
         BoxError, Context,
-        workflow::{ConditionResult, Secondary},
+        workflow::{ConditionResult, ReconcileResult, Secondary},
     },
     resource::KubeObject,
 };
@@ -19,6 +19,7 @@ use crate::{
 pub struct NodeView<'n, P: KubeObject> {
     pub(super) name: &'n str,
     pub(super) dependent: &'n Dependent<P>,
+    pub(super) reconciled: Option<&'n ReconcileResult>,
 }
 
 impl<P: KubeObject> NodeView<'_, P> {
@@ -26,6 +27,12 @@ impl<P: KubeObject> NodeView<'_, P> {
     #[must_use]
     pub fn name(&self) -> &str {
         self.name
+    }
+
+    /// What its dependent did in this run; `None` for conditions that are asked before that, and where it failed.
+    #[must_use]
+    pub fn reconciled(&self) -> Option<&ReconcileResult> {
+        self.reconciled
     }
 
     /// What is there of the node's dependent now; several for a bulk dependent.
@@ -90,7 +97,7 @@ impl<P: KubeObject> NodeView<'_, P> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition for workflows of `{P}`",
-    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)`, `.deleted_when(…)` or `.active_when(…)`"
+    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)` or `.deleted_when(…)`"
 )]
 pub trait Condition<P: KubeObject>: Send + Sync + 'static {
     /// Whether it is met for this primary, and why not.

@@ -26,7 +26,9 @@
 //!
 //! # Assumptions
 //! - Conditions look, and change nothing.
+//! - Activation is the cluster's: it is asked without a primary.
 
+mod activation;
 pub(crate) mod builder;
 mod condition;
 pub mod conditions;
@@ -39,9 +41,10 @@ pub(crate) mod plan;
 mod run;
 
 pub use crate::reconciler::workflow::{
-    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
-    WorkflowError, WorkflowHandle, WorkflowResult,
+    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Removal,
+    Secondary, WorkflowError, WorkflowHandle, WorkflowResult,
 };
+pub use activation::{Activation, Askers, Cluster};
 pub(crate) use builder::Workflow;
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::WorkflowSources;

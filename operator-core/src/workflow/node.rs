@@ -2,8 +2,11 @@
 
 use std::{any::type_name_of_val, collections::BTreeMap, fmt, sync::Arc};
 
-use super::condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When};
-use super::outline::short_name;
+use super::{
+    activation::{Activation, AnyActivation},
+    condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When},
+    outline::short_name,
+};
 use crate::{
     dependent::{Dependent, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
@@ -16,7 +19,7 @@ use crate::{
 pub struct Node<P: KubeObject> {
     pub(super) dependent: Dependent<P>,
     pub(super) depends_on: Vec<String>,
-    pub(super) activation: Option<Arc<dyn AnyCondition<P>>>,
+    pub(super) activation: Option<Arc<dyn AnyActivation>>,
     pub(super) precondition: Option<Precondition<P>>,
     pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
@@ -53,9 +56,10 @@ impl<P: KubeObject> Node<P> {
         self
     }
 
-    /// Takes part only where the condition is met: otherwise the node is not there, and what depends on it is removed. Its
-    /// event source runs only while at least one primary has it active. JOSDK's `activationCondition`.
-    pub fn activation_condition(mut self, condition: impl Condition<P>) -> Self {
+    /// Takes part only where the cluster is able to: otherwise the node is not there, so that it isn't deleted either, and
+    /// what depends on it is removed. Its event source runs only while at least one primary has it active. JOSDK's
+    /// `activationCondition`.
+    pub fn activation_condition(mut self, condition: impl Activation) -> Self {
         self.say(ConditionKind::Activation, "active if", &condition);
         self.activation = Some(Arc::new(condition));
         self
@@ -95,11 +99,6 @@ impl<P: KubeObject> Node<P> {
         self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
         self.deleted = Some(Arc::new(condition));
         self
-    }
-
-    /// [`Node::activation_condition`] by a closure.
-    pub fn active_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
-        self.activation_condition(When(condition))
     }
 
     /// [`Node::reconcile_precondition`] by a closure.

@@ -85,6 +85,7 @@ fn of_a_workflow() {
             dependent(WebService, depends_on = WebDeployment, name = NAME, ready_postcondition),
             dependent(WebIngress, reconcile_precondition = Exposed, hold_unless = Window, gate = |page, _| true),
             dependent(WebRoute depends_on(WebService)),
+            dependent(WebCertificate, activation_condition = |page, _| true),
         )]
         struct WebPageReconciler;
         "#,

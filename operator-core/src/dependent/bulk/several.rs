@@ -114,19 +114,19 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
                 (Some(key.to_string()), self.bring_about(key, object, primary, context).boxed())
             });
             items.work(work).await;
-            items.finish()
+            Ok(items.finish()?.desiring(desired.len()))
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(0);
             }
             let mut items = Items::default();
             items.work(self.deletions(self.actual(primary, context)?, context)).await;
-            items.finish().map(drop)
+            items.deleted()
         }
         .boxed()
     }

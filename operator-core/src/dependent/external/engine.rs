@@ -1,6 +1,6 @@
 //! What is done about the resources of a dependent of the user's own.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::{borrow::Borrow, collections::BTreeMap, sync::Arc};
 
 use futures::FutureExt;
 
@@ -128,7 +128,8 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
         key: C::Key,
         actual: Arc<C::Resource>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
-        delete(&self.of.dependent, &key, &actual, self.primary, self.context).await?;
+        let deletion = delete(&self.of.dependent, &key, &actual, self.primary, self.context);
+        self.context.permitted(deletion).await?;
         if let Some(source) = self.store()? {
             source.deleted(self.context.primary_key(), &actual);
         }
@@ -150,8 +151,11 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
         let (memory, owner) = (&self.of.memory, context.primary_key());
         let Some(actual) = actual else {
             let (Some(create), Some(desired)) = (self.of.create, desired) else { return Ok(None) };
-            memory.begin_create(owner, &key);
-            let created = create(dependent, &key, desired, primary, context).await?;
+            let creation = async {
+                memory.begin_create(owner, &key);
+                create(dependent, &key, desired, primary, context).await
+            };
+            let created = context.permitted(creation).await?;
             memory.found(owner, [&key]);
             // Before the state is kept: should that fail, the next run still knows the resource.
             if let Some(source) = self.store()? {
@@ -165,7 +169,8 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
             (Some(desired), Some((matches, update)))
                 if !matches(dependent, &actual, desired.borrow(), primary, context) =>
             {
-                let updated = update(dependent, &key, &actual, desired, primary, context).await?;
+                let update = update(dependent, &key, &actual, desired, primary, context);
+                let updated = context.permitted(update).await?;
                 if let Some(source) = self.store()? {
                     source.updated(owner, &actual, Arc::clone(&updated));
                 }
@@ -191,6 +196,7 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         async move {
             let mut actual = call.look().await?;
             let desired = call.desired(&actual)?;
+            let wanted = desired.as_ref().map(BTreeMap::len);
             let mut items = Items::default();
             if let (Some(desired), Some(delete)) = (&desired, self.delete) {
                 let (wanted, unwanted) = actual.into_iter().partition(|(key, _)| desired.contains_key(key));
@@ -208,21 +214,26 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
                 work.push((C::label(&key), call.bring_about(key, desired, actual).boxed()));
             }
             items.work(work).await;
-            let result = items.finish()?;
-            // Every create was answered, and what is not desired any more is not looked for.
-            self.memory.settle(context.primary_key());
+            let mut result = items.finish()?;
+            if result.failed().is_empty() {
+                // Every create was answered, and what is not desired any more is not looked for.
+                self.memory.settle(context.primary_key());
+            }
+            if let Some(wanted) = wanted {
+                result = result.desiring(wanted);
+            }
             Ok(result)
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize> {
         let call = Call { of: self, primary, context };
         async move {
-            let Some(delete) = self.delete else { return Ok(()) };
+            let Some(delete) = self.delete else { return Ok(0) };
             let mut items = Items::default();
             call.delete(delete, call.look().await?, &mut items).await;
-            items.finish().map(drop)
+            items.deleted()
         }
         .boxed()
     }

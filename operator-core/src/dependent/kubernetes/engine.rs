@@ -83,15 +83,14 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(0);
             }
-            match self.actual(primary, context)? {
-                Some(actual) => self.managed.delete(&actual, context).await.map_err(Error::boxed),
-                None => Ok(()),
-            }
+            let Some(actual) = self.actual(primary, context)? else { return Ok(0) };
+            self.managed.delete(&actual, context).await.map_err(Error::boxed)?;
+            Ok(1)
         }
         .boxed()
     }

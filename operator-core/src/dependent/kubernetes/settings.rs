@@ -73,7 +73,8 @@ impl<K: KubeObject> Managed<K> {
         object: &K,
         context: &Context<P>,
     ) -> Result<(), Error> {
-        Ok(context.resource_operations().event_source(&self.source.name).delete(object).await?)
+        let operations = context.resource_operations().event_source(&self.source.name);
+        Ok(context.permitted(operations.delete(object)).await?)
     }
 
     /// What is known of a dependent that manages one object for each primary.

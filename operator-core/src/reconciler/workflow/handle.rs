@@ -63,20 +63,32 @@ impl WorkflowError {
     }
 }
 
+/// Takes what a run of a workflow has come to where it is dropped before its end.
+pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
+
 /// A workflow as the dispatcher and the context see it.
 pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
     /// Reconciles everything that can be.
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>)
-    -> BoxFuture<'r, WorkflowResult>;
+    fn reconcile<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
     /// Deletes everything that is to be deleted.
-    fn cleanup<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> BoxFuture<'r, WorkflowResult>;
+    fn cleanup<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
     /// Whether user code invokes it, otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
 }
 
-/// The results of one run.
+/// The results of one run, whole, or as far as they had come when the workflow was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     pub(crate) reconciled: Option<Arc<WorkflowResult>>,
@@ -116,9 +128,9 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         workflow: &dyn ManagedWorkflow<P>,
         primary: &Arc<P>,
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let result = Arc::new(workflow.reconcile(primary, self.context).await);
-        self.remembered.lock().reconciled = Some(Arc::clone(&result));
-        self.finish(workflow, result)
+        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
+        let result = workflow.reconcile(primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
     }
 
     /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
@@ -127,12 +139,14 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
-        let result = Arc::new(workflow.cleanup(&primary, self.context).await);
-        self.remembered.lock().cleaned_up = Some(Arc::clone(&result));
-        self.finish(workflow, result)
+        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
+        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
     }
 
-    /// What the workflow did in this run; `None` before it has run. JOSDK's `getWorkflowReconcileResult`.
+    /// What the workflow did in this run; `None` before it has run. Where it was dropped, at the deadline of the run say, the
+    /// nodes that had come to no end are [`NodeState::Pending`](super::NodeState::Pending). JOSDK's
+    /// `getWorkflowReconcileResult`.
     #[must_use]
     pub fn result(&self) -> Option<Arc<WorkflowResult>> {
         self.remembered.lock().reconciled.clone()
@@ -151,15 +165,24 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         self.context.shared().workflows.latest.of(self.context.primary_key())
     }
 
-    /// Notes what the nodes came to, and answers as the workflow's errors are to be.
-    fn finish(
+    /// Remembers a result, and notes what the nodes came to.
+    fn keep(
         &self,
+        result: WorkflowResult,
+        place: impl FnOnce(&mut Remembered) -> &mut Option<Arc<WorkflowResult>>,
+    ) -> Arc<WorkflowResult> {
+        let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
+        *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
+        let latest = &context.shared().workflows.latest;
+        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
+        result
+    }
+
+    /// Answers as the workflow's errors are to be.
+    fn answer(
         workflow: &dyn ManagedWorkflow<P>,
         result: Arc<WorkflowResult>,
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (context, now) = (self.context, self.context.wall_clock().now());
-        let latest = &context.shared().workflows.latest;
-        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
         if !workflow.keeps_errors() {
             result.check()?;
         }

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use crate::{
     reconciler::{Context, workflow::ConditionResult},
     resource::{KubeObject, ResourceType},
-    workflow::{Condition, NodeView, condition::Answer},
+    workflow::{Activation, Cluster, Condition, NodeView, condition::Answer},
 };
 
 /// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
@@ -39,11 +39,17 @@ impl CrdPresent {
     }
 }
 
+impl<K: 'static> Activation for CrdPresent<K> {
+    async fn check(&self, cluster: &Cluster<'_>) -> Answer {
+        let present = cluster.is_defined(&self.name).await?;
+        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+    }
+}
+
+/// As another condition than that of activation, too.
 impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        let (discovery, subscriber) = context.shared().workflows.discovery()?;
-        let present = discovery.is_defined(&self.name, subscriber).await?;
-        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+        Activation::check(self, &Cluster::of(context)).await
     }
 }
 
@@ -83,15 +89,21 @@ impl KindServed {
     }
 }
 
-impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
-    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        let (discovery, subscriber) = context.shared().workflows.discovery()?;
+impl<K: 'static> Activation for KindServed<K> {
+    async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let kind = &self.resource_type;
-        let served = discovery.is_served(kind, subscriber).await?;
+        let served = cluster.serves(kind).await?;
         Ok(ConditionResult::when(
             served,
             format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),
         ))
+    }
+}
+
+/// As another condition than that of activation, too.
+impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
+    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
+        Activation::check(self, &Cluster::of(context)).await
     }
 }
 

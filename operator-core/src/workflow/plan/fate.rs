@@ -74,6 +74,12 @@ impl Fate {
         matches!(self, Self::Gone | Self::Inactive)
     }
 
+    /// Whether it is not to be there, whatever has come of that.
+    #[must_use]
+    pub const fn is_about_removal(self) -> bool {
+        matches!(self, Self::Gone | Self::Deleting | Self::DeleteFailed | Self::RemovalBlocked { .. })
+    }
+
     /// Whose fault it is that nothing was done about the node, where it is another node's.
     #[must_use]
     pub const fn blocked_by(self) -> Option<NodeId> {

@@ -7,13 +7,13 @@ use crate::workflow::NodeId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use]
 pub enum Step {
-    /// Evaluate the activation condition, then the reconcile precondition; answered by
+    /// See whether the node takes part, then evaluate the reconcile precondition; answered by
     /// [`Plan::checked`](super::Plan::checked).
     Check(NodeId),
     /// Reconcile the dependent, then evaluate the ready postcondition; answered by
     /// [`Plan::reconciled`](super::Plan::reconciled).
     Reconcile(NodeId),
-    /// Evaluate the activation condition, delete the dependent if it is active, then evaluate the delete postcondition;
+    /// Delete the dependent if the node takes part, then evaluate the delete postcondition;
     /// answered by [`Plan::removed`](super::Plan::removed).
     Delete(NodeId),
 }

@@ -163,3 +163,72 @@ async fn a_gate_runs_holds_or_removes() {
     assert_eq!(lines(&result), ["run: matched", "hold: held: later", "remove: deleted"]);
     assert_eq!(log.take(), ["delete remove"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_as_it_should_be_waits_for_nobody() {
+    let log = Log::default();
+    let slow = workflow([Fake::named("slow", &log).node()]);
+    let quick = workflow([Fake::named("quick", &log).existing().node()]);
+    let workflows = WorkflowSurroundings::new(1);
+    let offline = Offline::new(OfflineParts { workflows, ..OfflineParts::default() });
+    let (first, second) = (primary("one"), primary("two"));
+    let (of_first, of_second) = (offline.context(&first), offline.context(&second));
+    let started = Instant::now();
+    let timed = async {
+        let result = quick.reconcile(&second, &of_second).await;
+        (result, started.elapsed())
+    };
+    let (one, (two, took)) = futures::join!(slow.reconcile(&first, &of_first), timed);
+    assert!(one.all_ready() && two.all_ready());
+    assert_eq!(took, Duration::ZERO, "there was nothing to do, and another one's create was under way");
+}
+
+/// By whom and why a node is not to be there, and how many of it were.
+fn removal(result: &WorkflowResult, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
+    let removal = result.node(node).unwrap().removal.clone()?;
+    Some((removal.by.map(|by| by.to_string()), removal.reason, removal.deleted))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log);
+    let all = workflow([
+        fake("page").node(),
+        fake("ingress").existing().node().depends_on("page").reconcile_precondition(Says::no("not exposed")),
+        fake("rules").node().depends_on("ingress"),
+        fake("extra").existing().node().depends_on("rules"),
+        fake("own").existing().node().reconcile_precondition(Says::no("not wanted")),
+        fake("read").existing().kept().reconcile_precondition(Says::no("not readable")),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let by = |by: &str, reason: &str, deleted| Some((Some(by.to_owned()), reason.to_owned(), deleted));
+    assert_eq!(removal(&result, "page"), None);
+    assert_eq!(removal(&result, "ingress"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(removal(&result, "rules"), by("ingress", "not exposed", Some(0)), "it was never there");
+    assert!(result.node("rules").unwrap().removal.as_ref().unwrap().found_nothing());
+    assert_eq!(removal(&result, "extra"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(removal(&result, "own"), by("own", "not wanted", Some(1)));
+    assert_eq!(removal(&result, "read"), by("read", "not readable", None), "nobody deletes it");
+
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let result = all.cleanup(&primary, &context).await;
+    let with_the_primary = |deleted| Some((None, String::new(), deleted));
+    assert_eq!(removal(&result, "page"), with_the_primary(Some(1)));
+    assert_eq!(removal(&result, "ingress"), with_the_primary(Some(0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing();
+    let all = workflow([
+        fake("app").node().reconcile_precondition(Says::no("not wanted")),
+        Fake { fails: true, ..fake("user") }.node().depends_on("app"),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    assert_eq!(lines(&result)[0], "app: waiting for user to be gone, which failed");
+    let by_app = Some((Some("app".to_owned()), "not wanted".to_owned(), None));
+    assert_eq!((removal(&result, "app"), removal(&result, "user")), (by_app.clone(), by_app));
+}
