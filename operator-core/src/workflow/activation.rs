@@ -173,16 +173,11 @@ impl fmt::Debug for Askers {
 /// An [`Activation`] of any type.
 pub(super) trait AnyActivation: Send + Sync {
     fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer>;
-    fn access(&self) -> Vec<Access>;
 }
 
 impl<A: Activation> AnyActivation for A {
     fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
         // The call itself may panic, too, not only the future that it makes.
         async move { Activation::check(self, cluster).await }.boxed()
-    }
-
-    fn access(&self) -> Vec<Access> {
-        Activation::access(self)
     }
 }

@@ -113,7 +113,7 @@ impl<P: KubeObject> Workflow<P> {
             if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
-            access.extend(node.activation.iter().flat_map(|activation| activation.access()));
+            access.extend(node.asks.iter().cloned());
             let dependent = &node.dependent;
             let deletes = removable.contains(&id)
                 || dependent.capabilities().needs_cleanup()

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     dependent::{Dependent, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. JOSDK's `@Dependent`
@@ -25,6 +25,8 @@ pub struct Node<P: KubeObject> {
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
     pub(super) sources: Vec<String>,
+    /// The rights that its conditions need.
+    pub(super) asks: Vec<Access>,
     /// The conditions in words, by what they decide.
     words: BTreeMap<ConditionKind, String>,
 }
@@ -40,6 +42,7 @@ impl<P: KubeObject> Node<P> {
             ready: None,
             deleted: None,
             sources: Vec::new(),
+            asks: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -61,6 +64,7 @@ impl<P: KubeObject> Node<P> {
     /// `activationCondition`.
     pub fn activation_condition(mut self, condition: impl Activation) -> Self {
         self.say(ConditionKind::Activation, "active if", &condition);
+        self.asks.extend(condition.access());
         self.activation = Some(Arc::new(condition));
         self
     }
