@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 
-use super::Capabilities;
+use super::{Capabilities, Deletion};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
@@ -48,6 +48,10 @@ pub(crate) struct Declaration {
     pub(crate) access: Vec<Access>,
     /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
     pub(crate) deletes_while_reconciling: bool,
+    /// Whether there may be any number of its resources, none included.
+    pub(crate) several: bool,
+    /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
+    pub(crate) outside: bool,
 }
 
 /// What a call of a dependent comes to.
@@ -59,7 +63,7 @@ pub(crate) trait Engine<P: KubeObject>: Send + Sync {
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult>;
 
     /// Deletes the resource, if it is there.
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()>;
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deletion>;
 
     /// What is there now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
@@ -108,6 +112,16 @@ impl<P: KubeObject> Dependent<P> {
         self.declaration.deletes_while_reconciling
     }
 
+    /// Whether there may be any number of its resources, none included.
+    pub(crate) fn is_several(&self) -> bool {
+        self.declaration.several
+    }
+
+    /// Whether its resources are outside the cluster.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.declaration.outside
+    }
+
     /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
     ///
     /// # Errors
@@ -120,11 +134,12 @@ impl<P: KubeObject> Dependent<P> {
         self.engine.reconcile(primary, context).await
     }
 
-    /// Deletes the resource, if it is there.
+    /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
+    /// [`Deletion::Asked`] until its event source has seen the end.
     ///
     /// # Errors
     /// When it can't be deleted.
-    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<(), BoxError> {
+    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
         self.engine.delete(primary, context).await
     }
 

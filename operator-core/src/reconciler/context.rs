@@ -256,6 +256,10 @@ impl<P: KubeObject> Context<P> {
         self.shared.writer.environment.wall_clock()
     }
 
+    pub(crate) fn remembered(&self) -> &Mutex<Remembered> {
+        &self.workflow_results
+    }
+
     pub(crate) fn memo(&self) -> &Memo {
         &self.memo
     }

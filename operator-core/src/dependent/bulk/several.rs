@@ -7,7 +7,7 @@ use futures::FutureExt;
 use super::BulkDesired;
 use crate::{
     dependent::{
-        Capabilities, Engine, Error,
+        Capabilities, Deletion, Engine, Error,
         erased::Answer,
         items::{Items, Work},
         kubernetes::Managed,
@@ -119,14 +119,16 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deletion> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(Deletion::Gone);
             }
+            let actual = self.actual(primary, context)?;
+            let deletion = if actual.is_empty() { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
-            items.work(self.deletions(self.actual(primary, context)?, context)).await;
-            items.finish().map(drop)
+            items.work(self.deletions(actual, context)).await;
+            items.finish().map(|_| deletion)
         }
         .boxed()
     }

@@ -6,7 +6,7 @@ use futures::FutureExt;
 
 use super::{Desired, settings::Managed};
 use crate::{
-    dependent::{Engine, Error, erased::Answer},
+    dependent::{Deletion, Engine, Error, erased::Answer},
     reconciler::{
         BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -83,15 +83,14 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deletion> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(Deletion::Gone);
             }
-            match self.actual(primary, context)? {
-                Some(actual) => self.managed.delete(&actual, context).await.map_err(Error::boxed),
-                None => Ok(()),
-            }
+            let Some(actual) = self.actual(primary, context)? else { return Ok(Deletion::Gone) };
+            self.managed.delete(&actual, context).await.map_err(Error::boxed)?;
+            Ok(Deletion::Asked)
         }
         .boxed()
     }

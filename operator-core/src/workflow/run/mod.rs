@@ -45,7 +45,15 @@ pub(super) async fn cleanup<P: KubeObject>(
     primary: &Arc<P>,
     context: &Context<P>,
 ) -> WorkflowResult {
-    Run { workflow, primary, context, cleans_up: true }.drive(Plan::cleanup(&workflow.graph)).await
+    let run = Run { workflow, primary, context, cleans_up: true };
+    let result = run.drive(Plan::cleanup(&workflow.graph)).await;
+    // Who keeps errors decides about them; what is on its way isn't his to decide about.
+    let is_done = match workflow.keeps_errors {
+        true => result.deleting().next().is_none(),
+        false => result.all_deleted(),
+    };
+    context.remembered().lock().note_cleanup(workflow.id, &result, is_done);
+    result
 }
 
 /// What all steps of a run look at.
@@ -53,13 +61,14 @@ struct Run<'r, P: KubeObject> {
     workflow: &'r Declared<P>,
     primary: &'r Arc<P>,
     context: &'r Context<P>,
-    /// The primary is to go: only what nobody else deletes is deleted.
+    /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
 }
 
 /// The answer to a step.
 enum Answer {
     Checked(Checked),
+    Judged(Checked),
     Reconciled(Reconciled),
     Removed(Removed),
 }
@@ -69,6 +78,7 @@ impl Answer {
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
             Self::Checked(checked) => plan.checked(node, checked, steps),
+            Self::Judged(judged) => plan.judged(node, judged, steps),
             Self::Reconciled(reconciled) => plan.reconciled(node, reconciled, steps),
             Self::Removed(removed) => plan.removed(node, removed, steps),
         }
@@ -86,8 +96,8 @@ impl<P: KubeObject> Run<'_, P> {
             let mut next = 0;
             while let Some(step) = steps.get(next).copied() {
                 next += 1;
-                if self.needs_no_check(step) {
-                    plan.checked(step.node(), Checked::Run, &mut steps);
+                if let Some(answer) = self.without_asking(step) {
+                    answer.give(&mut plan, step.node(), &mut steps);
                 } else {
                     let record = std::mem::take(&mut records[step.node().index()]);
                     under_way.push(self.step(step, record));
@@ -121,9 +131,16 @@ impl<P: KubeObject> Run<'_, P> {
     }
 
     /// Most nodes have no conditions; nothing has to be waited for then.
-    fn needs_no_check(&self, step: Step) -> bool {
+    fn without_asking(&self, step: Step) -> Option<Answer> {
         let node = &self.workflow.nodes[step.node().index()];
-        matches!(step, Step::Check(_)) && node.activation.is_none() && node.precondition.is_none()
+        if node.activation.is_some() || node.precondition.is_some() {
+            return None;
+        }
+        match step {
+            Step::Check(_) => Some(Answer::Checked(Checked::Run)),
+            Step::Judge(_) => Some(Answer::Judged(Checked::Run)),
+            Step::Reconcile(_) | Step::Delete(_) => None,
+        }
     }
 
     fn tell(&self, node: NodeId, state: &NodeState) {

@@ -35,7 +35,9 @@ impl Record {
 
     pub(super) fn finish(self, name: Arc<str>, state: NodeState) -> NodeResult {
         let Self { conditions, reconciled, error, .. } = self;
-        NodeResult { name, state, reconciled, conditions, error: error.map(|(error, _)| error) }
+        // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
+        let error = error.filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
+        NodeResult { name, state, reconciled, conditions, error }
     }
 }
 
@@ -74,6 +76,9 @@ pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Gra
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
+            RemovalObstacle::Held => blocked(by, "to be let go"),
+            RemovalObstacle::Waiting => blocked(by, "to start"),
+            RemovalObstacle::Failed => blocked_by(by, "to be let go, which failed".to_owned()),
         },
     }
 }

@@ -7,15 +7,19 @@ use tracing::Instrument;
 
 use super::{Answer, Record, Run};
 use crate::{
+    dependent::Deletion,
     event_source::Claimant,
+    observe::error_chain,
     reconciler::{
         BoxError,
         workflow::{ConditionKind, Panicked},
     },
     resource::KubeObject,
     workflow::{
-        Gate, Node, NodeId, NodeView,
+        Condition, Gate, Node, NodeId, NodeView,
         condition::AnyCondition,
+        conditions::ResourceDeleted,
+        ending::Ending,
         plan::{Checked, Reconciled, Removed, Step},
     },
 };
@@ -37,6 +41,18 @@ impl<P: KubeObject> Run<'_, P> {
             match step {
                 Step::Check(_) => Answer::Checked(match self.check(id, node, &mut record).await {
                     Ok(checked) => checked,
+                    Err(error) => {
+                        record.failed(error);
+                        Checked::Failed
+                    }
+                }),
+                Step::Judge(_) => Answer::Judged(match self.check(id, node, &mut record).await {
+                    Ok(judged) => judged,
+                    // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
+                    Err(error) if !node.may_be_held() => {
+                        tracing::debug!(error = %error_chain(&*error), "could not be asked yet");
+                        Checked::Run
+                    }
                     Err(error) => {
                         record.failed(error);
                         Checked::Failed
@@ -88,30 +104,63 @@ impl<P: KubeObject> Run<'_, P> {
             let _permit = self.permit().await;
             guarded("dependent", node.dependent.reconcile(self.primary, self.context)).await?
         };
+        let nothing = reconciled.operations().is_empty();
         record.reconciled = Some(reconciled);
+        if nothing && node.has_to_be_found() {
+            "not found".clone_into(&mut record.reason);
+            return Ok(Reconciled::NotReady);
+        }
         let ready = self.ask(ConditionKind::ReadyPostcondition, node, node.ready.as_ref(), record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
     async fn delete(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Removed, BoxError> {
+        let (capabilities, ending) = (node.dependent.capabilities(), self.workflow.endings[id.index()]);
+        // A primary that stays has nobody who collects what is not wanted any more.
+        let deletes = if self.cleans_up { ending.is_deleted() } else { capabilities.can_delete() };
+        if !deletes {
+            record.left = Some(match capabilities.is_garbage_collected() {
+                true => "to the garbage collector",
+                false => "as it is: it is not deleted by its dependent",
+            });
+            // Then nobody has to know what there is.
+            if self.cleans_up && node.deleted.is_none() {
+                return Ok(Removed::Gone);
+            }
+        }
         match self.activity(id, node, record).await? {
             Activity::Active => {}
             Activity::Inactive => return Ok(Removed::Inactive),
             Activity::Waiting => return Ok(Removed::NotYet),
         }
-        let capabilities = node.dependent.capabilities();
-        // A primary that stays has nobody who collects what is not wanted any more.
-        let deletes = if self.cleans_up { capabilities.needs_cleanup() } else { capabilities.can_delete() };
         if deletes {
-            let _permit = self.permit().await;
-            guarded("dependent", node.dependent.delete(self.primary, self.context)).await?;
-        } else if capabilities.is_garbage_collected() {
-            record.left = Some("to the garbage collector");
-        } else {
-            record.left = Some("as it is: it is not deleted by its dependent");
+            let deletion = {
+                let _permit = self.permit().await;
+                guarded("dependent", node.dependent.delete(self.primary, self.context)).await?
+            };
+            if deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
+                return Ok(Removed::NotYet);
+            }
         }
         let gone = self.ask(ConditionKind::DeletePostcondition, node, node.deleted.as_ref(), record).await?;
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
+    }
+
+    /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
+    async fn is_over(&self, node: &Node<P>, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
+        if node.dependent.is_outside() {
+            "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
+            // Perhaps no event source tells when it is done.
+            self.context.remembered().lock().note_asked();
+            return Ok(false);
+        }
+        // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
+        if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
+            return Ok(true);
+        }
+        let answer = Condition::check(&ResourceDeleted, &view(node), self.primary, self.context).await?;
+        answer.reason().clone_into(&mut record.reason);
+        Ok(answer.is_met())
     }
 
     /// Asks the activation condition, and has the node's event sources run or not, as it says.
