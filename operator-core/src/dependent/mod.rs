@@ -36,7 +36,7 @@ pub mod matcher;
 
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
+pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub(crate) use kubernetes::Desired;

@@ -259,6 +259,10 @@ impl<P: KubeObject> Context<P> {
         self.shared.writer.environment.wall_clock()
     }
 
+    pub(crate) fn remembered(&self) -> &Mutex<Remembered> {
+        &self.workflow_results
+    }
+
     /// Has a dependent do something, as far as the operator lets so many at the same time.
     pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
         self.shared.workflows.permitted(call).await

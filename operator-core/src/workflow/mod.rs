@@ -18,7 +18,11 @@
 //! All decisions are in `graph` and `plan`, which know neither the API server nor a clock.
 //!
 //! # Guarantees
-//! - A node runs after everything it depends on is ready; it is deleted after everything that depends on it is gone.
+//! - A node runs after everything it depends on is ready.
+//! - A node is deleted after everything that depends on it was deleted, and, where that has a delete postcondition, after
+//!   this is met. At the end of a primary it is deleted after everything that depends on it is gone; only what the garbage
+//!   collector takes after the primary goes in any order. [`Outline`] says which is which.
+//! - A hold protects the node that says it, and stops removals that come from what it depends on.
 //! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
 //! - The result tells for every node what happened and why.
 //! - A run can be dropped at any await; it leaves nothing behind but what it has written.
@@ -32,6 +36,7 @@ mod activation;
 pub(crate) mod builder;
 mod condition;
 pub mod conditions;
+mod ending;
 mod error;
 pub(crate) mod graph;
 pub(crate) mod mermaid;

@@ -103,10 +103,17 @@ impl Node {
                     errors.at(&entry.key, "`depends_on` takes nodes: `depends_on(HtmlConfigMap, \"web\")`");
                 }
             },
+            "optional" => match &entry.value {
+                Value::Flag => self.calls.extend(quote_spanned!(entry.key.span()=> .optional())),
+                Value::Is(_) | Value::List(_) => {
+                    errors.at(&entry.key, "`optional` stands alone: `dependent(Settings, optional)`");
+                }
+            },
             _ => match CONDITIONS.iter().find(|(key, _)| *key == name) {
                 Some((_, for_closures)) => self.condition(entry, *for_closures, errors),
                 None => {
-                    let known = CONDITIONS.iter().map(|(key, _)| *key).chain(["name", "depends_on"]);
+                    let known =
+                        CONDITIONS.iter().map(|(key, _)| *key).chain(["name", "depends_on", "optional"]);
                     form::unknown_key(entry, known, errors);
                 }
             },

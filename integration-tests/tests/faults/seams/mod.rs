@@ -5,6 +5,9 @@
 //! ones where the test isn't about them.
 
 mod activation;
+mod cleanup;
+mod ends;
+mod gates;
 mod results;
 
 use std::time::Duration;

@@ -44,6 +44,8 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Keyed<P> for Many<D> {
     type Resource = D::Resource;
     type Desired = Arc<D::Resource>;
 
+    const SEVERAL: bool = true;
+
     async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
         self.dependent.secondaries(primary, context).await
     }

@@ -7,8 +7,8 @@ use futures::FutureExt;
 use super::BulkDesired;
 use crate::{
     dependent::{
-        Capabilities, Engine, Error,
-        erased::Answer,
+        Capabilities, Deletion, Engine, Error,
+        erased::{Answer, Deleted},
         items::{Items, Work},
         kubernetes::Managed,
     },
@@ -119,14 +119,16 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(0);
+                return Ok(Deleted::NOTHING);
             }
+            let actual = self.actual(primary, context)?;
+            let deletion = if actual.is_empty() { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
-            items.work(self.deletions(self.actual(primary, context)?, context)).await;
-            items.deleted()
+            items.work(self.deletions(actual, context)).await;
+            Ok(Deleted { found: items.deleted()?, deletion })
         }
         .boxed()
     }

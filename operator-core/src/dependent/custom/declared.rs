@@ -36,6 +36,8 @@ impl<D: DependentResource<P>, P: KubeObject> Keyed<P> for One<D> {
     type Resource = D::Resource;
     type Desired = D::Resource;
 
+    const SEVERAL: bool = false;
+
     async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
         let found = self.0.secondary(primary, context).await?;
         Ok(found.map(|found| ((), found)).into_iter().collect())

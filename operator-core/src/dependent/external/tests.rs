@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     dependent::{
-        Creator, CustomDependent, Dependent, DependentResource, Error, IntoDependent, Updater,
+        Creator, CustomDependent, Deletion, Dependent, DependentResource, Error, IntoDependent, Updater,
         bulk::{BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkUpdater},
     },
     reconciler::{BoxError, Context, Offline, OfflineParts, workflow::Operation},
@@ -148,9 +148,9 @@ impl BulkDeleter<Map> for System {
         _: &Arc<i32>,
         _: &Arc<Map>,
         _: &Context<Map>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
         self.stored.lock().remove(name);
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 

@@ -6,7 +6,10 @@ use futures::FutureExt;
 
 use super::{Desired, settings::Managed};
 use crate::{
-    dependent::{Engine, Error, erased::Answer},
+    dependent::{
+        Deletion, Engine, Error,
+        erased::{Answer, Deleted},
+    },
     reconciler::{
         BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -83,14 +86,14 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, usize> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(0);
+                return Ok(Deleted::NOTHING);
             }
-            let Some(actual) = self.actual(primary, context)? else { return Ok(0) };
+            let Some(actual) = self.actual(primary, context)? else { return Ok(Deleted::NOTHING) };
             self.managed.delete(&actual, context).await.map_err(Error::boxed)?;
-            Ok(1)
+            Ok(Deleted { found: 1, deletion: Deletion::Asked })
         }
         .boxed()
     }

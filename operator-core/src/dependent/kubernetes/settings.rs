@@ -67,12 +67,15 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
 }
 
 impl<K: KubeObject> Managed<K> {
-    /// Deletes this very object.
+    /// Deletes this very object. One that goes already isn't asked again.
     pub(in crate::dependent) async fn delete<P: KubeObject>(
         &self,
         object: &K,
         context: &Context<P>,
     ) -> Result<(), Error> {
+        if object.meta().deletion_timestamp.is_some() {
+            return Ok(());
+        }
         let operations = context.resource_operations().event_source(&self.source.name);
         Ok(context.permitted(operations.delete(object)).await?)
     }
@@ -84,6 +87,8 @@ impl<K: KubeObject> Managed<K> {
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
             deletes_while_reconciling: false,
+            several: false,
+            outside: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How a run invokes its controller's workflow.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -88,11 +88,47 @@ pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
     fn keeps_errors(&self) -> bool;
 }
 
+/// When a primary runs again, at the latest, for which another system was asked to delete something.
+const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
+
 /// The results of one run, whole, or as far as they had come when the workflow was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     pub(crate) reconciled: Option<Arc<WorkflowResult>>,
     pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
+    /// The workflows whose clean-up isn't done, those included that user code calls by itself, with what went wrong.
+    unfinished: BTreeMap<u64, Option<WorkflowError>>,
+    /// Whether a deletion outside the cluster was asked for and isn't done.
+    asked: bool,
+}
+
+impl Remembered {
+    /// A clean-up of this workflow has come to this result; what an earlier one of the run came to doesn't count any more.
+    pub(crate) fn note_cleanup(&mut self, workflow: u64, result: &WorkflowResult, is_done: bool) {
+        match is_done {
+            true => self.unfinished.remove(&workflow),
+            false => self.unfinished.insert(workflow, result.check().err()),
+        };
+    }
+
+    /// A deletion outside the cluster was asked for and isn't done.
+    pub(crate) fn note_asked(&mut self) {
+        self.asked = true;
+    }
+
+    /// Whether all clean-ups are done; what went wrong with one that isn't.
+    pub(crate) fn is_cleaned_up(&self) -> Result<bool, WorkflowError> {
+        match self.unfinished.values().flatten().next() {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.unfinished.is_empty()),
+        }
+    }
+
+    /// When to run again, where user code asks for `wanted`.
+    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
+        let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
+        wanted.into_iter().chain(latest).min()
+    }
 }
 
 /// The workflow of a run. Got from [`Context::workflow`]. JOSDK's

@@ -101,7 +101,7 @@ impl WorkflowResult {
         })
     }
 
-    /// The nodes that were deleted, but whose delete postcondition is not met. JOSDK's
+    /// The nodes that were deleted, but whose deletion isn't done, or whose delete postcondition is not met. JOSDK's
     /// `getPostConditionNotMetDependents`.
     pub fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))

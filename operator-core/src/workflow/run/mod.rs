@@ -55,7 +55,14 @@ pub(super) async fn cleanup<P: KubeObject>(
     unfinished: Unfinished<'_>,
 ) -> WorkflowResult {
     let run = Run { workflow, primary, context, cleans_up: true };
-    run.drive(Plan::cleanup(&workflow.graph), unfinished).await
+    let result = run.drive(Plan::cleanup(&workflow.graph), unfinished).await;
+    // Who keeps errors decides about them; what is on its way isn't his to decide about.
+    let is_done = match workflow.keeps_errors {
+        true => result.deleting().next().is_none(),
+        false => result.all_deleted(),
+    };
+    context.remembered().lock().note_cleanup(workflow.id, &result, is_done);
+    result
 }
 
 /// What all steps of a run look at.
@@ -63,7 +70,7 @@ struct Run<'r, P: KubeObject> {
     workflow: &'r Declared<P>,
     primary: &'r Arc<P>,
     context: &'r Context<P>,
-    /// The primary is to go: only what nobody else deletes is deleted.
+    /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
 }
 
@@ -115,6 +122,7 @@ enum Task {
 /// The answer to a step.
 enum Answer {
     Checked(Checked),
+    Judged(Checked),
     Reconciled(Reconciled),
     Removed(Removed),
 }
@@ -124,6 +132,7 @@ impl Answer {
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
             Self::Checked(checked) => plan.checked(node, checked, steps),
+            Self::Judged(judged) => plan.judged(node, judged, steps),
             Self::Reconciled(reconciled) => plan.reconciled(node, reconciled, steps),
             Self::Removed(removed) => plan.removed(node, removed, steps),
         }
@@ -170,8 +179,8 @@ impl<P: KubeObject> Run<'_, P> {
                     continue;
                 }
                 let known = self.known(step, &mut records.get(node));
-                if let Some(checked) = known {
-                    plan.checked(node, checked, &mut steps);
+                if let Some(answer) = known {
+                    answer.give(plan, node, &mut steps);
                     self.tell_if_settled(plan, records, node);
                 } else {
                     under_way.push(self.perform(Task::Do(step), records.take(node)));

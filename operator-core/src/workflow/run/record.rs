@@ -112,7 +112,11 @@ impl Record {
                 self.activity = Some(Ok(activity));
                 Ok(activity)
             }
-            Some(Err(error)) => Err(error),
+            Some(Err(error)) => {
+                // Whoever asks again is told the same in words.
+                self.activity = Some(Err(error_chain(&*error).to_string().into()));
+                Err(error)
+            }
         }
     }
 
@@ -123,7 +127,9 @@ impl Record {
 
     pub(super) fn finish(self, name: Arc<str>, state: NodeState, removal: Option<Removal>) -> NodeResult {
         let Self { conditions, reconciled, error, .. } = self;
-        NodeResult { name, state, reconciled, conditions, error: error.map(|(error, _)| error), removal }
+        // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
+        let error = error.filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
+        NodeResult { name, state, reconciled, conditions, error, removal }
     }
 }
 
@@ -204,6 +210,9 @@ pub(super) fn state_of(
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
+            RemovalObstacle::Held => blocked(by, "to be let go"),
+            RemovalObstacle::Waiting => blocked(by, "to start"),
+            RemovalObstacle::Failed => blocked_by(by, "to be let go, which failed".to_owned()),
         },
     }
 }

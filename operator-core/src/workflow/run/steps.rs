@@ -7,15 +7,19 @@ use tracing::Instrument;
 
 use super::{Activity, Answer, Record, Run};
 use crate::{
+    dependent::Deletion,
     event_source::Claimant,
+    observe::error_chain,
     reconciler::{
         BoxError,
         workflow::{ConditionKind, Panicked, ReconcileResult},
     },
     resource::KubeObject,
     workflow::{
-        Cluster, Gate, Node, NodeId, NodeView,
+        Cluster, Condition, Gate, Node, NodeId, NodeView,
         condition::AnyCondition,
+        conditions::ResourceDeleted,
+        ending::Ending,
         plan::{Checked, Reconciled, Removed, Step},
     },
 };
@@ -33,6 +37,18 @@ impl<P: KubeObject> Run<'_, P> {
                         Checked::Failed
                     }
                 }),
+                Step::Judge(_) => Answer::Judged(match self.check(node, record).await {
+                    Ok(judged) => judged,
+                    // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
+                    Err(error) if !node.may_be_held() => {
+                        tracing::debug!(error = %error_chain(&*error), "could not be asked yet");
+                        Checked::Run
+                    }
+                    Err(error) => {
+                        record.failed(error);
+                        Checked::Failed
+                    }
+                }),
                 Step::Reconcile(_) => Answer::Reconciled(match self.reconcile(node, record).await {
                     Ok(reconciled) => reconciled,
                     Err(error) => {
@@ -40,7 +56,7 @@ impl<P: KubeObject> Run<'_, P> {
                         Reconciled::Failed
                     }
                 }),
-                Step::Delete(_) => Answer::Removed(match self.delete(node, record).await {
+                Step::Delete(_) => Answer::Removed(match self.delete(step.node(), node, record).await {
                     Ok(removed) => removed,
                     Err(error) => {
                         record.failed(error);
@@ -53,17 +69,22 @@ impl<P: KubeObject> Run<'_, P> {
         .await
     }
 
-    /// The answer to a check for which nothing has to be asked any more: most nodes have no conditions.
-    pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Checked> {
-        let Step::Check(id) = step else { return None };
+    /// The answer for which nothing has to be asked any more: most nodes have no conditions.
+    pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Answer> {
+        let answer = match step {
+            Step::Check(_) => Answer::Checked,
+            Step::Judge(_) => Answer::Judged,
+            Step::Reconcile(_) | Step::Delete(_) => return None,
+        };
         match record.activity {
             Some(Ok(Activity::Inactive)) => {
                 record.removes = Some(record.reason.clone());
-                Some(Checked::Inactive)
+                Some(answer(Checked::Inactive))
             }
-            Some(Ok(Activity::Waiting)) => Some(Checked::Waiting),
+            Some(Ok(Activity::Waiting)) => Some(answer(Checked::Waiting)),
             None | Some(Ok(Activity::Active)) => {
-                self.workflow.nodes[id.index()].precondition.is_none().then_some(Checked::Run)
+                let node = &self.workflow.nodes[step.node().index()];
+                node.precondition.is_none().then(|| answer(Checked::Run))
             }
             Some(Err(_)) => None,
         }
@@ -93,37 +114,72 @@ impl<P: KubeObject> Run<'_, P> {
     async fn reconcile(&self, node: &Node<P>, record: &mut Record) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = self.called("dependent", record, call).await?;
-        let complete = reconciled.check();
+        let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         record.reconciled = Some(reconciled);
         complete?;
+        if nothing && node.has_to_be_found() {
+            "not found".clone_into(&mut record.reason);
+            return Ok(Reconciled::NotReady);
+        }
         let ready = self.ask(ConditionKind::ReadyPostcondition, node, node.ready.as_ref(), record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
-    async fn delete(&self, node: &Node<P>, record: &mut Record) -> Result<Removed, BoxError> {
+    async fn delete(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Removed, BoxError> {
+        let deletes = self.deletes(id);
+        if !deletes {
+            record.left = Some(match node.dependent.capabilities().is_garbage_collected() {
+                true => "to the garbage collector",
+                false => "as it is: it is not deleted by its dependent",
+            });
+            // Then nobody has to know what there is.
+            if self.cleans_up && node.deleted.is_none() {
+                return Ok(Removed::Gone);
+            }
+        }
         match record.activity()? {
             Activity::Active => {}
             Activity::Inactive => return Ok(Removed::Inactive),
             Activity::Waiting => return Ok(Removed::NotYet),
         }
-        let capabilities = node.dependent.capabilities();
-        if self.deletes(node) {
+        if deletes {
             let call = node.dependent.remove(self.primary, self.context);
-            record.deleted = Some(self.called("dependent", record, call).await?);
-        } else if capabilities.is_garbage_collected() {
-            record.left = Some("to the garbage collector");
-        } else {
-            record.left = Some("as it is: it is not deleted by its dependent");
+            let deleted = self.called("dependent", record, call).await?;
+            record.deleted = Some(deleted.found);
+            let ending = self.workflow.endings[id.index()];
+            if deleted.deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
+                return Ok(Removed::NotYet);
+            }
         }
         let gone = self.ask(ConditionKind::DeletePostcondition, node, node.deleted.as_ref(), record).await?;
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
 
+    /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
+    async fn is_over(&self, node: &Node<P>, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
+        if node.dependent.is_outside() {
+            "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
+            // Perhaps no event source tells when it is done.
+            self.context.remembered().lock().note_asked();
+            return Ok(false);
+        }
+        // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
+        if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
+            return Ok(true);
+        }
+        let answer =
+            Condition::check(&ResourceDeleted, &view(node, None), self.primary, self.context).await?;
+        answer.reason().clone_into(&mut record.reason);
+        Ok(answer.is_met())
+    }
+
     /// Whether the dependent is called to delete what is not to be there.
-    fn deletes(&self, node: &Node<P>) -> bool {
-        let capabilities = node.dependent.capabilities();
+    fn deletes(&self, id: NodeId) -> bool {
         // A primary that stays has nobody who collects what is not wanted any more.
-        if self.cleans_up { capabilities.needs_cleanup() } else { capabilities.can_delete() }
+        match self.cleans_up {
+            true => self.workflow.endings[id.index()].is_deleted(),
+            false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
+        }
     }
 
     /// Whether it is asked if the node takes part. Where a clean-up has nothing to do about it, nothing depends on the answer,
@@ -133,7 +189,7 @@ impl<P: KubeObject> Run<'_, P> {
         if node.activation.is_none() {
             return false;
         }
-        let needed = !self.cleans_up || self.deletes(node) || node.deleted.is_some();
+        let needed = !self.cleans_up || self.deletes(id) || node.deleted.is_some();
         if !needed {
             self.release(id, node);
         }

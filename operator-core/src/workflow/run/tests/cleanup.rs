@@ -58,3 +58,20 @@ async fn a_failed_deletion_stops_only_what_waits_for_it() {
     assert_eq!(log.take(), ["delete x"]);
     assert!(result.check().is_err() && !result.all_deleted());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depends_on() {
+    let log = Log::default();
+    let slow = Fake { takes_its_time: true, ..Fake::named("slow", &log).existing() };
+    let exists = Arc::clone(&slow.exists);
+    let all = workflow([Fake::named("below", &log).existing().node(), slow.node().depends_on("below")]);
+    let result = cleaned_up(&all).await;
+    let asked = "the deletion was asked for, and takes its time";
+    assert_eq!(
+        lines(&result),
+        [format!("below: waiting for slow to be gone: {asked}"), format!("slow: deleting: {asked}")]
+    );
+    *exists.lock() = false;
+    assert!(cleaned_up(&all).await.all_deleted());
+    assert_eq!(log.take(), ["delete slow", "delete below"]);
+}

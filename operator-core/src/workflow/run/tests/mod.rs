@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    dependent::{Creator, CustomDependent, Deleter, DependentResource, DependentSource},
+    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, DependentSource},
     reconciler::{BoxError, Context, OfflineParts, workflow::WorkflowResult},
     workflow::{Activation, Cluster, Condition, ConditionResult, Node, NodeView, Workflow},
 };
@@ -51,6 +51,7 @@ struct Fake {
     under_way: Arc<AtomicUsize>,
     fails: bool,
     panics: bool,
+    takes_its_time: bool,
     sources: Vec<DependentSource>,
 }
 
@@ -137,10 +138,13 @@ impl Deleter<ConfigMap> for Fake {
         _: &Arc<String>,
         _: &Arc<ConfigMap>,
         _: &Context<ConfigMap>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
         self.call("delete").await?;
+        if self.takes_its_time {
+            return Ok(Deletion::Asked);
+        }
         *self.exists.lock() = false;
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 

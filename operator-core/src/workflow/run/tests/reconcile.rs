@@ -232,3 +232,80 @@ async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
     let by_app = Some((Some("app".to_owned()), "not wanted".to_owned(), None));
     assert_eq!((removal(&result, "app"), removal(&result, "user")), (by_app.clone(), by_app));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_stops_a_removal_that_comes_down_the_chain() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("gate").reconcile_precondition(Says::no("not wanted")),
+        fake("between").depends_on("gate"),
+        fake("held").depends_on("between").hold_unless(Says::no("outside of the window")),
+        fake("behind").depends_on("held"),
+        fake("behind-both").depends_on("held").depends_on("beside"),
+        fake("beside").depends_on("gate"),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let why = "to be let go: outside of the window";
+    let expected = [
+        format!("gate: waiting for held {why}"),
+        format!("between: waiting for held {why}"),
+        "held: held: outside of the window".to_owned(),
+        format!("behind: waiting for held {why}"),
+        "behind-both: deleted".to_owned(),
+        "beside: deleted".to_owned(),
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete behind-both", "delete beside"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_waits_for_a_gate_that_can_not_be_asked_if_it_may_hold() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("gate").reconcile_precondition(Says::no("not wanted")),
+        fake("may-hold").depends_on("gate").hold_unless(Breaks { panics: false }),
+        fake("other-gate").reconcile_precondition(Says::no("not wanted")),
+        fake("may-not").depends_on("other-gate").reconcile_precondition(Breaks { panics: true }),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let expected = [
+        "gate: waiting for may-hold to be let go, which failed",
+        "may-hold: failed: nobody knows",
+        "other-gate: deleted",
+        "may-not: deleted",
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete may-not", "delete other-gate"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_removes_its_node_also_behind_one_that_is_not_ready() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("web").ready_postcondition(Says::no("1/3 replicas")),
+        fake("service").depends_on("web").reconcile_precondition(Says::no("not published")),
+        fake("ingress").depends_on("service"),
+        fake("config").depends_on("web").reconcile_precondition(Says::yes()),
+        fake("asks-too-much")
+            .depends_on("web")
+            .gate(Window(Gate::Run))
+            .reconcile_precondition(Breaks { panics: false }),
+        fake("deep").depends_on("config").reconcile_precondition(Says::no("not wanted")),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let waits = "waiting for web to be ready: 1/3 replicas";
+    let expected = [
+        "web: matched, not ready: 1/3 replicas".to_owned(),
+        "service: deleted".to_owned(),
+        "ingress: deleted".to_owned(),
+        format!("config: {waits}"),
+        format!("asks-too-much: {waits}"),
+        "deep: deleted".to_owned(),
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete ingress", "delete deep", "delete service"]);
+    assert!(result.check().is_ok(), "a gate that can't be asked yet is asked when its turn comes");
+}
