@@ -77,3 +77,18 @@ impl Default for WorkflowSurroundings {
         Self::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_a_permit_needs_no_second_one() {
+        let workflows = WorkflowSurroundings::new(1);
+        let nested = workflows.permitted(workflows.permitted(async { "done" }));
+        assert_eq!(tokio::time::timeout(Duration::from_secs(1), nested).await, Ok("done"));
+        assert_eq!(workflows.dependents.available_permits(), 1);
+    }
+}

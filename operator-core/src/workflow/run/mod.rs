@@ -36,7 +36,7 @@ use crate::{
     resource::KubeObject,
 };
 
-use record::{Activity, Record, Records, Taken, removals, state_of};
+use record::{Activity, Part, Record, Records, Taken, removals, state_of};
 
 pub(super) async fn reconcile<P: KubeObject>(
     workflow: &Declared<P>,

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -28,6 +29,22 @@ pub(super) enum Activity {
     Inactive,
     /// Its event source has not seen everything yet; the primary is woken when it has.
     Waiting,
+}
+
+/// A part of the user's.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    Dependent,
+    Condition(ConditionKind),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dependent => f.write_str("dependent"),
+            Self::Condition(kind) => write!(f, "{kind}"),
+        }
+    }
 }
 
 /// What is known of all nodes.
@@ -96,7 +113,7 @@ pub(super) struct Record {
     /// Why it counts as gone without having been deleted.
     pub(super) left: Option<&'static str>,
     /// What of the user's is being called, and since when.
-    pub(super) under_way: Option<(String, Now)>,
+    pub(super) under_way: Option<(Part, Now)>,
     /// Why it, or at least what depends on it, is not to be there, where it is this node that says so.
     pub(super) removes: Option<String>,
     /// How many of its resources were there to be deleted.
@@ -184,7 +201,7 @@ pub(super) fn state_of(
     match fate {
         Fate::Pending => NodeState::Pending {
             reason: match &record.under_way {
-                Some((what, since)) => format!("{what} called {:.0} s ago", (now - *since).as_secs_f64()),
+                Some((part, since)) => format!("{part} called {:.0} s ago", (now - *since).as_secs_f64()),
                 None => "not come to".to_owned(),
             },
         },

@@ -1,11 +1,11 @@
 //! What is done about one node, and what the plan is told about it.
 
-use std::{fmt, future::Future, panic::AssertUnwindSafe, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt;
 use tracing::Instrument;
 
-use super::{Activity, Answer, Record, Run};
+use super::{Activity, Answer, Part, Record, Run};
 use crate::{
     dependent::Deletion,
     event_source::Claimant,
@@ -97,7 +97,7 @@ impl<P: KubeObject> Run<'_, P> {
         let view = view(node, None);
         let asked = ConditionKind::ReconcilePrecondition;
         let decision = precondition.decide(&view, self.primary, self.context);
-        let (gate, answer) = self.called(asked, record, decision).await?;
+        let (gate, answer) = self.called(Part::Condition(asked), record, decision).await?;
         let (checked, reason) = match gate {
             Gate::Run => (Checked::Run, String::new()),
             Gate::Hold(reason) => (Checked::Hold, reason),
@@ -113,7 +113,7 @@ impl<P: KubeObject> Run<'_, P> {
 
     async fn reconcile(&self, node: &Node<P>, record: &mut Record) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
-        let reconciled = self.called("dependent", record, call).await?;
+        let reconciled = self.called(Part::Dependent, record, call).await?;
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         record.reconciled = Some(reconciled);
         complete?;
@@ -144,7 +144,7 @@ impl<P: KubeObject> Run<'_, P> {
         }
         if deletes {
             let call = node.dependent.remove(self.primary, self.context);
-            let deleted = self.called("dependent", record, call).await?;
+            let deleted = self.called(Part::Dependent, record, call).await?;
             record.deleted = Some(deleted.found);
             let ending = self.workflow.endings[id.index()];
             if deleted.deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
@@ -201,7 +201,7 @@ impl<P: KubeObject> Run<'_, P> {
         let node = &self.workflow.nodes[id.index()];
         let Some(activation) = &node.activation else { return Ok(Activity::Active) };
         let (asked, cluster) = (ConditionKind::Activation, Cluster::of(self.context));
-        let answer = self.called(asked, record, activation.check(&cluster)).await?;
+        let answer = self.called(Part::Condition(asked), record, activation.check(&cluster)).await?;
         record.conditions.insert(asked, answer.clone());
         if !answer.is_met() {
             answer.reason().clone_into(&mut record.reason);
@@ -247,7 +247,7 @@ impl<P: KubeObject> Run<'_, P> {
                 let reconciled = record.reconciled.clone();
                 let view = view(node, reconciled.as_ref());
                 let check = condition.check(&view, self.primary, self.context);
-                let answer = self.called(kind, record, check).await?;
+                let answer = self.called(Part::Condition(kind), record, check).await?;
                 record.conditions.insert(kind, answer.clone());
                 answer
             }
@@ -261,14 +261,14 @@ impl<P: KubeObject> Run<'_, P> {
     /// Calls a part of the user's: the record says so meanwhile, and a panic is an error.
     async fn called<T>(
         &self,
-        what: impl fmt::Display,
+        part: Part,
         record: &mut Record,
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
-        record.under_way = Some((what.to_string(), self.now()));
+        record.under_way = Some((part, self.now()));
         let answer = AssertUnwindSafe(call).catch_unwind().await;
         record.under_way = None;
-        answer.unwrap_or_else(|payload| Err(Panicked::new(&what, &*payload).into()))
+        answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
 }
 
