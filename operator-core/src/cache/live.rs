@@ -5,7 +5,7 @@ use kube::{Client, client::Body, core::Status};
 use serde_json::value::RawValue;
 
 use crate::{
-    client::exchange,
+    client::{exchange, is_end_of},
     resource::{ObjectKey, ResourceType},
 };
 
@@ -25,8 +25,7 @@ pub(crate) enum Unread {
 /// The newest state of an object in the form that `accept` asks for, not decoded yet; `None` when the server doesn't
 /// have it.
 ///
-/// Only a 404 that names the object says so. A server that has just started, or doesn't serve the type any more,
-/// answers 404 as well; then it names none, and is asked again later.
+/// Only a 404 that names the object [says so](is_end_of).
 pub(crate) async fn read_live(
     client: &Client,
     resource_type: &ResourceType,
@@ -39,11 +38,7 @@ pub(crate) async fn read_live(
     let answer = exchange(client, request).await;
     match answer.map_err(|error| Unread::Unanswered(Box::new(error)))? {
         Ok((_, body)) => serde_json::from_slice(&body).map(Some).map_err(Unread::NoObject),
-        Err(status) if status.code == 404 && names(&status, key) => Ok(None),
+        Err(status) if is_end_of(&status, key.name()) => Ok(None),
         Err(status) => Err(Unread::Refused(status)),
     }
-}
-
-fn names(status: &Status, key: &ObjectKey) -> bool {
-    status.details.as_ref().is_some_and(|details| details.name == key.name())
 }

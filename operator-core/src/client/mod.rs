@@ -56,7 +56,7 @@ use tower::{
 
 use crate::environment::{Clock, Environment};
 
-pub(crate) use answer::exchange;
+pub(crate) use answer::{exchange, is_end_of};
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;

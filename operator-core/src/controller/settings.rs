@@ -50,6 +50,7 @@ impl<P: KubeObject> Settings<P> {
                 retry: Arc::new(GenericRetry::default()),
                 rate_limiter: None,
                 max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
+                jitter: None,
             },
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,

@@ -4,8 +4,10 @@ use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{
     operations,
+    processor::FailureKind,
     reconciler::{
         BoxError,
+        failure_kind::{kind_of_returned, of_operation},
         workflow::{WorkflowError, panic_text},
     },
 };
@@ -13,38 +15,40 @@ use crate::{
 /// Why a run failed, and what follows from that.
 pub(super) struct Failure {
     pub(super) error: BoxError,
-    pub(super) retryable: bool,
+    pub(super) kind: FailureKind,
     pub(super) panicked: bool,
 }
 
 impl Failure {
-    /// `reconcile` or `cleanup` returned an error.
-    pub(super) fn of_user(error: BoxError, retryable: bool) -> Self {
-        Self { error, retryable, panicked: false }
+    /// `reconcile` or `cleanup` returned an error, of which the user says whether trying again can help.
+    pub(super) fn of_user<E: Into<BoxError> + 'static>(error: E, retryable: bool) -> Self {
+        let (error, kind) = kind_of_returned(error);
+        let kind = if retryable { kind.unwrap_or(FailureKind::Retryable) } else { FailureKind::Permanent };
+        Self { error, kind, panicked: false }
     }
 
     /// Dependents failed.
     pub(super) fn of_workflow(error: WorkflowError) -> Self {
-        let (retryable, panicked) = (error.is_retryable(), error.is_panic());
-        Self { error: error.into(), retryable, panicked }
+        let (kind, panicked) = (error.failure_kind(), error.is_panic());
+        Self { error: error.into(), kind, panicked }
     }
 
     /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a
     /// finalizer's write, or a look at the live object.
     pub(super) fn of_write(error: operations::Error) -> Self {
-        let retryable = error.is_retryable();
-        Self { error: error.into(), retryable, panicked: false }
+        let kind = of_operation(&error);
+        Self { error: error.into(), kind, panicked: false }
     }
 
     /// User code panicked. A further attempt may find another state, so it is retried.
     pub(super) fn of_panic(payload: &(dyn Any + Send)) -> Self {
         let error = Panicked(panic_text(payload).to_owned()).into();
-        Self { error, retryable: true, panicked: true }
+        Self { error, kind: FailureKind::Retryable, panicked: true }
     }
 
     /// The run took longer than its controller allows.
     pub(super) fn of_timeout(limit: Duration) -> Self {
-        Self { error: TimedOut(limit).into(), retryable: true, panicked: false }
+        Self { error: TimedOut(limit).into(), kind: FailureKind::Retryable, panicked: false }
     }
 
     /// Whether somebody else's write came in between.

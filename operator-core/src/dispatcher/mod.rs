@@ -38,7 +38,7 @@ use tracing::Instrument;
 use crate::{
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
-    processor::{Outcome, Run, RunExecutor},
+    processor::{FailureKind, Outcome, Run, RunExecutor},
     reconciler::{
         Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, Reconciler,
         RunContext, SerializedStatus, UpdateControl,
@@ -188,7 +188,7 @@ impl<R: Reconciler> Dispatcher<R> {
             Ok(Ok(control)) => control,
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
-                return Err(Failure::of_user(error.into(), retryable));
+                return Err(Failure::of_user(error, retryable));
             }
             Err(payload) => return Err(Failure::of_panic(&payload)),
         };
@@ -282,7 +282,7 @@ impl<R: Reconciler> Dispatcher<R> {
             Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => again_after(reschedule_after),
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
-                Err(Failure::of_user(error.into(), retryable))
+                Err(Failure::of_user(error, retryable))
             }
             Err(payload) => Err(Failure::of_panic(&payload)),
         }
@@ -311,8 +311,9 @@ impl<R: Reconciler> Dispatcher<R> {
             }
             // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
             Err(Failed { failure, reconciled }) => {
-                let retryable = failure.retryable && !context.findings().namespace_ends();
-                (Failure { retryable, ..failure }, reconciled)
+                let ends = context.findings().namespace_ends();
+                let kind = if ends { FailureKind::Permanent } else { failure.kind };
+                (Failure { kind, ..failure }, reconciled)
             }
         };
         // Failures elsewhere than in `reconcile` are not the user's to explain.
@@ -328,7 +329,7 @@ impl<R: Reconciler> Dispatcher<R> {
             After::Retry { handled } => {
                 report.failed(&failure, handled);
                 let not_before = context.findings().not_before();
-                Outcome::Failed { retryable: failure.retryable, handled, not_before }
+                Outcome::Failed { kind: failure.kind, handled, not_before }
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     environment::Now,
     observe::{Observation, RunEnd, RunKind},
     operations::Writer,
-    processor::Run,
+    processor::{FailureKind, Run},
     resource::ResourceType,
 };
 
@@ -74,7 +74,8 @@ impl<'r> Report<'r> {
     pub(super) fn failed(&mut self, failure: &Failure, handled: bool) {
         let error = crate::observe::error_chain(&*failure.error);
         Span::current().record("error", &error);
-        let last = self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);
+        let last = failure.kind == FailureKind::Retryable
+            && self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);
         if failure.panicked {
             tracing::error!(%error, "run failed");
         } else if failure.is_conflict() && !last {
@@ -82,7 +83,7 @@ impl<'r> Report<'r> {
             tracing::debug!(%error, "conflict");
         } else if handled && !last {
             tracing::debug!(%error, "run failed, as its error status says");
-        } else if last || !failure.retryable {
+        } else if last || failure.kind == FailureKind::Permanent {
             tracing::error!(%error, "run failed, and will not be retried before the next event");
         } else {
             tracing::warn!(%error, "run failed and will be retried");

@@ -33,7 +33,7 @@ use crate::{
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::Writer,
-    processor::{MachineConfig, Processor, RunId},
+    processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{ControllerContext, workflow::WorkflowSurroundings},
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
@@ -317,24 +317,24 @@ async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
 async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
     let world = World::new(Some(Duration::ZERO)).await;
     let outcome = world.dispatcher.dispatch(world.run()).await;
-    assert_eq!(outcome, Outcome::Failed { retryable: true, handled: false, not_before: None });
+    assert_eq!(outcome, Outcome::Failed { kind: FailureKind::Retryable, handled: false, not_before: None });
     world.assert_nothing_is_left(0).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
-    for (child_in, retryable) in [("shop", false), ("elsewhere", true)] {
+    for (child_in, kind) in [("shop", FailureKind::Permanent), ("elsewhere", FailureKind::Retryable)] {
         let world = World::with_child_in(child_in, None).await;
         world.server.ending.lock().push(child_in);
         let outcome = world.dispatcher.dispatch(world.run()).await;
         // The user's `is_retryable` is the default, which says yes to everything.
-        assert_eq!(outcome, Outcome::Failed { retryable, handled: false, not_before: None }, "{child_in}");
+        assert_eq!(outcome, Outcome::Failed { kind, handled: false, not_before: None }, "{child_in}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_an_answer_that_names_the_primary_says_that_it_is_gone() {
-    let failed = Outcome::Failed { retryable: true, handled: false, not_before: None };
+    let failed = Outcome::Failed { kind: FailureKind::Server, handled: false, not_before: None };
     // A server that doesn't serve the kind just now answers 404 as well.
     for (details, outcome) in [(json!({ "name": "one" }), Outcome::Gone), (json!({}), failed)] {
         let world = World::new(None).await;

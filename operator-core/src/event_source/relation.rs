@@ -80,21 +80,26 @@ impl<K: KubeObject> Relation<K> {
         }
     }
 
-    /// Takes in that a secondary was written by the operator itself. `newest` reads what is known of it now.
+    /// Takes in that a secondary was written by the operator itself, and returns the primaries that it belongs to now or belonged
+    /// to before. `newest` reads what is known of it now.
     ///
     /// It is read under the lock of the index: the watch may have shown the object's end, or a newer state, before the
     /// answer to the write came. What is gone must not be related again, as nothing would ever take it out.
     pub(super) fn written(
         &self,
         key: &ObjectKey,
+        change: &ChangeKind<K>,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
         newest: impl FnOnce() -> Option<Arc<K>>,
-    ) {
-        let Self::Indexed { mapper, links } = self else { return };
+    ) -> BTreeSet<ObjectKey> {
+        let Self::Indexed { mapper, links } = self else {
+            return self.changed(key, change, primary_type, primaries);
+        };
         let mut links = links.lock();
-        if let Some(newest) = newest() {
-            links.link(key, mapper.primaries(&newest, primary_type, primaries));
+        match newest() {
+            Some(newest) => links.link(key, mapper.primaries(&newest, primary_type, primaries)),
+            None => BTreeSet::new(),
         }
     }
 }
@@ -151,9 +156,10 @@ mod tests {
     fn the_answer_to_a_write_of_something_gone_relates_nothing() {
         let relation = Relation::new(Some(mapper()), None);
         let kind = ResourceType::of::<ConfigMap>();
-        relation.written(&key("s"), &kind, &Known::default(), || None);
-        assert!(relation.secondaries_of(&key("a"), &Known::default()).is_empty());
-        relation.written(&key("s"), &kind, &Known::default(), || Some(secondary(["a"])));
+        let change = ChangeKind::Added { new: secondary(["a"]), initial: false };
+        let gone = relation.written(&key("s"), &change, &kind, &Known::default(), || None);
+        assert!(gone.is_empty() && relation.secondaries_of(&key("a"), &Known::default()).is_empty());
+        relation.written(&key("s"), &change, &kind, &Known::default(), || Some(secondary(["a"])));
         assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")].into());
     }
 

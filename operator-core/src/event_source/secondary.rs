@@ -1,6 +1,6 @@
 //! Secondaries that live in the cluster, and what their changes mean for primaries.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{EventSink, Filters, Primaries, relation::Relation};
 use crate::{
@@ -65,23 +65,27 @@ impl<K: KubeObject> SecondarySource<K> {
         &self.events.name
     }
 
-    /// Announces a write of the operator's own, whose echo is not to wake anybody.
-    pub(crate) fn begin_write(&self, key: &ObjectKey) -> SecondaryWrite<'_, K> {
-        SecondaryWrite { write: self.informer.begin_write(key), source: self }
+    /// Announces a write of the operator's own, made by the run of `writer`: its echo wakes nobody, as everybody whom it
+    /// concerns is woken by its answer, but for the primary whose run wrote.
+    pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s, K> {
+        let before = self.informer.get(key);
+        SecondaryWrite { write: self.informer.begin_write(key), before, writer, source: self }
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
     pub(crate) fn remember(&self, answer: K) -> Arc<K> {
         let object = self.informer.remember(answer);
-        self.link(&object);
+        self.link(&ChangeKind::Added { new: Arc::clone(&object), initial: false });
         object
     }
 
-    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so.
-    fn link(&self, answer: &K) {
+    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so. Returns the
+    /// primaries that it belongs to now or belonged to before.
+    fn link(&self, change: &ChangeKind<K>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
-        let key = ObjectKey::of(answer);
-        events.relation.written(&key, &events.primary_type, &*events.primaries, || self.informer.get(&key));
+        let key = ObjectKey::of(&**change.object());
+        let newest = || self.informer.get(&key);
+        events.relation.written(&key, change, &events.primary_type, &*events.primaries, newest)
     }
 }
 
@@ -89,14 +93,31 @@ impl<K: KubeObject> SecondarySource<K> {
 #[must_use = "the write's echo is filtered only while this is held"]
 pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
     write: OwnWrite<K>,
+    /// What was known of the object before.
+    before: Option<Arc<K>>,
+    /// The primary whose run writes.
+    writer: &'s ObjectKey,
     source: &'s SecondarySource<K>,
 }
 
 impl<K: KubeObject> SecondaryWrite<'_, K> {
-    /// Takes the server's answer: from now on it is what is read.
+    /// Takes the server's answer: from now on it is what is read. The other primaries that the object belongs to, or belonged to
+    /// before, are woken: the run that wrote knows what it has done, they don't.
     pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
         let object = self.write.wrote(answer);
-        self.source.link(&object);
+        let new = Arc::clone(&object);
+        let change = match self.before {
+            Some(old) => ChangeKind::Updated { old, new },
+            None => ChangeKind::Added { new, initial: false },
+        };
+        let concerned = self.source.link(&change);
+        let events = &self.source.events;
+        let mut others = concerned.iter().filter(|primary| *primary != self.writer).peekable();
+        if others.peek().is_some() && events.filters.accepts(&change) {
+            for primary in others {
+                events.sink.related_changed(primary, Cause::Source(events.index));
+            }
+        }
         object
     }
 }

@@ -164,8 +164,8 @@ pub enum Observation<'a> {
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// Which retry it will be, counted from one.
-        attempt: u32,
+        /// Which retry it will be, counted from one; `None` after a failure of the API server, which uses up no attempt.
+        attempt: Option<u32>,
         /// When it is due, from now.
         after: Duration,
     },

@@ -7,7 +7,7 @@ use kube::core::Status;
 use super::{mask, request::Verb};
 use crate::{
     cache::LONGEST_RETRY_AFTER,
-    client::Closed,
+    client::{Closed, is_end_of},
     resource::{ObjectKey, ResourceType},
 };
 
@@ -26,6 +26,21 @@ pub enum Error {
         key: ObjectKey,
         /// The server's answer.
         status: Box<Status>,
+    },
+    /// Nothing answers at the object's path (a 404 that doesn't name the object): the definition or the version isn't served, or
+    /// not yet, or something between us and the server answers in its place. It says nothing about the object.
+    #[error(
+        "{kind} {key}: the attempt to {verb} it was answered 404 without naming an object ({message}): the kind, or its subresource, isn't served (any more); see `kubectl api-resources`"
+    )]
+    NotServed {
+        /// What was tried.
+        verb: &'static str,
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// What the answer says.
+        message: String,
     },
     /// There was no answer, or half of one: what became of the write is unknown.
     #[error("{kind} {key}: no answer to the attempt to {verb} it, so its outcome is unknown")]
@@ -79,6 +94,14 @@ pub enum Error {
         key: ObjectKey,
         /// How many states of it were tried.
         attempts: u32,
+    },
+    /// Somebody else has changed the same list of the object: which of its items was meant can't be told any more.
+    #[error("{kind} {key}: somebody else has changed the same list meanwhile; nothing was written")]
+    Overtaken {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
     },
     /// An object can't be written as JSON.
     #[error("{kind} cannot be serialized")]
@@ -184,6 +207,10 @@ impl Error {
             return Self::NamespaceTerminating { kind, key };
         }
         let status = mask::status(&kind, status);
+        // A creation's 404 names the namespace that is missing.
+        if status.code == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty()) {
+            return Self::NotServed { verb, kind, key, message: status.message };
+        }
         Self::Refused { verb, kind, key, status }
     }
 
@@ -215,8 +242,10 @@ impl Error {
         match self {
             Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
             Self::Unanswered { .. }
+            | Self::NotServed { .. }
             | Self::Fenced { .. }
             | Self::Contended { .. }
+            | Self::Overtaken { .. }
             | Self::Gone { .. }
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. } => true,
@@ -229,6 +258,17 @@ impl Error {
             | Self::InvalidPatch { .. }
             | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
+        }
+    }
+
+    /// Whether the failure is the API server's, or that of the way to it: no answer, 500 and above, 429, 403, a kind that isn't
+    /// served; or the fence held the write back. Such a failure uses up no attempt of a run's retry.
+    #[must_use]
+    pub fn is_servers(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => is_servers(status.code),
+            Self::Unanswered { .. } | Self::NotServed { .. } | Self::Fenced { .. } => true,
+            _ => false,
         }
     }
 
@@ -254,7 +294,7 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if status.code == 409)
-            || matches!(self, Self::Contended { .. })
+            || matches!(self, Self::Contended { .. } | Self::Overtaken { .. })
     }
 
     /// Whether a write of a known object was refused because there is another state of it, another object, or none: which of
@@ -263,10 +303,11 @@ impl Error {
         matches!(self.code(), Some(404 | 409 | 422))
     }
 
-    /// Whether the object doesn't exist (404).
+    /// Whether the server says that this very object doesn't exist: a 404 that names it. A kind that isn't served is
+    /// [`NotServed`](Self::NotServed), which says nothing about the object.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Refused { status, .. } if status.code == 404)
+        matches!(self, Self::Refused { status, key, .. } if is_end_of(status, key.name()))
     }
 
     /// Whether the primary is gone or was replaced: a run that meets this is over, without an error.
@@ -290,6 +331,12 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Whether an answer of this code is a failure of the server, not of what was asked. A denied right (403) is for the cluster's
+/// administrator to give.
+pub(crate) const fn is_servers(code: u16) -> bool {
+    matches!(code, 403 | 429) || code >= 500
 }
 
 #[cfg(test)]
@@ -334,6 +381,19 @@ mod tests {
         assert_eq!(asks(86_400).retry_after(), Some(Duration::from_secs(300)));
         assert_eq!(asks(0).retry_after(), None);
         assert_eq!(refused(json!({ "code": 409 })).retry_after(), None);
+    }
+
+    #[test]
+    fn only_a_404_that_names_the_object_is_its_end() {
+        let named = |name: &str| {
+            refused(json!({ "code": 404, "reason": "NotFound", "message": "…", "details": { "name": name } }))
+        };
+        assert!(named("one").is_not_found());
+        assert!(!named("shop").is_not_found(), "the namespace is missing");
+        let nameless = refused(json!({ "code": 404, "message": "page not found" }));
+        assert!(matches!(nameless, Error::NotServed { .. }) && nameless.is_retryable());
+        assert!(!nameless.is_not_found() && !nameless.is_about_another_state());
+        assert!(matches!(named(""), Error::NotServed { .. }));
     }
 
     #[test]

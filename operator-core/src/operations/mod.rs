@@ -40,6 +40,7 @@ mod findings;
 mod intent;
 mod live;
 mod mask;
+mod merge;
 mod mode;
 mod primary;
 mod request;
@@ -49,6 +50,7 @@ mod write;
 
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
+pub(crate) use error::is_servers;
 pub(crate) use findings::Findings;
 pub(crate) use live::live;
 pub use mode::WriteMode;

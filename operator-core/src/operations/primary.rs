@@ -8,7 +8,9 @@ use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock, Part},
     matcher::strip_nulls,
+    merge::carry_over,
     request::Verb,
+    resource::version,
     target::{Target, WritingRun},
     write::ATTEMPTS,
 };
@@ -97,34 +99,45 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     /// Writes the primary without its status. `original` is what the reconciler was given.
     pub(crate) async fn patch_resource(&self, original: &P, desired: &P) -> Result<Arc<P>, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
-        let intent = if self.ssa {
+        if self.ssa {
             let body = body::applied_primary(desired, kind, key, run.finalizer)?;
-            Intent::of(Verb::Apply, Part::Object, key.clone(), body)
-        } else {
-            let from = body::patched_part(original, kind, Part::Object, None)?;
-            // A desired object that was not made from the original must not take our finalizer off by leaving it out.
-            let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
-            let to = body::patched_part(desired, kind, Part::Object, finalizer)?;
-            Intent::difference(Part::Object, key.clone(), &from, &to)
-        };
-        self.target.write(&intent, WriteMode::MatchAndFilter).await
+            let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
+            return self.target.write(&intent, WriteMode::MatchAndFilter).await;
+        }
+        let from = body::patched_part(original, kind, Part::Object, None)?;
+        // A desired object that was not made from the original must not take our finalizer off by leaving it out.
+        let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
+        let to = body::patched_part(desired, kind, Part::Object, finalizer)?;
+        self.carry_over(original, Part::Object, &from, &to).await
     }
 
     /// Writes the status. `original` is what the reconciler was given.
     pub(crate) async fn patch_status(&self, original: &P, mut status: Value) -> Result<Arc<P>, Error> {
         let (kind, key) = (self.kind(), self.key());
         strip_nulls(&mut status);
-        let intent = if self.ssa {
+        if self.ssa {
             let mut content = body::identity(kind, key);
             // An apply without a status would leave the old one; an empty one gives its fields up.
             content["status"] = if status.is_null() { json!({}) } else { status };
-            Intent::of(Verb::Apply, Part::Status, key.clone(), content)
-        } else {
-            let from = body::patched_part(original, kind, Part::Status, None)?;
-            let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
-            Intent::difference(Part::Status, key.clone(), &from, &to)
+            let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), content);
+            return self.target.write(&intent, WriteMode::MatchAndFilter).await;
+        }
+        let from = body::patched_part(original, kind, Part::Status, None)?;
+        let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
+        self.carry_over(original, Part::Status, &from, &to).await
+    }
+
+    /// Writes what was made from `original` as a JSON patch of what there is now.
+    async fn carry_over(&self, original: &P, part: Part, from: &Value, to: &Value) -> Result<Arc<P>, Error> {
+        let (kind, key) = (self.kind(), self.key());
+        let differ = |state: &P| {
+            let live = body::patched_part(state, kind, part, None)?;
+            let carried = carry_over(from, to, &live);
+            let intent =
+                |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(version(state));
+            Ok(carried.map(intent))
         };
-        self.target.write(&intent, WriteMode::MatchAndFilter).await
+        self.target.write_difference(key, original, WriteMode::MatchAndFilter, differ).await
     }
 
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
@@ -155,7 +168,8 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             Some(finalizers) if !finalizers.is_empty() => list(json!(finalizers)),
             _ => json!({ "metadata": {} }),
         };
-        Intent::difference(Part::Object, self.key().clone(), &from, &list(finalizers.clone()))
+        let intent = Intent::difference(Part::Object, self.key().clone(), &from, &list(finalizers.clone()));
+        intent.made_from(version(known))
     }
 
     fn kind(&self) -> &ResourceType {

@@ -137,7 +137,7 @@ impl<'c> ResourceOperations<'c> {
     pub async fn json_patch<K: KubeObject>(
         &self,
         actual: &K,
-        edit: impl FnOnce(&mut K),
+        edit: impl FnMut(&mut K) + Send,
     ) -> Result<Arc<K>, Error> {
         self.patch(actual, edit, Part::Object).await
     }
@@ -149,7 +149,7 @@ impl<'c> ResourceOperations<'c> {
     pub async fn json_patch_status<K: KubeObject>(
         &self,
         actual: &K,
-        edit: impl FnOnce(&mut K),
+        edit: impl FnMut(&mut K) + Send,
     ) -> Result<Arc<K>, Error> {
         self.patch(actual, edit, Part::Status).await
     }
@@ -177,16 +177,24 @@ impl<'c> ResourceOperations<'c> {
     /// Deletes this very object: one that has taken its name in the meantime stays. An object that doesn't exist any
     /// more counts as deleted. The deletion's event is never filtered.
     ///
+    /// Which object is meant is told by its uid. An `object` without one, as user code builds it, means the one of that name that
+    /// this operator has written, as the managed fields of the known or the live object show; what somebody else has made under
+    /// that name stays, and a warning says so.
+    ///
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
         let (target, key) = self.target(object)?;
         let mut options =
             json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background" });
-        let uid = target.uid().or(object.meta().uid.as_deref());
-        if let Some(uid) = uid {
-            options["preconditions"] = json!({ "uid": uid });
-        }
+        let uid = match target.uid().or(object.meta().uid.as_deref()) {
+            Some(uid) => uid.to_owned(),
+            None => match self.uid_of_ours(&target, &key).await? {
+                Some(uid) => uid,
+                None => return Ok(()),
+            },
+        };
+        options["preconditions"] = json!({ "uid": uid });
         let write = WriteRequest {
             verb: Verb::Delete,
             kind: target.kind(),
@@ -202,13 +210,38 @@ impl<'c> ResourceOperations<'c> {
             // and this very object is still there: then it is not deleted. Only the live object tells.
             Err(error) if error.is_conflict() => {
                 let found = live::<K>(self.run.writer, target.kind(), &key).await?;
-                match found.filter(|found| uid.is_none_or(|uid| found.meta().uid.as_deref() == Some(uid))) {
+                match found.filter(|found| found.meta().uid.as_deref() == Some(&*uid)) {
                     Some(_) => Err(error),
                     None => Ok(()),
                 }
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// The uid of the object of that name which this operator has written; `None` if there is none.
+    async fn uid_of_ours<K: KubeObject>(
+        &self,
+        target: &Target<'c, K>,
+        key: &ObjectKey,
+    ) -> Result<Option<String>, Error> {
+        let writer = self.run.writer;
+        let found = match target.newest(key)? {
+            Some(known) => known,
+            None => match live::<K>(writer, target.kind(), key).await? {
+                Some(live) => Arc::new(live),
+                None => return Ok(None),
+            },
+        };
+        let mut managers = found.meta().managed_fields.iter().flatten();
+        if managers.any(|entry| entry.manager.as_deref() == Some(&*writer.field_manager)) {
+            return Ok(found.meta().uid.clone());
+        }
+        tracing::warn!(
+            kind = %target.kind(), %key,
+            "not deleted, as this operator hasn't written it; to delete it all the same, pass the object as it was read, with its uid"
+        );
+        Ok(None)
     }
 
     async fn replace<K: KubeObject>(&self, desired: &K, part: Part) -> Result<Arc<K>, Error> {
@@ -221,16 +254,19 @@ impl<'c> ResourceOperations<'c> {
     async fn patch<K: KubeObject>(
         &self,
         actual: &K,
-        edit: impl FnOnce(&mut K),
+        mut edit: impl FnMut(&mut K) + Send,
         part: Part,
     ) -> Result<Arc<K>, Error> {
         let (target, key) = self.target(actual)?;
-        let mut edited = actual.clone();
-        edit(&mut edited);
-        let from = body::patched_part(actual, target.kind(), part, None)?;
-        let to = body::patched_part(&edited, target.kind(), part, None)?;
-        let intent = Intent::difference(part, key, &from, &to).made_from(version(actual));
-        self.write(&target, &intent, WriteMode::MatchAndFilter).await
+        let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
+        let differ = |state: &K| {
+            let mut edited = state.clone();
+            edit(&mut edited);
+            let from = body::patched_part(state, target.kind(), part, None)?;
+            let to = body::patched_part(&edited, target.kind(), part, None)?;
+            Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(version(state))))
+        };
+        target.write_difference(&key, actual, mode, differ).await
     }
 
     async fn merge<K: KubeObject>(&self, object: &K, patch: Value, part: Part) -> Result<Arc<K>, Error> {
@@ -259,6 +295,6 @@ impl<'c> ResourceOperations<'c> {
     }
 }
 
-fn version<K: KubeObject>(object: &K) -> Option<&str> {
+pub(super) fn version<K: KubeObject>(object: &K) -> Option<&str> {
     object.meta().resource_version.as_deref()
 }

@@ -55,10 +55,14 @@ pub(super) struct Target<'c, K: KubeObject> {
     pub(super) is_own_primary: bool,
 }
 
-/// A write under way, whose echo is filtered.
+/// A write under way, and what becomes of its echo.
 pub(super) enum Window<'c, K: KubeObject> {
+    /// Of the run's own primary: it wakes nobody.
     Primary(OwnWrite<K>),
+    /// Of a secondary: its answer wakes the other primaries that it concerns.
     Secondary(SecondaryWrite<'c, K>),
+    /// Of another primary: that one is to be reconciled, so that the echo is anybody's change.
+    OtherPrimary(&'c Informer<K>),
 }
 
 impl<K: KubeObject> Window<'_, K> {
@@ -66,6 +70,7 @@ impl<K: KubeObject> Window<'_, K> {
         match self {
             Self::Primary(mut write) => write.wrote(answer),
             Self::Secondary(write) => write.wrote(answer),
+            Self::OtherPrimary(informer) => informer.remember(answer),
         }
     }
 }
@@ -144,11 +149,14 @@ impl<'c, K: KubeObject> Target<'c, K> {
         }
     }
 
-    /// Announces a write whose echo is not to wake anybody.
+    /// Announces a write whose echo is not to wake the primary whose run makes it.
     pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_, K> {
         match &self.known {
-            Known::Primary(source) => Window::Primary(source.informer().begin_write(key)),
-            Known::Secondary(source) => Window::Secondary(source.begin_write(key)),
+            Known::Primary(source) if self.is_own_primary => {
+                Window::Primary(source.informer().begin_write(key))
+            }
+            Known::Primary(source) => Window::OtherPrimary(source.informer()),
+            Known::Secondary(source) => Window::Secondary(source.begin_write(key, self.run.key)),
         }
     }
 

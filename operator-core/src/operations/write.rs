@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock},
+    live::live,
     request::WriteRequest,
     target::Target,
 };
-use crate::resource::{KubeObject, ResourceVersion};
+use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
 
 /// How many states of an object are tried before a conflict becomes an error.
 pub(super) const ATTEMPTS: u32 = 10;
@@ -53,6 +54,58 @@ impl<K: KubeObject> Target<'_, K> {
                 // The change that came in between wakes the primary, and so does this.
                 None => return self.write_openly(intent).await,
             }
+        }
+        Err(self.contended())
+    }
+
+    /// Makes a write that is a difference between two states of the object: `differ` says which one, for the state that it is
+    /// to be made upon; `None` where it can't be told. `given` is the state that the caller began with.
+    ///
+    /// It is locked to the state that it was made from, and made anew from the live one after a conflict.
+    pub(super) async fn write_difference(
+        &self,
+        key: &ObjectKey,
+        given: &K,
+        mode: WriteMode,
+        mut differ: impl FnMut(&K) -> Result<Option<Intent>, Error>,
+    ) -> Result<Arc<K>, Error> {
+        let kind = self.kind();
+        let is_same = |known: &Arc<K>| given.meta().uid.is_none() || known.meta().uid == given.meta().uid;
+        let known = self.newest(key)?.filter(is_same);
+        let is_strict = mode == WriteMode::FilterWithOptimisticLocking;
+        let mut base = known.filter(|_| !is_strict).unwrap_or_else(|| Arc::new(given.clone()));
+        for _ in 0..ATTEMPTS {
+            let overtaken = || Error::Overtaken { kind: kind.clone(), key: key.clone() };
+            let intent = differ(&base)?.ok_or_else(overtaken)?;
+            if mode.matches() && intent.is_met_by(&*base, kind, &self.run.writer.field_manager)? {
+                self.run.writer.matched(self.run.key, kind, key, intent.part.subresource());
+                return Ok(base);
+            }
+            let result = match intent.lock(mode, Some(&*base), kind)? {
+                Some(lock) => self.write_locked(&intent, &lock).await,
+                None => self.write_openly(&intent).await,
+            };
+            let error = match result {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            // An error of the primary's write may mean that it went, or was replaced; only the live object tells.
+            let own = match error.is_about_another_state() && self.is_own_primary {
+                true => Some(self.live().await?),
+                false => None,
+            };
+            if is_strict || !error.is_outdated(intent.verb) {
+                return Err(error);
+            }
+            let live = match own {
+                Some(own) => Some(own),
+                None => live::<K>(self.run.writer, kind, key).await?.map(Arc::new),
+            };
+            // Another object of that name is none of the caller's.
+            let Some(live) = live.filter(|live| live.meta().uid == base.meta().uid) else {
+                return Err(error);
+            };
+            base = live;
         }
         Err(self.contended())
     }

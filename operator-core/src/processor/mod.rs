@@ -30,7 +30,7 @@ mod shell;
 
 pub use error::Error;
 pub use governor::GovernorRateLimiter;
-pub(crate) use machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
+pub(crate) use machine::{Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub(crate) use retry::{GenericRetry, RetryInfo};
 pub use retry::{Retry, RetryState};

@@ -56,6 +56,19 @@ pub trait Retry: fmt::Debug + Send + Sync {
 
     /// Whether a run in this state is the last one that a failure leads to.
     fn is_last(&self, state: &RetryState) -> bool;
+
+    /// The delay after a failure that is the API server's: no answer, 500 and above, 429, 403, a kind that isn't served. Such a
+    /// failure uses up no attempt and is tried again without end: `state` is not that of the attempts, and begins anew after
+    /// each success.
+    ///
+    /// As provided, the delays are those of [`next_delay`](Self::next_delay), of which the last one stays. The library makes
+    /// each of them five minutes at most, and by chance up to a tenth shorter.
+    fn server_delay(&self, state: &mut RetryState, now: Now) -> Duration {
+        let last = state.interval;
+        let delay = self.next_delay(state, now).unwrap_or(last);
+        state.last_call = Some(now);
+        delay
+    }
 }
 
 /// Delays that grow by a factor up to a cap, for a number of attempts. The default is five attempts after 2, 2, 3, 4.5
@@ -131,7 +144,8 @@ impl GenericRetry {
         Self::exponential(interval, 1.0, max_attempts)
     }
 
-    /// No retry: after a failure the next event or the maximum reconciliation interval leads to the next run.
+    /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval leads to the next
+    /// run. Failures of the API server are tried again all the same, every two seconds.
     #[must_use]
     pub fn no_retry() -> Self {
         Self::default().with_max_attempts(0)
@@ -303,6 +317,18 @@ mod tests {
         assert_eq!(delays(linear, 3), [Some(3000), Some(3000), None]);
         let every = delays(GenericRetry::every_10_seconds_10_times(), 11);
         assert_eq!((&every[..10], every[10]), (&[Some(10_000); 10][..], None));
+    }
+
+    #[test]
+    fn delays_after_failures_of_the_server_grow_as_the_policy_s_do_and_stay_at_its_last() {
+        let delays = |retry: GenericRetry, count: usize| -> Vec<u64> {
+            let mut state = retry.begin();
+            (0..count).map(|_| retry.server_delay(&mut state, Now::START).as_millis() as u64).collect()
+        };
+        assert_eq!(delays(GenericRetry::default(), 7), [2000, 2000, 3000, 4500, 6750, 6750, 6750]);
+        assert_eq!(delays(GenericRetry::no_retry(), 3), [2000, 2000, 2000]);
+        let linear = GenericRetry::linear(Duration::from_secs(3), 2).unwrap();
+        assert_eq!(delays(linear, 4), [3000; 4]);
     }
 
     #[test]

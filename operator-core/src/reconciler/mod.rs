@@ -6,6 +6,7 @@
 
 pub(crate) mod context;
 pub(crate) mod control;
+pub(crate) mod failure_kind;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;

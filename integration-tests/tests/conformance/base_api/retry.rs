@@ -22,7 +22,7 @@ struct Announced(Mutex<Vec<(u32, Duration)>>);
 impl Observer for Announced {
     fn observe(&self, observation: &Observation<'_>) {
         if let Observation::RetryScheduled { attempt, after, .. } = observation {
-            self.0.lock().push((*attempt, *after));
+            self.0.lock().push((attempt.unwrap_or_default(), *after));
         }
     }
 }

@@ -21,7 +21,9 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
             let replacement = ConfigMap { data: desired.data, ..(*actual).clone() };
             operations.update(&replacement).await?
         }
-        ("json", Some(actual)) => operations.json_patch(&*actual, |map| map.data = desired.data).await?,
+        ("json", Some(actual)) => {
+            operations.json_patch(&*actual, |map| map.data.clone_from(&desired.data)).await?
+        }
         ("merge", Some(actual)) => {
             operations.merge_patch(&*actual, json!({ "data": { "value": value } })).await?
         }

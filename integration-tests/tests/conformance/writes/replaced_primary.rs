@@ -39,9 +39,9 @@ async fn write(way: &str, primary: &TestResource, context: &Context<TestResource
         "apply-status" => operations.server_side_apply_status(&desired).await?,
         "put" => operations.update(&desired).await?,
         "put-status" => operations.update_status(&desired).await?,
-        "json" => operations.json_patch(primary, |object| object.spec = desired.spec).await?,
+        "json" => operations.json_patch(primary, |object| object.spec = desired.spec.clone()).await?,
         "json-status" => {
-            operations.json_patch_status(primary, |object| object.status = desired.status).await?
+            operations.json_patch_status(primary, |object| object.status.clone_from(&desired.status)).await?
         }
         "merge" => operations.merge_patch(primary, json!({ "spec": { "value": "written" } })).await?,
         "merge-status" => operations.merge_patch_status(primary, status).await?,

@@ -6,15 +6,21 @@
 
 mod activation;
 mod cleanup;
+mod deletions;
+mod echoes;
 mod ends;
 mod gates;
+mod not_found;
+mod outage;
+mod rebased;
 mod results;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource};
+use integration_tests::{Scene, Script, TestResource, said};
 use operator_core::{
+    UpdateControl,
     controller::IntoController,
     environment::Environment,
     testing::{TestCluster, TestOperator, faults::Faults},
@@ -31,6 +37,13 @@ async fn scene() -> Result<Scene> {
 async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)?).await?)
+}
+
+/// Says the primary's value in its status.
+fn saying() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, _| {
+        Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
+    })
 }
 
 async fn pass(seconds: u64) {

@@ -118,7 +118,12 @@ impl Observer for Lines {
                 self.change(controller, key, |run| run.because = None);
             }
             Observation::RetryScheduled { controller, key, attempt, after } => {
-                self.feed.change(key, Mark::Waiting, format!("retry {attempt} in {}", human(*after)));
+                let after = human(*after);
+                let text = match attempt {
+                    Some(attempt) => format!("retry {attempt} in {after}"),
+                    None => format!("again in {after}, as the server was in trouble"),
+                };
+                self.feed.change(key, Mark::Waiting, text);
                 self.change(controller, key, |run| run.retrying = true);
             }
             Observation::NodeState { controller, key, node, state } => {
@@ -213,7 +218,12 @@ mod tests {
         lines.observe(&started(&key, "created"));
         lines.observe(&finished(&key, RunEnd::Failed { error: "no disk", panicked: false }));
         let (attempt, after) = (1, Duration::from_secs(2));
-        lines.observe(&Observation::RetryScheduled { controller: CONTROLLER, key: &key, attempt, after });
+        lines.observe(&Observation::RetryScheduled {
+            controller: CONTROLLER,
+            key: &key,
+            attempt: Some(attempt),
+            after,
+        });
         assert_eq!(
             read(),
             [

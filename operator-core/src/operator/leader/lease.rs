@@ -10,6 +10,7 @@ use k8s_openapi::{
 use kube::{Api, Client, api::PostParams};
 
 use super::machine::{Answer, Request};
+use crate::client::is_end_of;
 
 /// One lease of one namespace.
 pub(super) struct LeaseAccess {
@@ -56,7 +57,7 @@ impl LeaseAccess {
                 Ok(Answer::Lease(spec))
             }
             // To a creation it means that the namespace is missing.
-            Err(kube::Error::Api(status)) if status.code == 404 && request != Request::Create => {
+            Err(kube::Error::Api(status)) if request != Request::Create && is_end_of(&status, &self.name) => {
                 Ok(Answer::Absent)
             }
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(Answer::Conflict),

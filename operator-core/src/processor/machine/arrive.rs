@@ -2,7 +2,7 @@
 
 use super::{
     Effect, Machine,
-    state::{InFlight, Phase, Place, Record},
+    state::{InFlight, Phase, Place, Record, TimerKind},
 };
 use crate::{
     environment::Now,
@@ -41,8 +41,9 @@ impl Machine {
             *record = fresh;
             effects.push(Effect::Forgotten { key: key.clone() });
             effects.push(Effect::Added { key: key.clone() });
-        } else if record.phase == Phase::AwaitingDelete {
-            if deleting {
+        } else {
+            // Others still hold what we have let go; their finalizers' changes are none of ours.
+            if record.phase == Phase::AwaitingDelete && deleting {
                 return;
             }
             record.phase = Phase::Live;
@@ -101,6 +102,10 @@ impl Machine {
             let Place::Waiting(timer) = record.place else { continue };
             record.place = Place::Idle;
             record.phase = Phase::Live;
+            if let (TimerKind::Retry, Some(trouble)) = (timer.kind, record.trouble.as_deref_mut()) {
+                // Chance has made its delay a little shorter; nothing is left of it.
+                trouble.last_call = None;
+            }
             if let Some(cause) = timer.kind.cause() {
                 record.pending.insert(cause);
             }

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::processor::{GenericRetry, RateLimiter, Retry};
+use crate::{
+    environment::Jitter,
+    processor::{GenericRetry, RateLimiter, Retry},
+};
 
 /// The settings of one controller's machine.
 #[derive(Clone, Debug)]
@@ -15,6 +18,9 @@ pub struct MachineConfig {
     pub rate_limiter: Option<Arc<dyn RateLimiter>>,
     /// The longest time between the end of a run and the next one; ten hours by default, `None` for no such runs.
     pub max_reconciliation_interval: Option<Duration>,
+    /// Spreads the delays after failures of the server, so that what failed together doesn't come back together; `None`, the
+    /// default, spreads nothing.
+    pub jitter: Option<Jitter>,
 }
 
 impl Default for MachineConfig {
@@ -24,6 +30,7 @@ impl Default for MachineConfig {
             retry: Arc::new(GenericRetry::default()),
             rate_limiter: None,
             max_reconciliation_interval: Some(Duration::from_secs(10 * 60 * 60)),
+            jitter: None,
         }
     }
 }

@@ -50,8 +50,8 @@ pub enum Effect {
     RetryScheduled {
         /// The primary.
         key: ObjectKey,
-        /// Which retry it will be, counted from one.
-        attempt: u32,
+        /// Which retry it will be, counted from one; `None` after a failure of the server, which uses up no attempt.
+        attempt: Option<u32>,
         /// When it is due, from now.
         after: Duration,
     },

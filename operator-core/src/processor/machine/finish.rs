@@ -3,15 +3,24 @@
 use std::time::Duration;
 
 use super::{
-    Effect, Machine, Outcome, RunId,
+    Effect, FailureKind, Machine, Outcome, RunId,
     core::Core,
     state::{Phase, Place, Record, RetryStatus, TimerKind},
 };
-use crate::{environment::Now, resource::ObjectKey};
+use crate::{
+    environment::{Jitter, Now},
+    resource::ObjectKey,
+};
 
 /// When an event leads to a failing run inside a delay, and more than this is left of it, the rest of the delay is
 /// waited for and no attempt is used up: frequent events don't burn the attempts of a long delay.
 const KEEP_RETRY_DEADLINE_ABOVE: Duration = Duration::from_millis(5000);
+
+/// The longest delay after a failure of the server.
+const LONGEST_SERVER_DELAY: Duration = Duration::from_secs(5 * 60);
+
+/// By how much of it such a delay is shortened at most, by chance.
+const SPREAD: f64 = 0.1;
 
 impl Machine {
     /// A run has ended.
@@ -46,24 +55,18 @@ impl Machine {
         }
         match outcome {
             Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
-            Outcome::FinalizerRemoved => record.expect_end(),
-            Outcome::Gone => {
-                // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
-                record.expect_end();
+            // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
+            Outcome::FinalizerRemoved | Outcome::Gone => {
+                let removed = outcome == Outcome::FinalizerRemoved;
+                record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
                 core.wait_for_max_interval(&key, record, now);
             }
-            Outcome::Failed { retryable: false, .. } => {
-                record.retry_status = RetryStatus::Refused;
-                core.settle(&key, record, now, effects);
-            }
-            Outcome::Failed { retryable: true, handled, .. } => {
-                core.failed(&key, record, handled, now, effects);
-            }
+            Outcome::Failed { kind, handled, .. } => core.failed(&key, record, kind, handled, now, effects),
             Outcome::Abandoned if !core.started || run.0 < core.first_run_since_start => {
                 record.pending.extend(flight.causes);
                 core.submit(&key, record, now, effects);
             }
-            Outcome::Abandoned => core.failed(&key, record, false, now, effects),
+            Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, false, now, effects),
         }
     }
 }
@@ -78,21 +81,16 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         record.retry = None;
+        record.trouble = None;
+        record.hurried = false;
+        record.reschedule = reschedule;
         record.retry_status = RetryStatus::Settled;
-        match reschedule {
-            Some(delay) if record.pending.is_empty() => {
-                self.wait(key, record, TimerKind::Reschedule, delay, now);
-            }
-            _ => self.settle(key, record, now, effects),
-        }
-    }
-
-    /// Serves a pending event, else waits for the maximum interval.
-    fn settle(&mut self, key: &ObjectKey, record: &mut Record, now: Now, effects: &mut Vec<Effect>) {
-        if record.pending.is_empty() {
-            self.wait_for_max_interval(key, record, now);
-        } else {
+        if !record.pending.is_empty() {
             self.submit(key, record, now, effects);
+        } else if let Some(delay) = reschedule {
+            self.wait(key, record, TimerKind::Reschedule, delay, now);
+        } else {
+            self.wait_for_max_interval(key, record, now);
         }
     }
 
@@ -100,28 +98,79 @@ impl Core {
         &mut self,
         key: &ObjectKey,
         record: &mut Record,
+        kind: FailureKind,
         handled: bool,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        let state = record.retry.get_or_insert_with(|| self.config.retry.begin());
         record.retry_status = RetryStatus::Retrying;
-        if !record.pending.is_empty() {
+        let begin = || self.config.retry.begin();
+        match kind {
+            FailureKind::Permanent => record.retry_status = RetryStatus::Refused,
+            FailureKind::Retryable => {
+                record.retry.get_or_insert_with(begin);
+            }
+            FailureKind::Server => {
+                record.trouble.get_or_insert_with(|| Box::new(begin()));
+            }
+        }
+        if !record.pending.is_empty() && !record.hurried {
             // What happened meanwhile may be what the run needed. The run that serves it has seen it, so that a further
-            // failure takes the delay.
+            // failure takes the delay, even if something has happened again: perhaps it is the run itself that causes it.
+            record.hurried = true;
             self.submit(key, record, now, effects);
             return;
         }
-        let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
-        let Some(after) = rest.or_else(|| self.config.retry.next_delay(state, now)) else {
-            record.retry_status = RetryStatus::Exhausted;
-            self.wait_for_max_interval(key, record, now);
-            effects.push(Effect::RetriesExhausted { key: key.clone(), handled });
-            return;
+        record.hurried = false;
+        if let Some(after) = self.delay_after(record, kind, now) {
+            let after = after.max(record.patience(now));
+            self.wait(key, record, TimerKind::Retry, after, now);
+            let counted = record.retry.filter(|_| kind == FailureKind::Retryable);
+            let attempt = counted.map(|state| state.attempt);
+            effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+        } else if record.pending.is_empty() {
+            self.wait_for_last_resort(key, record, now);
+            if kind == FailureKind::Retryable {
+                record.retry_status = RetryStatus::Exhausted;
+                effects.push(Effect::RetriesExhausted { key: key.clone(), handled });
+            }
+        } else {
+            if kind == FailureKind::Retryable {
+                record.retry_status = RetryStatus::Exhausted;
+            }
+            // No attempt is left for the failure, but what has happened is still to be served.
+            let last =
+                record.retry.map_or_else(|| self.config.retry.begin().interval, |state| state.interval);
+            self.wait(key, record, TimerKind::RateLimit, last, now);
+        }
+    }
+
+    /// When a failed run is tried again; `None` when no attempt is left, or none can help.
+    fn delay_after(&self, record: &mut Record, kind: FailureKind, now: Now) -> Option<Duration> {
+        let policy = &self.config.retry;
+        let state = match kind {
+            FailureKind::Permanent => return None,
+            FailureKind::Retryable => record.retry.as_mut()?,
+            FailureKind::Server => record.trouble.as_deref_mut()?,
         };
-        let attempt = state.attempt;
-        let after = after.max(record.patience(now));
-        self.wait(key, record, TimerKind::Retry, after, now);
-        effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+        let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
+        if rest.is_some() {
+            return rest;
+        }
+        if kind == FailureKind::Retryable {
+            return policy.next_delay(state, now);
+        }
+        let delay = policy.server_delay(state, now).min(LONGEST_SERVER_DELAY);
+        let spread = |jitter: &Jitter| jitter.spread(delay.mul_f64(1.0 - SPREAD), SPREAD / (1.0 - SPREAD));
+        Some(self.config.jitter.as_ref().map_or(delay, spread))
+    }
+
+    /// Waits for the last reschedule or the maximum interval, whichever is shorter.
+    fn wait_for_last_resort(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
+        let longest = self.config.max_reconciliation_interval;
+        match record.reschedule.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
+            Some(delay) => self.wait(key, record, TimerKind::Reschedule, delay, now),
+            None => self.wait_for_max_interval(key, record, now),
+        }
     }
 }

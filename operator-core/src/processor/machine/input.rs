@@ -71,12 +71,12 @@ pub enum Outcome {
         /// When the run wants to be followed by another one, if nothing happens before.
         reschedule: Option<Duration>,
     },
-    /// The operator's finalizer was removed. Nothing runs until the object is gone or replaced.
+    /// The operator's finalizer was removed. Nothing runs until the object is gone or replaced, or the maximum interval is over.
     FinalizerRemoved,
     /// With an error.
     Failed {
-        /// Whether another try may help. If not, the next event or the maximum interval leads to the next run.
-        retryable: bool,
+        /// Whose failure it is, and so what follows.
+        kind: FailureKind,
         /// Whether the reconciler has dealt with the error in its error status; only changes how loudly it is logged.
         handled: bool,
         /// When the server is ready to be asked again, where it has said so (`Retry-After`). Nothing leads to a run of this
@@ -90,4 +90,16 @@ pub enum Outcome {
     /// The run was dropped before its end. While the machine is stopped (or when it was stopped since the run was
     /// handed out) the run is owed again as if it had not begun; otherwise this is a retryable failure.
     Abandoned,
+}
+
+/// Whose failure a run's is, and so what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Another try can't help: the next event, the last reschedule or the maximum interval leads to the next run.
+    Permanent,
+    /// Another try may help. It uses up an attempt.
+    Retryable,
+    /// The server's: it gave no answer, or failed, or had too much to do, or denied a right, or doesn't serve the kind; or the
+    /// fence held a write back. It is tried again without end, and uses up no attempt.
+    Server,
 }

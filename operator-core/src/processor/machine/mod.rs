@@ -65,6 +65,7 @@ use crate::{environment::Now, resource::ObjectKey};
 
 pub use config::MachineConfig;
 pub use effect::{Effect, Run};
+pub(crate) use input::FailureKind;
 pub use input::{Input, Outcome, RunId};
 pub(crate) use snapshot::Snapshot;
 

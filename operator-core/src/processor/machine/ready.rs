@@ -12,9 +12,13 @@ pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 
 /// Two queues, each first in, first out.
 ///
-/// The background holds the primaries of the initial list that nobody has touched since; everything else is in the
-/// foreground and goes first, so that a user's change doesn't wait behind ten thousand objects that have probably not
-/// changed while the operator was down. The background gets every fifth place, so that it is never starved.
+/// The foreground holds the primaries that were created, changed or marked for deletion, and goes first, so that a user's change
+/// doesn't wait behind ten thousand objects that have probably not changed while the operator was down. The background gets
+/// every fifth place, so that it is never starved.
+///
+/// What a secondary or a timer asks for is in the background, behind the initial list: where many primaries share a secondary,
+/// each of their first runs may change it and wake all the others, so that a second run is made when all first ones have ended,
+/// and only once.
 ///
 /// Ordered maps instead of ring buffers: a primary that is deleted or promoted leaves from the middle at once, and no
 /// trace of it is left.
@@ -38,18 +42,17 @@ pub(super) struct Ticket {
 enum Lane {
     /// Served first.
     Foreground,
-    /// Only found in the initial list. Goes to the foreground when the primary itself changes.
+    /// Found in the initial list, woken by something else than itself, or by a timer. Goes to the foreground when the primary
+    /// itself changes.
     Background,
 }
 
 impl Lane {
-    /// Events of secondaries don't promote: during a start each primary gets them from the initial lists of its
-    /// secondaries.
     fn of(causes: Causes) -> Self {
         let touched = [Cause::Created, Cause::Changed, Cause::MarkedForDeletion]
             .iter()
             .any(|cause| causes.contains(*cause));
-        if causes.contains(Cause::InitialList) && !touched { Self::Background } else { Self::Foreground }
+        if touched { Self::Foreground } else { Self::Background }
     }
 }
 

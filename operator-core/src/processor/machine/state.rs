@@ -28,6 +28,14 @@ pub(super) struct Record {
     pub(super) retry_status: RetryStatus,
     /// Retries since the last success; `None` when there was no failure since.
     pub(super) retry: Option<RetryState>,
+    /// The same for failures of the server, which use up no attempt. Rare, and so kept elsewhere.
+    pub(super) trouble: Option<Box<RetryState>>,
+    /// Whether the last failure was followed by a run at once, because something had happened: the next one takes its delay,
+    /// so that a failing run that causes events itself has a brake.
+    pub(super) hurried: bool,
+    /// When the last success wanted to be followed by another run. After the last retry this is waited for, where it is shorter
+    /// than the maximum interval: what is to be done periodically goes on.
+    pub(super) reschedule: Option<Duration>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
     /// Before this moment the server doesn't want to hear of it. Only a failed run sets it anew, and none starts before.
@@ -37,13 +45,16 @@ pub(super) struct Record {
 /// Where an object is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer or finds the object gone, to `Deleted` when its
-    /// end is seen during a run; when it is seen otherwise, the record is dropped.
+    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer, to `FoundGone` when a run finds the object gone, to
+    /// `Deleted` when its end is seen during a run; when it is seen otherwise, the record is dropped.
     Live,
-    /// The finalizer was removed, or a run found the object gone, and only the end is awaited: events of others are ignored.
-    /// Goes to `Live` when a new object appears, this one changes without being marked for deletion, or the maximum interval
-    /// is over. `Place::Idle`, or `Place::Waiting` for the maximum interval.
+    /// The finalizer was removed, and only the end is awaited: events of others are ignored. Goes to `Live` when a new object
+    /// appears, this one changes without being marked for deletion, or the maximum interval is over. `Place::Idle`, or
+    /// `Place::Waiting` for the maximum interval.
     AwaitingDelete,
+    /// A run found the object gone. The same, but any change of this object leads back to `Live`, the mark for deletion as well:
+    /// what is told about the object counts for more than what a run was told, which costs one run at most.
+    FoundGone,
     /// It is gone, but its run is still in flight. Goes to `Live` when a new object appears before the run ends;
     /// otherwise the record is dropped with the run's end. Always `Place::Running`.
     Deleted,
@@ -117,10 +128,10 @@ pub(super) enum RetryStatus {
     Settled,
     /// With an error, and a retry is to come. A start serves it at once.
     Retrying,
-    /// With an error, and no retry is left. A start serves it at once; otherwise it waits for an event or the maximum
-    /// interval. Only a success leads back to `Settled`.
+    /// With an error, and no retry is left. A start serves it at once; otherwise it waits for an event, the last reschedule or
+    /// the maximum interval. Only a success leads back to `Settled`.
     Exhausted,
-    /// With an error that a retry can't help. Waits for an event or the maximum interval.
+    /// With an error that a retry can't help. Waits for an event, the last reschedule or the maximum interval.
     Refused,
 }
 
@@ -135,14 +146,17 @@ impl Record {
             pending: Causes::NONE,
             retry_status: RetryStatus::Settled,
             retry: None,
+            trouble: None,
+            hurried: false,
+            reschedule: None,
             rate: None,
             not_before: None,
         }
     }
 
-    /// Forgets everything but the object itself, whose end is to come.
-    pub(super) fn expect_end(&mut self) {
-        *self = Self { phase: Phase::AwaitingDelete, ..Self::new(self.uid.clone(), self.arrival) };
+    /// Forgets everything but the object itself, whose end is to come, and why it is expected.
+    pub(super) fn expect_end(&mut self, phase: Phase) {
+        *self = Self { phase, ..Self::new(self.uid.clone(), self.arrival) };
     }
 
     /// How long the server is still to be left alone.

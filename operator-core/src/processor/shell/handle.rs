@@ -45,6 +45,7 @@ impl Processor {
         // Unbounded, because an event must not be lost and its source must not wait. It stays short: the machine takes
         // in events faster than a watch delivers them.
         let (sender, receiver) = mpsc::unbounded_channel();
+        let config = MachineConfig { jitter: Some(environment.jitter().clone()), ..config };
         let machine = Arc::new(Mutex::new(Machine::new(config)));
         let task =
             ProcessorTask::new(Arc::clone(&machine), receiver, environment, observers, controller_name);

@@ -20,12 +20,12 @@ use super::*;
 use crate::{
     environment::Environment,
     observe::{Cause, Observation, Observer, Observers},
-    processor::{Input, MachineConfig, Outcome, Run},
+    processor::{FailureKind, Input, MachineConfig, Outcome, Run},
     resource::ObjectKey,
 };
 
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
-const FAILURE: Outcome = Outcome::Failed { retryable: true, handled: false, not_before: None };
+const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, handled: false, not_before: None };
 
 /// A run that has started; ends with what it is told.
 struct Started {
@@ -76,7 +76,7 @@ impl Observer for Log {
             Observation::PrimaryGone { key, .. } => format!("gone {key}"),
             Observation::RunSubmitted { key, attempt, .. } => format!("submitted {key} {attempt}"),
             Observation::RetryScheduled { key, attempt, after, .. } => {
-                format!("retry {key} {attempt} {after:?}")
+                format!("retry {key} {attempt:?} {after:?}")
             }
             Observation::RunWithdrawn { key, .. } => format!("withdrawn {key}"),
             Observation::ProcessingStopped { queued, primaries, .. } => {
@@ -182,7 +182,7 @@ async fn observers_are_told_in_order() {
     bench.processor.send(Input::PrimaryDeleted { key: key("a"), uid: "1".into() });
     bench.processor.snapshot().await;
     let expected =
-        ["web: added a", "submitted a 0", "retry a 1 2s", "submitted a 1", "gone a"].map(str::to_owned);
+        ["web: added a", "submitted a 0", "retry a Some(1) 2s", "submitted a 1", "gone a"].map(str::to_owned);
     assert_eq!(*bench.log.0.lock(), expected);
 }
 

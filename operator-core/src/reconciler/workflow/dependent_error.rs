@@ -6,7 +6,11 @@ use std::{error::Error as StdError, sync::Arc};
 use crate::{
     observe::error_chain,
     operations,
-    reconciler::BoxError,
+    processor::FailureKind,
+    reconciler::{
+        BoxError,
+        failure_kind::{kind_of, of_operation, of_several},
+    },
     resource::{ObjectKey, ResourceType},
 };
 
@@ -109,25 +113,31 @@ impl DependentError {
     /// Whether trying again can help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
+        self.failure_kind() != FailureKind::Permanent
+    }
+
+    /// Whose failure it is.
+    pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             // Somebody may delete what is in the way, or too much.
-            Self::Conflict { .. } | Self::Ambiguous { .. } => true,
-            Self::Items { failed, .. } => failed.iter().any(|(_, error)| may_be_retried(&***error)),
+            Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
+            Self::Items { failed, .. } => {
+                of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
+            }
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
             | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
             | Self::DesiredTwice { .. }
-            | Self::NothingDesired => false,
-            Self::Write(error) => error.is_retryable(),
+            | Self::NothingDesired => FailureKind::Permanent,
+            Self::Write(error) => of_operation(error),
         }
     }
 }
 
-/// Whether trying again can help against any error: it can, unless the framework's own say that it can't.
-pub(super) fn may_be_retried(error: &(dyn StdError + Send + Sync + 'static)) -> bool {
-    let own = error.downcast_ref::<DependentError>().map(DependentError::is_retryable);
-    own.or_else(|| error.downcast_ref().map(operations::Error::is_retryable)).unwrap_or(true)
+/// Whose failure the error of a node or an item is: of user code, unless the framework's own or kube's say something else.
+pub(super) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
+    kind_of(error).unwrap_or(FailureKind::Retryable)
 }
 
 fn items(failed: &[(String, Arc<BoxError>)], of: usize) -> String {

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{NodeStatus, Panicked, WorkflowResult, dependent_error::may_be_retried};
+use super::{NodeStatus, Panicked, WorkflowResult, dependent_error::kind_in_workflow};
 use crate::{
     observe::error_chain,
-    reconciler::{BoxError, Context},
+    processor::FailureKind,
+    reconciler::{BoxError, Context, failure_kind::of_several},
     resource::KubeObject,
 };
 
@@ -50,10 +51,15 @@ impl WorkflowError {
     /// Whether trying again can help: it can, unless the framework's own errors of all failed nodes say that it can't.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
+        self.failure_kind() != FailureKind::Permanent
+    }
+
+    /// Whose failure it is: the server's where that of any node is, as that node is then to be tried again.
+    pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
-            Self::Nodes(nodes) => nodes.iter().any(|(_, error)| may_be_retried(&***error)),
-            Self::NoWorkflow => false,
-            Self::PrimaryGone => true,
+            Self::Nodes(nodes) => of_several(nodes.iter().map(|(_, error)| kind_in_workflow(&***error))),
+            Self::NoWorkflow => FailureKind::Permanent,
+            Self::PrimaryGone => FailureKind::Retryable,
         }
     }
 

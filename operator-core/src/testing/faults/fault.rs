@@ -142,6 +142,12 @@ impl StatusAnswer {
         Self::new(403, "Forbidden", message)
     }
 
+    /// 404 as for a path that nobody serves: it names no object, so that it says nothing about any.
+    #[must_use]
+    pub fn not_served() -> Self {
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+    }
+
     /// 500.
     #[must_use]
     pub fn internal() -> Self {

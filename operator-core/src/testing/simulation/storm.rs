@@ -31,7 +31,7 @@ const LATENCY: u32 = 4;
 /// Into how many steps a watch's lag is divided.
 const LAG_STEPS: u32 = 8;
 
-const WRITE_FAULTS: [&str; 9] = [
+const WRITE_FAULTS: [&str; 10] = [
     "write: answer lost",
     "write: done and answered 504",
     "write: refused",
@@ -40,10 +40,11 @@ const WRITE_FAULTS: [&str; 9] = [
     "write: answered 503",
     "write: never sent",
     "write: done and never answered",
+    "write: answered 404 without a name",
     "write: answered late",
 ];
 
-const READ_FAULTS: [&str; 11] = [
+const READ_FAULTS: [&str; 12] = [
     "read: refused",
     "read: answer lost",
     "read: answered 500",
@@ -53,17 +54,19 @@ const READ_FAULTS: [&str; 11] = [
     "read: cut",
     "read: answered 410",
     "read: cut as if complete",
+    "read: answered 404 without a name",
     "read: stale when it arrives",
     "read: very stale when it arrives",
 ];
 
-const WATCH_FAULTS: [&str; 7] = [
+const WATCH_FAULTS: [&str; 8] = [
     "watch: refused",
     "watch: answered 500",
     "watch: answered 429",
     "watch: answered 410",
     "watch: never answered",
     "watch: closed at once",
+    "watch: answered 404 without a name",
     "watch: reset after a line",
 ];
 
@@ -90,6 +93,7 @@ fn write_fault(kind: usize) -> Fault {
         5 => Fault::Status(StatusAnswer::unavailable()),
         6 => Fault::Hang,
         7 => Fault::HangAfter,
+        8 => Fault::Status(StatusAnswer::not_served()),
         _ => Fault::DelayAnswer(Duration::from_secs(2)),
     }
 }
@@ -105,8 +109,9 @@ fn read_fault(kind: usize) -> Fault {
         6 => Fault::Cut(Cut::Bytes(60), End::Reset),
         7 => Fault::Status(StatusAnswer::gone()),
         8 => Fault::Cut(Cut::Bytes(60), End::Clean),
+        9 => Fault::Status(StatusAnswer::not_served()),
         // Reads are consistent, so that the server doesn't lie: what it said is old when it is heard.
-        9 => Fault::DelayAnswer(Duration::from_secs(3)),
+        10 => Fault::DelayAnswer(Duration::from_secs(3)),
         _ => Fault::DelayAnswer(Duration::from_secs(25)),
     }
 }
@@ -119,6 +124,7 @@ fn watch_fault(kind: usize) -> Fault {
         3 => Fault::Status(StatusAnswer::gone()),
         4 => Fault::Hang,
         5 => Fault::Cut(Cut::Lines(0), End::Clean),
+        6 => Fault::Status(StatusAnswer::not_served()),
         _ => Fault::Cut(Cut::Lines(1), End::Reset),
     }
 }

@@ -117,7 +117,7 @@ fn after_the_finalizer_is_removed_events_of_the_same_object_are_ignored() {
     let run = bench.changed("a", Cause::MarkedForDeletion).run();
     bench.related("a");
     bench.finished(&run, Outcome::FinalizerRemoved).idle();
-    assert_eq!(bench.machine.next_deadline(), None);
+    assert_eq!(bench.machine.next_deadline(), bench.machine.snapshot().due.max_interval);
     bench.related("a").idle();
     bench.changed("a", Cause::MarkedForDeletion).idle();
     bench.on(Input::Stop).on(Input::Start).idle();
@@ -162,7 +162,9 @@ fn a_primary_that_was_found_gone_waits_for_its_own_end_change_or_successor() {
     gone().deleted("a").empty();
     assert_eq!(gone().changed_uid("a", 2, Cause::Created).run().uid, uid_of("a", 2));
     gone().changed("a", Cause::Changed).run();
-    gone().changed("a", Cause::MarkedForDeletion).idle();
+    // It was told wrong, then: its end is still to come, and the finalizer to be removed.
+    let run = gone().changed("a", Cause::MarkedForDeletion).run();
+    assert_eq!(run.causes, Causes::from(Cause::MarkedForDeletion));
 }
 
 #[test]
@@ -175,6 +177,17 @@ fn the_maximum_interval_ends_the_wait_of_a_primary_that_was_found_gone() {
     let run = bench.pass(interval).run();
     assert_eq!(run.causes, Causes::from(Cause::MaxInterval));
     bench.finished(&run, SUCCESS).related("a").run();
+}
+
+#[test]
+fn the_maximum_interval_ends_the_wait_for_the_end_of_what_was_let_go() {
+    let interval = millis(30_000);
+    let config = MachineConfig { max_reconciliation_interval: Some(interval), ..MachineConfig::default() };
+    let mut bench = Bench::started(config);
+    let run = bench.changed("a", Cause::MarkedForDeletion).run();
+    bench.finished(&run, Outcome::FinalizerRemoved).changed("a", Cause::MarkedForDeletion).idle();
+    let run = bench.pass(interval).run();
+    assert_eq!(run.causes, Causes::from(Cause::MaxInterval));
 }
 
 /// Row F41 of the fault matrix: what is kept follows the number of primaries that exist, not of those that ever did.

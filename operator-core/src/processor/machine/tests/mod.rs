@@ -5,6 +5,7 @@ mod lifecycle;
 mod limits;
 mod order;
 mod runs;
+mod trouble;
 
 mod model;
 mod properties;
@@ -13,15 +14,21 @@ use std::{sync::Arc, time::Duration};
 
 use super::*;
 use crate::{
+    environment::Jitter,
     observe::{Cause, Causes, SourceIndex},
-    processor::GenericRetry,
+    processor::{FailureKind, GenericRetry},
     resource::Uid,
 };
 
 const SOURCE: Cause = Cause::Source(SourceIndex(0));
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
-const FAILURE: Outcome = Outcome::Failed { retryable: true, handled: false, not_before: None };
-const REFUSAL: Outcome = Outcome::Failed { retryable: false, handled: false, not_before: None };
+const FAILURE: Outcome = failure(FailureKind::Retryable);
+const REFUSAL: Outcome = failure(FailureKind::Permanent);
+const TROUBLE: Outcome = failure(FailureKind::Server);
+
+const fn failure(kind: FailureKind) -> Outcome {
+    Outcome::Failed { kind, handled: false, not_before: None }
+}
 
 fn key(name: &str) -> ObjectKey {
     ObjectKey::namespaced("test", name)
@@ -122,7 +129,15 @@ impl Bench {
     /// The retry that the last step scheduled.
     fn retry(&self) -> Option<(u32, Duration)> {
         self.effects.iter().find_map(|effect| match effect {
-            Effect::RetryScheduled { attempt, after, .. } => Some((*attempt, *after)),
+            Effect::RetryScheduled { attempt: Some(attempt), after, .. } => Some((*attempt, *after)),
+            _ => None,
+        })
+    }
+
+    /// The delay after a failure of the server.
+    fn wait(&self) -> Option<Duration> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::RetryScheduled { attempt: None, after, .. } => Some(*after),
             _ => None,
         })
     }

@@ -26,10 +26,18 @@ pub(super) struct Name {
     pub(super) deleting: bool,
     /// A run has removed the finalizer, or found the object gone: only its own changes count.
     released: bool,
+    /// It was found gone, so that its mark for deletion counts, too.
+    found_gone: bool,
     /// What no run has seen yet.
     owed: Causes,
     pub(super) flight: Option<Flight>,
     retry: Option<Retries>,
+    /// Failures of the server.
+    trouble: Option<Retries>,
+    /// The last failure was followed by a run at once.
+    hurried: bool,
+    brake: Brake,
+    reschedule: Option<Duration>,
     failed: bool,
     exhausted: bool,
     timer: Option<(Now, Cause)>,
@@ -52,6 +60,17 @@ pub(super) struct Flight {
 struct Retries {
     taken: usize,
     deadline: Option<Now>,
+}
+
+/// What is owed waits although nothing else holds it back, as runs of the primary fail and cause what is owed themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Brake {
+    #[default]
+    Off,
+    /// For the retry's delay, or a further event.
+    Retry,
+    /// For this long.
+    Until(Now),
 }
 
 #[derive(Debug)]
@@ -102,7 +121,7 @@ impl Oracle {
                     };
                 }
                 name.deleting = *deleting;
-                name.released &= *deleting;
+                name.released &= *deleting && !name.found_gone;
                 if !name.released {
                     name.event(*cause, self.step);
                 }
@@ -122,6 +141,9 @@ impl Oracle {
             Input::Start if !self.started => {
                 self.started = true;
                 self.starts += 1;
+                for name in self.names.values_mut().filter(|name| name.brake == Brake::Retry) {
+                    name.brake = Brake::Off;
+                }
                 for name in self.names.values_mut().filter(|name| name.failed && name.flight.is_none()) {
                     if name.owed.is_empty() && !name.submitted {
                         name.owed.insert(Cause::Retry);
@@ -150,6 +172,9 @@ impl Oracle {
         match outcome {
             Outcome::Success { reschedule } => {
                 name.retry = None;
+                name.trouble = None;
+                name.hurried = false;
+                name.reschedule = reschedule;
                 name.failed = false;
                 name.exhausted = false;
                 let reschedule = reschedule.map(|delay| (now + delay, Cause::Reschedule));
@@ -157,45 +182,90 @@ impl Oracle {
             }
             Outcome::FinalizerRemoved | Outcome::Gone => {
                 name.released = true;
+                name.found_gone = outcome == Outcome::Gone;
                 name.owed = Causes::NONE;
                 name.retry = None;
+                name.trouble = None;
+                name.hurried = false;
+                name.reschedule = None;
                 name.failed = false;
                 name.exhausted = false;
-                name.timer = max_interval.filter(|_| outcome == Outcome::Gone);
-            }
-            Outcome::Failed { retryable: false, .. } => {
-                name.failed = false;
-                name.exhausted = true;
-                name.timer = max_interval.filter(|_| nothing_owed);
+                name.timer = max_interval;
             }
             Outcome::Abandoned if !self.started || flight.starts < self.starts => {
                 name.owed.extend(flight.run.causes);
             }
-            Outcome::Abandoned | Outcome::Failed { retryable: true, .. } => {
-                let retry = name.retry.get_or_insert_default();
-                name.failed = true;
-                name.exhausted = false;
-                if !nothing_owed {
-                    return;
-                }
-                let rest = retry.deadline.map_or(Duration::ZERO, |deadline| deadline.since(now));
-                let after = if rest > millis(5000) {
-                    rest
-                } else if let Some(delay) = self.settings.delays.get(retry.taken) {
-                    retry.taken += 1;
-                    retry.deadline = Some(now + millis(*delay));
-                    millis(*delay)
-                } else {
-                    name.exhausted = true;
-                    name.timer = max_interval;
-                    self.expected_retries.push(Effect::RetriesExhausted { key: key.clone(), handled: false });
-                    return;
-                };
-                let after = after.max(patience);
-                name.timer = Some((now + after, Cause::Retry));
-                let attempt = retry.taken as u32;
-                self.expected_retries.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+            Outcome::Failed { kind, .. } => self.follow_failure(key, kind, nothing_owed, patience, now),
+            Outcome::Abandoned => {
+                self.follow_failure(key, FailureKind::Retryable, nothing_owed, patience, now)
             }
+        }
+    }
+
+    fn follow_failure(
+        &mut self,
+        key: &ObjectKey,
+        kind: FailureKind,
+        nothing_owed: bool,
+        patience: Duration,
+        now: Now,
+    ) {
+        let delays = self.settings.delays;
+        let name = self.names.get_mut(key).unwrap();
+        name.failed = kind != FailureKind::Permanent;
+        name.exhausted = kind == FailureKind::Permanent;
+        let mut none = Retries::default();
+        let taken = match kind {
+            FailureKind::Permanent => &mut none,
+            FailureKind::Retryable => name.retry.get_or_insert_default(),
+            FailureKind::Server => name.trouble.get_or_insert_default(),
+        };
+        if !nothing_owed && !name.hurried {
+            name.hurried = true;
+            return;
+        }
+        name.hurried = false;
+        let rest = taken.deadline.map_or(Duration::ZERO, |deadline| deadline.since(now));
+        let last = || delays.last().copied().unwrap_or(2000);
+        let next = match kind {
+            FailureKind::Permanent => None,
+            FailureKind::Retryable => delays.get(taken.taken).copied(),
+            FailureKind::Server => Some(delays.get(taken.taken).copied().unwrap_or_else(last)),
+        };
+        let delay = if rest > millis(5000) {
+            Some(rest)
+        } else {
+            next.map(|delay| {
+                taken.taken += 1;
+                taken.deadline = Some(now + millis(delay));
+                millis(delay)
+            })
+        };
+        if let Some(delay) = delay {
+            let after = delay.max(patience);
+            let attempt = (kind == FailureKind::Retryable).then_some(taken.taken as u32);
+            name.timer = Some((now + after, Cause::Retry));
+            name.brake = if nothing_owed { Brake::Off } else { Brake::Retry };
+            self.expected_retries.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+            return;
+        }
+        name.exhausted = true;
+        if !nothing_owed {
+            let taken = name.retry.map_or(0, |retry| retry.taken);
+            let last =
+                taken.checked_sub(1).map_or(delays.first().copied().unwrap_or(2000), |last| delays[last]);
+            name.brake = Brake::Until(now + millis(last));
+            return;
+        }
+        let max_interval =
+            self.settings.max_interval.map(|interval| (now + millis(interval), Cause::MaxInterval));
+        let reschedule = name.reschedule.map(|delay| (now + delay, Cause::Reschedule));
+        name.timer = match (reschedule, max_interval) {
+            (Some(reschedule), Some(longest)) if reschedule.0 >= longest.0 => Some(longest),
+            (reschedule, max_interval) => reschedule.or(max_interval),
+        };
+        if kind == FailureKind::Retryable {
+            self.expected_retries.push(Effect::RetriesExhausted { key: key.clone(), handled: false });
         }
     }
 
@@ -204,9 +274,13 @@ impl Oracle {
         (self.step, self.now) = (self.step + 1, now);
         self.expected_retries.clear();
         for name in self.names.values_mut() {
+            if matches!(name.brake, Brake::Until(moment) if moment <= now) {
+                name.brake = Brake::Off;
+            }
             if let Some((_, cause)) = name.timer.take_if(|(deadline, _)| *deadline <= now) {
                 name.owed.insert(cause);
                 name.released = false;
+                name.brake = Brake::Off;
             }
         }
     }
@@ -224,7 +298,8 @@ impl Oracle {
 
         for (key, name) in &mut self.names {
             assert_eq!(name.known, name.object.is_some() || name.flight.is_some(), "{key} is known");
-            let due = self.started && !name.owed.is_empty() && name.flight.is_none();
+            let due =
+                self.started && !name.owed.is_empty() && name.flight.is_none() && name.brake == Brake::Off;
             if due {
                 name.timer = None;
             }
@@ -325,5 +400,8 @@ impl Name {
     fn event(&mut self, cause: Cause, step: u64) {
         self.owed.insert(cause);
         self.last_change = step;
+        if self.brake == Brake::Retry {
+            self.brake = Brake::Off;
+        }
     }
 }

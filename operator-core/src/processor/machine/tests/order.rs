@@ -42,6 +42,30 @@ fn the_queue_is_first_in_first_out() {
     assert_eq!(follow(&mut bench, first), ["d", "b", "c", "a", "first"]);
 }
 
+/// They share a secondary, which the run of each changes.
+#[test]
+fn a_second_run_for_a_secondary_is_made_when_all_first_runs_have_ended() {
+    let mut bench = Bench::stopped(one_place());
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    for name in names {
+        bench.changed(name, Cause::InitialList);
+    }
+    let mut run = bench.on(Input::Start).run();
+    let mut order = vec![run.key.name().to_owned()];
+    loop {
+        if order.len() <= names.len() {
+            for other in names.iter().filter(|name| **name != run.key.name()) {
+                bench.related(other);
+            }
+        }
+        let Some(next) = bench.finished(&run, SUCCESS).runs().pop() else { break };
+        order.push(next.key.name().to_owned());
+        run = next;
+    }
+    // The last one knows what it has done itself.
+    assert_eq!(order, [&names[..], &names[..6]].concat());
+}
+
 #[test]
 fn a_users_change_goes_before_the_initial_list() {
     let mut bench = Bench::stopped(one_place());

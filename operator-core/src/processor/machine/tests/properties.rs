@@ -53,7 +53,7 @@ impl Op {
             11 => Self::DeleteFormer(name),
             12..17 => Self::Related(name),
             17..29 => {
-                let outcome = match choose(15) {
+                let outcome = match choose(17) {
                     0..4 => SUCCESS,
                     4 => Outcome::Success { reschedule: Some(millis(DELAYS[choose(8)])) },
                     5..10 => FAILURE,
@@ -63,9 +63,12 @@ impl Op {
                     // From the run's end on.
                     13 => {
                         let not_before = Some(Now::at(millis(DELAYS[choose(8)])));
-                        Outcome::Failed { retryable: choose(4) > 0, handled: false, not_before }
+                        let kind =
+                            if choose(4) > 0 { FailureKind::Retryable } else { FailureKind::Permanent };
+                        Outcome::Failed { kind, handled: false, not_before }
                     }
-                    _ => Outcome::FinalizerRemoved,
+                    14 => Outcome::FinalizerRemoved,
+                    _ => TROUBLE,
                 };
                 Self::Finish(name, outcome)
             }
@@ -100,6 +103,7 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
                 retry: Arc::new(retry),
                 rate_limiter: limit.map(limiter),
                 max_reconciliation_interval: max_interval.map(millis),
+                jitter: None,
             };
             (config, Settings { max_concurrent, delays, max_interval, rate_limited: limit.is_some() })
         },
@@ -171,9 +175,9 @@ impl World {
         let deleting = self.oracle.names[&run.key].deleting;
         let outcome = if outcome == Outcome::FinalizerRemoved && !deleting { SUCCESS } else { outcome };
         let outcome = match outcome {
-            Outcome::Failed { retryable, handled, not_before: Some(delay) } => {
+            Outcome::Failed { kind, handled, not_before: Some(delay) } => {
                 let not_before = Some(self.now + delay.since(Now::START));
-                Outcome::Failed { retryable, handled, not_before }
+                Outcome::Failed { kind, handled, not_before }
             }
             other => other,
         };
@@ -229,7 +233,9 @@ impl World {
             if snapshot.running + snapshot.queued + snapshot.pending == 0 {
                 return;
             }
-            if let Some(deadline) = snapshot.due.rate_limit {
+            // A limit, a server that asked for patience, or a failing run whose events are braked.
+            if let Some(deadline) = [snapshot.due.rate_limit, snapshot.due.retry].into_iter().flatten().min()
+            {
                 self.pass(deadline.since(self.now));
             }
         }

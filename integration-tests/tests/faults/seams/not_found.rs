@@ -1,0 +1,227 @@
+//! What a 404 means that doesn't name the object: the kind isn't served at the moment, and nothing is known about the object.
+//! The controls answer 503 in its place.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Gate, Scene, Script, TestResource, said, wanted_map};
+use k8s_openapi::{
+    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api,
+    api::{DeleteParams, Patch, PatchParams},
+};
+use operator_core::{
+    ControllerBuilder, UpdateControl, Workflow,
+    dependent::Capabilities,
+    testing::{
+        TestOperator,
+        faults::{Faults, Rule, StatusAnswer, Verb},
+    },
+    workflow::Node,
+};
+use serde_json::json;
+
+use super::{gone_after, message, pass, saying, scene, under};
+
+/// Config map `one-a`, collected; `one-b`, deleted by us; a cleaner. All else is as by default.
+fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
+    let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
+    let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).node(second).build()?;
+    Ok(scene.managed(script, &workflow).name("keeper").with_cleaner())
+}
+
+/// Reads and writes of the custom resource, but no lists or watches, are answered so for five seconds.
+async fn deaf(scene: &Scene, answer: StatusAnswer) -> Result<(TestOperator, Rule)> {
+    let fault = Rule::writes().verb(Verb::Get).resource("testresources").status(answer);
+    let faults = Faults::new([fault.clone()]);
+    faults.off();
+    let operator = under(&faults, scene, keeper(scene, &saying())?).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    assert_eq!(message(scene, "one").await?.as_deref(), Some("first"));
+    faults.on();
+    scene.set("one", "second").await?;
+    pass(5).await;
+    faults.off();
+    assert!(fault.fired() > 0, "the fault happened");
+    pass(300).await;
+    Ok((operator, fault))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_answered_404_for_five_seconds_is_made_up_for_within_five_minutes() -> Result<()> {
+    written_with(StatusAnswer::not_served()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_write_answered_503() -> Result<()> {
+    written_with(StatusAnswer::unavailable()).await
+}
+
+async fn written_with(answer: StatusAnswer) -> Result<()> {
+    let scene = scene().await?;
+    let (_operator, fault) = deaf(&scene, answer).await?;
+    assert_eq!(message(&scene, "one").await?.as_deref(), Some("second"), "after {} answers", fault.fired());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_404_a_deleted_child_is_made_anew() -> Result<()> {
+    child_with(StatusAnswer::not_served()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_child_deleted_after_a_503() -> Result<()> {
+    child_with(StatusAnswer::unavailable()).await
+}
+
+async fn child_with(answer: StatusAnswer) -> Result<()> {
+    let scene = scene().await?;
+    let (_operator, _) = deaf(&scene, answer).await?;
+    scene.api::<ConfigMap>().delete("one-a", &DeleteParams::default()).await?;
+    pass(300).await;
+    assert!(scene.api::<ConfigMap>().get_opt("one-a").await?.is_some(), "five minutes later it isn't there");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_404_a_primary_can_be_deleted() -> Result<()> {
+    deleted_with(StatusAnswer::not_served()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_primary_deleted_after_a_503() -> Result<()> {
+    deleted_with(StatusAnswer::unavailable()).await
+}
+
+async fn deleted_with(answer: StatusAnswer) -> Result<()> {
+    let scene = scene().await?;
+    let (_operator, _) = deaf(&scene, answer).await?;
+    scene.delete("one").await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0), "hours until it was gone; Some(0) is five minutes");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_404_for_the_removal_of_the_finalizer_does_not_keep_the_primary() -> Result<()> {
+    finalizer_with(StatusAnswer::not_served()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_503_for_the_removal_of_the_finalizer() -> Result<()> {
+    finalizer_with(StatusAnswer::unavailable()).await
+}
+
+async fn finalizer_with(answer: StatusAnswer) -> Result<()> {
+    let scene = scene().await?;
+    let fault = Rule::writes().resource("testresources").main_resource().first(1).status(answer);
+    let faults = Faults::new([fault.clone()]);
+    faults.off();
+    let _operator = under(&faults, &scene, keeper(&scene, &saying())?).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    faults.on();
+    scene.delete("one").await?;
+    let gone = gone_after(&scene, "one").await?;
+    assert_eq!(fault.fired(), 1);
+    assert_eq!(gone, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_404_for_the_kind_of_a_child_does_not_leak_the_child() -> Result<()> {
+    leak_with(StatusAnswer::not_served()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_503_for_the_deletion_of_a_child() -> Result<()> {
+    leak_with(StatusAnswer::unavailable()).await
+}
+
+async fn leak_with(answer: StatusAnswer) -> Result<()> {
+    let scene = scene().await?;
+    let fault = Rule::on(Verb::Delete).resource("configmaps").first(1).status(answer);
+    let faults = Faults::new([fault.clone()]);
+    faults.off();
+    let _operator = under(&faults, &scene, keeper(&scene, &saying())?).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    faults.on();
+    scene.delete("one").await?;
+    pass(3600).await;
+    assert_eq!(fault.fired(), 1);
+    let left: Vec<_> = scene.values().await?.into_keys().collect();
+    let one = scene.resources.get_opt("one").await?.is_some();
+    assert_eq!((one, left), (false, Vec::new()), "(primary there, maps left)");
+    Ok(())
+}
+
+/// No fault of a transport: the definition's version isn't served for ten seconds, while a user's change is being worked on.
+#[tokio::test(start_paused = true)]
+async fn a_version_that_is_not_served_for_a_while_leaves_nobody_deaf() -> Result<()> {
+    unserved_with(false).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_a_version_that_is_served_all_the_time() -> Result<()> {
+    unserved_with(true).await
+}
+
+async fn unserved_with(meanwhile_served: bool) -> Result<()> {
+    let scene = scene().await?;
+    let definitions: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    let mut definition = definitions.get("testresources.conformance.operator-core.io").await?;
+    let mut other = definition.spec.versions[0].clone();
+    other.name = "v2".to_owned();
+    other.storage = false;
+    if definition.spec.versions.len() == 1 {
+        definition.spec.versions.push(other);
+    }
+    let serve = |served: bool| {
+        let mut versions = definition.spec.versions.clone();
+        versions[0].served = served;
+        Patch::Merge(json!({ "spec": { "versions": versions } }))
+    };
+    let name = "testresources.conformance.operator-core.io";
+    definitions.patch(name, &PatchParams::default(), &serve(true)).await?;
+    let gate = Gate::new();
+    let waits = gate.clone();
+    let script = Script::new(move |_, primary: Arc<TestResource>, _| {
+        let gate = waits.clone();
+        Box::pin(async move {
+            gate.pass().await;
+            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+        })
+    });
+    let _operator = under(&Faults::none(), &scene, keeper(&scene, &script)?).await?;
+    scene.create("one", "first").await?;
+    gate.arrived().await?;
+    gate.let_through(1);
+    pass(60).await;
+    scene.set("one", "second").await?;
+    gate.arrived().await?;
+    definitions.patch(name, &PatchParams::default(), &serve(meanwhile_served)).await?;
+    pass(1).await;
+    gate.let_through(1_000);
+    pass(9).await;
+    definitions.patch(name, &PatchParams::default(), &serve(true)).await?;
+    pass(600).await;
+    let ten_minutes_later = message(&scene, "one").await?;
+    let mut healed = None;
+    for hours in 0..30 {
+        if message(&scene, "one").await?.as_deref() == Some("second") {
+            healed = Some(hours);
+            break;
+        }
+        pass(3600).await;
+    }
+    let runs = script.runs.count();
+    assert_eq!(
+        ten_minutes_later.as_deref(),
+        Some("second"),
+        "ten minutes later; hours until it was right: {healed:?}; {runs} runs"
+    );
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Whose failure an error is. Errors of the library and of kube are recognised wherever they stand in the chain of sources, so
+//! that user code may pass them on as they are, boxed, in an error of its own or as `anyhow::Error`.
+
+use std::{any::Any, error::Error as StdError};
+
+use super::{
+    BoxError,
+    workflow::{DependentError, WorkflowError},
+};
+use crate::{cache, operations, processor::FailureKind};
+
+/// What the first error says that is known, from the outermost to the innermost; `None` where none is.
+pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let kind = known(error);
+        if kind.is_some() {
+            return kind;
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// The same for an error that a reconciler has returned, asked before it is boxed: an `anyhow::Error` hides what it was made
+/// from once it is a box.
+pub(crate) fn kind_of_returned<E: Into<BoxError> + 'static>(error: E) -> (BoxError, Option<FailureKind>) {
+    let hidden = (&error as &dyn Any).downcast_ref::<anyhow::Error>();
+    let hidden = hidden.and_then(|error| error.chain().find_map(known));
+    let error = error.into();
+    let kind = hidden.or_else(|| kind_of(&*error));
+    (error, kind)
+}
+
+/// What follows from several failures: what the server refused is to be done again, whatever else has failed.
+pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
+    kinds.into_iter().fold(FailureKind::Permanent, |worst, kind| match (worst, kind) {
+        (FailureKind::Server, _) | (_, FailureKind::Server) => FailureKind::Server,
+        (FailureKind::Retryable, _) | (_, FailureKind::Retryable) => FailureKind::Retryable,
+        (FailureKind::Permanent, FailureKind::Permanent) => FailureKind::Permanent,
+    })
+}
+
+fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    if let Some(error) = error.downcast_ref::<operations::Error>() {
+        return Some(of_operation(error));
+    }
+    if let Some(error) = error.downcast_ref::<DependentError>() {
+        return Some(error.failure_kind());
+    }
+    if let Some(error) = error.downcast_ref::<WorkflowError>() {
+        return Some(error.failure_kind());
+    }
+    if let Some(error) = error.downcast_ref::<cache::Error>() {
+        let is_servers = match error {
+            // Where nothing was answered there is no code.
+            cache::Error::List { status, .. } | cache::Error::Get { status, .. } => {
+                status.is_none_or(is_servers)
+            }
+            cache::Error::Configuration { .. } => false,
+        };
+        return Some(if is_servers { FailureKind::Server } else { FailureKind::Retryable });
+    }
+    if let Some(error) = error.downcast_ref::<kube::Error>() {
+        let is_servers = match error {
+            kube::Error::Api(status) => match status.code {
+                // Only one that names nothing says that the path isn't served.
+                404 => status.details.as_ref().is_none_or(|details| details.name.is_empty()),
+                code => operations::is_servers(code),
+            },
+            kube::Error::HyperError(_)
+            | kube::Error::Service(_)
+            | kube::Error::ReadEvents(_)
+            | kube::Error::Auth(_) => true,
+            _ => false,
+        };
+        return Some(if is_servers { FailureKind::Server } else { FailureKind::Retryable });
+    }
+    None
+}
+
+/// What an error of a read or write says.
+pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
+    if error.is_servers() {
+        FailureKind::Server
+    } else if error.is_retryable() {
+        FailureKind::Retryable
+    } else {
+        FailureKind::Permanent
+    }
+}
+
+/// Informers see a 404 for a kind that isn't served only.
+fn is_servers(code: u16) -> bool {
+    code == 404 || operations::is_servers(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the site can't be built")]
+    struct Wrapped(#[source] BoxError);
+
+    fn answered(code: u16, name: &str) -> kube::Error {
+        let status = serde_json::json!({ "code": code, "message": "…", "details": { "name": name } });
+        let status: Status = serde_json::from_value(status).expect("a status");
+        kube::Error::Api(Box::new(status))
+    }
+
+    fn of<E: Into<BoxError> + 'static>(error: E) -> Option<FailureKind> {
+        kind_of_returned(error).1
+    }
+
+    #[test]
+    fn an_error_that_is_passed_on_is_what_it_is_however_it_is_wrapped() {
+        let server = Some(FailureKind::Server);
+        assert_eq!(of(answered(500, "one")), server);
+        assert_eq!(of(BoxError::from(answered(503, "one"))), server);
+        assert_eq!(of(Wrapped(answered(429, "one").into())), server);
+        assert_eq!(of(anyhow::Error::from(answered(403, "one"))), server);
+        assert_eq!(of(anyhow::Error::from(answered(403, "one")).context("while it was built")), server);
+        assert_eq!(of(anyhow::Error::from(Wrapped(answered(504, "").into()))), server);
+        // This is why it is asked before: nothing is left to be seen of it.
+        assert_eq!(kind_of(&*BoxError::from(anyhow::Error::from(answered(500, "one")))), None);
+    }
+
+    #[test]
+    fn what_the_server_answers_to_a_wrong_request_is_no_failure_of_the_server() {
+        for code in [400, 404, 409, 422] {
+            assert_eq!(of(answered(code, "one")), Some(FailureKind::Retryable), "{code}");
+        }
+        assert_eq!(of(answered(404, "")), Some(FailureKind::Server), "the kind isn't served");
+        assert_eq!(of(std::io::Error::other("a disk")), None);
+    }
+
+    #[test]
+    fn of_several_failures_the_server_s_counts_first() {
+        use FailureKind::{Permanent, Retryable, Server};
+        assert_eq!(of_several([Permanent, Retryable, Server]), Server);
+        assert_eq!(of_several([Retryable, Permanent]), Retryable);
+        assert_eq!(of_several([Permanent, Permanent]), Permanent);
+    }
+}
