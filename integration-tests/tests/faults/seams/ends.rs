@@ -157,11 +157,11 @@ async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> 
     operator.settled().await?;
     let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
     let ids = || async { anyhow::Ok(scene.values().await?.into_values().collect::<Vec<_>>()) };
-    assert_eq!(ids().await?, [record.id.clone()]);
+    assert_eq!(ids().await?, [&*record.id]);
 
     scene.set("one", "none").await?;
     pass(60).await;
-    assert_eq!(ids().await?, [record.id.clone()], "the record is still there");
+    assert_eq!(ids().await?, [&*record.id], "the record is still there");
     system.delete(&record.id);
     pass(60).await;
     assert_eq!(ids().await?, [""; 0], "nothing is left that it would be the id of");
@@ -169,7 +169,7 @@ async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> 
     scene.set("one", "again").await?;
     pass(60).await;
     let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
-    assert_eq!(ids().await?, [record.id.clone()]);
+    assert_eq!(ids().await?, [&*record.id]);
     Ok(())
 }
 
