@@ -103,12 +103,10 @@ impl Node {
                     errors.at(&entry.key, "`depends_on` takes nodes: `depends_on(HtmlConfigMap, \"web\")`");
                 }
             },
-            "optional" => match &entry.value {
-                Value::Flag => self.calls.extend(quote_spanned!(entry.key.span()=> .optional())),
-                Value::Is(_) | Value::List(_) => {
-                    errors.at(&entry.key, "`optional` stands alone: `dependent(Settings, optional)`");
-                }
-            },
+            "optional" => {
+                form::flag(entry, errors);
+                self.calls.extend(quote_spanned!(entry.key.span()=> .optional()));
+            }
             _ => match CONDITIONS.iter().find(|(key, _)| *key == name) {
                 Some((_, for_closures)) => self.condition(entry, *for_closures, errors),
                 None => {

@@ -187,3 +187,30 @@ async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Res
     assert_eq!(gone, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
     Ok(())
 }
+
+/// S3, S4: who deletes has the right to, and the finalizer for it.
+#[test]
+fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
+    let system = ExternalSystem::default();
+    let database = || Node::new(one_record(&system, "")).named("database");
+    let app = || Child("app").node();
+    let nodes = [
+        (vec![app()], (false, false), "deleted by the garbage collector, in any order"),
+        (vec![app().delete_postcondition(ResourceDeleted)], (true, true), "deleted in reverse"),
+        (vec![database(), app().depends_on("database")], (true, true), "deleted in reverse"),
+        (
+            vec![database(), app()],
+            (true, false),
+            "deleted in reverse: database; by the garbage collector, in any order: app",
+        ),
+    ];
+    for (nodes, (finalizer, right), said) in nodes {
+        let workflow: Workflow<TestResource> =
+            nodes.into_iter().fold(Workflow::builder(), |all, node| all.node(node)).build()?;
+        let deletes = workflow.access().iter().any(|right| right.verbs.contains(&"delete"));
+        assert_eq!((workflow.has_deletable(), deletes), (finalizer, right), "{said}");
+        let outline = workflow.outline().to_string();
+        assert!(outline.ends_with(said), "{outline}");
+    }
+    Ok(())
+}

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, standalone};
+use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, config_map, standalone};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
@@ -15,7 +15,7 @@ use kube::{
 use operator_core::{
     BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
     controller::IntoController,
-    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource},
+    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState},
     testing::faults::Faults,
     workflow::{Node, conditions::ResourceDeleted},
 };
@@ -32,11 +32,14 @@ struct Slow {
     polled: bool,
     /// That many deletions fail; the next one is done at once.
     fails: usize,
+    /// Whether a config map keeps the record's id.
+    kept: bool,
 }
 
 impl Slow {
     fn node(&self) -> Node<TestResource> {
         let dependent = CustomDependent::new(self.clone()).creates().deletes();
+        let dependent = if self.kept { dependent.keeps_state() } else { dependent };
         let dependent = if self.polled { dependent.remembered_by("records") } else { dependent };
         Node::new(dependent.name("slow"))
     }
@@ -69,6 +72,19 @@ impl Creator<TestResource> for Slow {
         _: &Context<TestResource>,
     ) -> Result<Arc<Record>, BoxError> {
         Ok(Arc::new(self.system.create(&desired.name, &desired.data)?))
+    }
+}
+
+impl ExplicitState<TestResource> for Slow {
+    type State = ConfigMap;
+
+    fn state(
+        &self,
+        record: &Record,
+        primary: &TestResource,
+        context: &Context<TestResource>,
+    ) -> Result<ConfigMap, BoxError> {
+        Ok(config_map(primary, context, &record.id))
     }
 }
 
@@ -124,6 +140,37 @@ async fn an_external_deletion_that_takes_time_is_waited_for() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Result<()> {
     a_slow_deletion(false).await
+}
+
+/// S21: the object that keeps an id goes after what the id is of.
+#[tokio::test(start_paused = true)]
+async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
+    let (scene, system) = (scene().await?, ExternalSystem::default());
+    let slow = Slow { system: system.clone(), polled: true, kept: true, ..Slow::default() };
+    let wanted = |primary: &TestResource, _: &Context<TestResource>| primary.value() != "none";
+    let workflow = Workflow::builder().node(slow.node().reconcile_when(wanted)).build()?;
+    let records = system.polled(&scene.namespace, |name| name);
+    let controller = scene.managed(&Script::idle(), &workflow).watches(records).owns::<ConfigMap>();
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
+    let ids = || async { anyhow::Ok(scene.values().await?.into_values().collect::<Vec<_>>()) };
+    assert_eq!(ids().await?, [&*record.id]);
+
+    scene.set("one", "none").await?;
+    pass(60).await;
+    assert_eq!(ids().await?, [&*record.id], "the record is still there");
+    system.delete(&record.id);
+    pass(60).await;
+    assert_eq!(ids().await?, [""; 0], "nothing is left that it would be the id of");
+
+    scene.set("one", "again").await?;
+    pass(60).await;
+    let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
+    assert_eq!(ids().await?, [&*record.id]);
+    Ok(())
 }
 
 /// S12: somebody else still holds the child when the cleaner agrees.

@@ -26,6 +26,8 @@ type Map = ConfigMap;
 struct System {
     stored: Arc<Mutex<BTreeMap<String, Arc<i32>>>>,
     wanted: BTreeMap<String, i32>,
+    /// Deletions are only taken note of.
+    slow: bool,
     /// How often it was asked what is wanted.
     asked: Arc<AtomicUsize>,
 }
@@ -149,6 +151,9 @@ impl BulkDeleter<Map> for System {
         _: &Arc<Map>,
         _: &Context<Map>,
     ) -> Result<Deletion, BoxError> {
+        if self.slow {
+            return Ok(Deletion::Asked);
+        }
         self.stored.lock().remove(name);
         Ok(Deletion::Gone)
     }
@@ -230,4 +235,19 @@ async fn what_is_only_read_is_told_as_found() {
     assert_eq!(done, of([(Operation::Matched, "number 1")]));
     let [done] = reconciles(BulkCustomDependent::new(system).deletes()).await.unwrap();
     assert_eq!(done, of([(Operation::Matched, "one"), (Operation::Matched, "two")]));
+}
+
+#[tokio::test]
+async fn several_are_gone_when_the_last_one_is() {
+    let stored = System::wanting([]).storing("a", 1).storing("b", 2);
+    for (system, expected) in
+        [(System { slow: true, ..stored.clone() }, Deletion::Asked), (stored, Deletion::Gone)]
+    {
+        let dependent: Dependent<Map> = BulkCustomDependent::new(system).creates().deletes().into_dependent();
+        let mut primary = Map::default();
+        primary.metadata.name = Some("one".to_owned());
+        let primary = Arc::new(primary);
+        let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);
+        assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected);
+    }
 }

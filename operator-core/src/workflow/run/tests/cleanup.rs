@@ -75,3 +75,16 @@ async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depend
     assert!(cleaned_up(&all).await.all_deleted());
     assert_eq!(log.take(), ["delete slow", "delete below"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn about_a_node_that_nobody_deletes_nothing_is_asked_unless_its_end_is_waited_for() {
+    let (log, active, gone) = (Log::default(), Says::yes(), Says::no("somebody else has it"));
+    let all = workflow([
+        Fake::named("kept", &log).existing().kept().activation_condition(active.clone()),
+        Fake::named("others", &log).existing().kept().delete_postcondition(gone.clone()),
+    ]);
+    let result = cleaned_up(&all).await;
+    let left = "kept: left as it is: it is not deleted by its dependent";
+    assert_eq!(lines(&result), [left, "others: deleting: somebody else has it"]);
+    assert_eq!((active.asked(), gone.asked(), log.take()), (0, 1, Vec::new()));
+}
