@@ -55,7 +55,13 @@ pub(super) async fn cleanup<P: KubeObject>(
     unfinished: Unfinished<'_>,
 ) -> WorkflowResult {
     let run = Run { workflow, primary, context, cleans_up: true };
-    let result = run.drive(Plan::cleanup(&workflow.graph), unfinished).await;
+    let result = run
+        .drive(Plan::cleanup(&workflow.graph), &|dropped| {
+            // Whoever has dropped it can't have the finalizer taken off.
+            context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
+            unfinished(dropped);
+        })
+        .await;
     // Who keeps errors decides about them; what is on its way isn't his to decide about.
     let is_done = match workflow.keeps_errors {
         true => result.deleting().next().is_none(),

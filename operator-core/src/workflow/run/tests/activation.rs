@@ -193,13 +193,14 @@ async fn all_nodes_are_asked_at_the_start_also_those_that_are_not_come_to() {
     world.source.synced.send_replace(true);
     let above = || Fake::named("above", &Log::default()).node().ready_postcondition(Says::no("not yet"));
     let all = workflow([above(), world.node("route", &active).depends_on("above")]);
-    let waits = ["above: created, not ready: not yet", "route: waiting for above to be ready: not yet"];
-    assert_eq!(world.run(&all, "one").await, waits);
+    let waits = ["above: created, not ready: not yet", WAITS];
+    assert_eq!(world.run(&all, "one").await, waits, "its source starts before its turn has come");
     assert_eq!((active.asked(), world.source.running()), (1, 1));
-    active.change(Some(NO));
     let waits = ["above: matched, not ready: not yet", "route: waiting for above to be ready: not yet"];
     assert_eq!(world.run(&all, "one").await, waits);
-    assert_eq!((active.asked(), world.source.running()), (2, 0), "nobody can use it");
+    active.change(Some(NO));
+    assert_eq!(world.run(&all, "one").await, ["above: matched, not ready: not yet", INACTIVE]);
+    assert_eq!((active.asked(), world.source.running()), (3, 0), "nobody can use it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -88,3 +88,22 @@ async fn about_a_node_that_nobody_deletes_nothing_is_asked_unless_its_end_is_wai
     assert_eq!(lines(&result), [left, "others: deleting: somebody else has it"]);
     assert_eq!((active.asked(), gone.asked(), log.take()), (0, 1, Vec::new()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
+    let log = Log::default();
+    let all = workflow([
+        Fake::named("a", &log).existing().node(),
+        Fake::named("b", &log).existing().node().depends_on("a"),
+    ]);
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let told = Mutex::new(Vec::new());
+    let unfinished = |result: WorkflowResult| told.lock().extend(lines(&result));
+    let cleanup = crate::workflow::run::cleanup(&all.0, &primary, &context, &unfinished);
+    assert!(tokio::time::timeout(ROUND_TRIP * 3 / 2, cleanup).await.is_err());
+    assert_eq!(*told.lock(), ["a: pending: dependent called 0 s ago", "b: deleted"]);
+    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");
+    assert!(all.cleanup(&primary, &context).await.all_deleted());
+    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(true)));
+}
