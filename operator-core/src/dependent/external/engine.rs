@@ -159,15 +159,15 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         actual: Arc<C::Resource>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let owner = self.context.primary_key();
-        match delete(&self.of.dependent, &key, &actual, self.primary, self.context).await? {
-            Deletion::Gone => self.of.going.forget(owner, &key),
-            Deletion::Asked => {
-                self.asked.store(true, Ordering::Relaxed);
-                if self.of.state.is_some() {
-                    self.of.going.asked(owner, &key, &actual);
-                }
-                return Ok(Some((Operation::Deleted, self.secondary(&key, actual))));
+        let deletion = delete(&self.of.dependent, &key, &actual, self.primary, self.context).await?;
+        if deletion == Deletion::Asked {
+            self.asked.store(true, Ordering::Relaxed);
+            // Perhaps no event source tells when it is done.
+            self.context.remembered().lock().note_asked();
+            if self.of.state.is_some() {
+                self.of.going.asked(owner, &key, &actual);
             }
+            return Ok(Some((Operation::Deleted, self.secondary(&key, actual))));
         }
         if let Some(source) = self.store()? {
             source.deleted(owner, &actual);
@@ -176,6 +176,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         if let Some(state) = self.state(&key, &actual)? {
             state.delete(self.context).await?;
         }
+        self.of.going.forget(owner, &key);
         Ok(Some((Operation::Deleted, self.secondary(&key, actual))))
     }
 
