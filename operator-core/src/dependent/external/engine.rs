@@ -161,15 +161,15 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let owner = self.context.primary_key();
         let deletion = delete(&self.of.dependent, &key, &actual, self.primary, self.context);
-        match self.context.permitted(deletion).await? {
-            Deletion::Gone => self.of.going.forget(owner, &key),
-            Deletion::Asked => {
-                self.asked.store(true, Ordering::Relaxed);
-                if self.of.state.is_some() {
-                    self.of.going.asked(owner, &key, &actual);
-                }
-                return Ok(Some((Operation::Deleted, self.secondary(&key, actual))));
+        let deletion = self.context.permitted(deletion).await?;
+        if deletion == Deletion::Asked {
+            self.asked.store(true, Ordering::Relaxed);
+            // Perhaps no event source tells when it is done.
+            self.context.remembered().lock().note_asked();
+            if self.of.state.is_some() {
+                self.of.going.asked(owner, &key, &actual);
             }
+            return Ok(Some((Operation::Deleted, self.secondary(&key, actual))));
         }
         if let Some(source) = self.store()? {
             source.deleted(owner, &actual);
@@ -178,6 +178,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         if let Some(state) = self.state(&key, &actual)? {
             state.delete(self.context).await?;
         }
+        self.of.going.forget(owner, &key);
         Ok(Some((Operation::Deleted, self.secondary(&key, actual))))
     }
 

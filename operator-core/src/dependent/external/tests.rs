@@ -238,16 +238,23 @@ async fn what_is_only_read_is_told_as_found() {
 }
 
 #[tokio::test]
-async fn several_are_gone_when_the_last_one_is() {
+async fn several_are_gone_when_the_last_one_is_and_are_looked_at_again_until_then() {
     let stored = System::wanting([]).storing("a", 1).storing("b", 2);
-    for (system, expected) in
-        [(System { slow: true, ..stored.clone() }, Deletion::Asked), (stored, Deletion::Gone)]
-    {
-        let dependent: Dependent<Map> = BulkCustomDependent::new(system).creates().deletes().into_dependent();
+    let slow = System { slow: true, ..stored.clone() };
+    for (system, expected) in [(slow, Deletion::Asked), (stored, Deletion::Gone)] {
+        let bulk = BulkCustomDependent::new(system.clone()).creates().deletes();
+        let dependent: Dependent<Map> = bulk.into_dependent();
         let mut primary = Map::default();
         primary.metadata.name = Some("one".to_owned());
         let primary = Arc::new(primary);
-        let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);
-        assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected);
+        for removed in [false, true] {
+            let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);
+            match removed {
+                true => assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected),
+                false => drop(dependent.reconcile(&primary, &context).await.unwrap()),
+            }
+            let again = context.remembered().lock().again_after(None);
+            assert_eq!(again.is_some(), expected == Deletion::Asked, "removed: {removed}");
+        }
     }
 }

@@ -159,8 +159,6 @@ impl<P: KubeObject> Run<'_, P> {
     async fn is_over(&self, node: &Node<P>, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
         if node.dependent.is_outside() {
             "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
-            // Perhaps no event source tells when it is done.
-            self.context.remembered().lock().note_asked();
             return Ok(false);
         }
         // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
