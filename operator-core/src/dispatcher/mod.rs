@@ -183,14 +183,15 @@ impl<R: Reconciler> Dispatcher<R> {
         if let Some(error) = self.run_workflow(context).await {
             return Err(Failure::of_workflow(error));
         }
-        let call = self.reconciler.reconcile(Arc::clone(primary), context);
+        // The call stands in the future, as a function written by hand may panic before it answers one.
+        let call = async { self.reconciler.reconcile(Arc::clone(primary), context).await };
         let control = match AssertUnwindSafe(call).catch_unwind().await {
             Ok(Ok(control)) => control,
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
                 return Err(Failure::of_user(error, retryable));
             }
-            Err(payload) => return Err(Failure::of_panic(&payload)),
+            Err(payload) => return Err(Failure::of_panic(&*payload)),
         };
         let reschedule = context.remembered().lock().again_after(control.reschedule);
         self.patch(control, primary, context).await.map_err(Failure::of_write)?;
@@ -284,7 +285,7 @@ impl<R: Reconciler> Dispatcher<R> {
                 let retryable = self.reconciler.is_retryable(&error);
                 Err(Failure::of_user(error, retryable))
             }
-            Err(payload) => Err(Failure::of_panic(&payload)),
+            Err(payload) => Err(Failure::of_panic(&*payload)),
         }
     }
 
@@ -342,7 +343,9 @@ impl<R: Reconciler> Dispatcher<R> {
         context: &Context<Primary<R>>,
     ) -> After {
         let work = async {
-            let call = self.reconciler.update_error_status(Arc::clone(primary), context, &*failure.error);
+            let call = async {
+                self.reconciler.update_error_status(Arc::clone(primary), context, &*failure.error).await
+            };
             let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
                 tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
                 ErrorStatusUpdateControl::default_processing()

@@ -240,6 +240,10 @@ impl Error {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
+            // A test of a patch fails without a cause: the object has another state by now.
+            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => {
+                *verb == Verb::JsonPatch.as_str()
+            }
             Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
             Self::Unanswered { .. }
             | Self::NotServed { .. }
@@ -320,8 +324,7 @@ impl Error {
     /// patch, which the server answers without a cause, unlike an object that is invalid.
     pub(super) fn is_outdated(&self, verb: Verb) -> bool {
         let Self::Refused { status, .. } = self else { return false };
-        let causes = status.details.as_ref().map_or(0, |details| details.causes.len());
-        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && causes == 0)
+        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && !has_causes(status))
     }
 
     /// The code of the server's refusal.
@@ -331,6 +334,11 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Whether a refusal says what is wrong with the object.
+fn has_causes(status: &Status) -> bool {
+    status.details.as_ref().is_some_and(|details| !details.causes.is_empty())
 }
 
 /// Whether an answer of this code is a failure of the server, not of what was asked. A denied right (403) is for the cluster's
@@ -400,6 +408,8 @@ mod tests {
     fn a_failed_test_is_told_from_an_invalid_object() {
         let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
         assert!(refused(json!({ "code": 422 })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 422 })).is_retryable(), "the object may have another state later");
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_retryable());
         assert!(!refused(json!({ "code": 422 })).is_outdated(Verb::Apply));
         assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated(Verb::JsonPatch));
         assert!(refused(json!({ "code": 409 })).is_outdated(Verb::Apply));

@@ -56,7 +56,8 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             match self.target.write_locked(&intent, &lock).await {
                 Ok(answer) => return Ok(FinalizerAdded::Yes(answer)),
                 Err(error) if matches!(error.code(), Some(404 | 409 | 422)) => {
-                    known = self.target.live().await?;
+                    // Kept as caches keep it: without what others manage, and read by whoever asks next.
+                    known = self.target.remember(P::clone(&*self.target.live().await?));
                     if !error.is_outdated(intent.verb) {
                         return Err(error);
                     }

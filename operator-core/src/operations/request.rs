@@ -34,7 +34,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    const fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Apply => "apply",

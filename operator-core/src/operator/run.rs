@@ -39,7 +39,8 @@ impl From<Exit> for std::process::ExitCode {
 
 impl Operator {
     /// Starts the operator and runs it until SIGTERM or Ctrl-C, then stops it: runs under way get the termination
-    /// timeout to end. A second signal drops them at once.
+    /// timeout to end. A second Ctrl-C drops them at once; a second SIGTERM changes nothing, as some managers of processes send
+    /// several.
     ///
     /// With a leader election it also ends when this replica has led and doesn't any more: with [`Exit::LeadershipLost`], so
     /// that a new process takes part, whose caches and reconciler hold nothing of the old term.

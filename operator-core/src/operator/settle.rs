@@ -140,12 +140,6 @@ impl Operator {
         let Some(running) = self.running().await else { return Vec::new() };
         running.controllers.iter().flat_map(RunningController::ended_tasks).collect()
     }
-
-    /// Time since the operator's start.
-    #[cfg(feature = "testing")]
-    pub(crate) async fn now(&self) -> Option<Now> {
-        self.running().await.map(|running| running.environment.now())
-    }
 }
 
 impl Running {

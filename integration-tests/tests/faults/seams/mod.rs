@@ -12,6 +12,7 @@ mod ends;
 mod gates;
 mod not_found;
 mod outage;
+mod panics;
 mod rebased;
 mod results;
 

@@ -83,6 +83,14 @@ impl ProcessorTask {
                 }
                 () = self.environment.clock().sleep_until(deadline) => None,
             };
+            // Where runs end faster than they are taken in, there is always one that has ended: what has come meanwhile, a stop
+            // for example, must not wait for the last one.
+            while ended.is_some()
+                && messages.len() < BATCH
+                && let Ok(message) = self.receiver.try_recv()
+            {
+                messages.push(message);
+            }
             let snapshots = self.take_in(ended, &mut messages);
             self.perform(&executor);
             for (reply, snapshot) in snapshots {

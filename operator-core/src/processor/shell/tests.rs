@@ -288,6 +288,29 @@ async fn an_executor_that_panics_before_its_future_takes_nothing_down() {
     }
 }
 
+/// Where runs end faster than they are taken in, there is always one that has ended.
+#[tokio::test(start_paused = true)]
+async fn a_stop_is_taken_in_although_further_runs_have_ended() {
+    let mut bench = Bench::started().await;
+    for number in 0..200 {
+        bench.changed(&number.to_string());
+    }
+    let mut runs = Vec::new();
+    for _ in 0..50 {
+        runs.push(bench.run().await);
+    }
+    for run in runs {
+        run.end(SUCCESS);
+    }
+    // All of them end before the processor's turn comes.
+    bench.processor.stop().await;
+    let mut begun = 0;
+    while bench.started.try_recv().is_ok() {
+        begun += 1;
+    }
+    assert!(begun <= 1, "{begun} runs began before the stop was taken in");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_during_a_run_is_seen_as_the_imminent_next_run() {
     let mut bench = Bench::started().await;

@@ -1,0 +1,105 @@
+//! One break: whether its test finds it.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use integration_tests::command;
+
+use crate::{patch::Patch, tree::Tree};
+
+/// The longest time that a test may take.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// What came of a break.
+pub(crate) enum Verdict {
+    /// The test failed by an assertion.
+    Found,
+    /// It doesn't compile, so that nothing is known about the tests.
+    NotCompiled(String),
+    /// The test took too long.
+    TimedOut,
+    /// There is no such test.
+    NoTest,
+    /// The test failed by something else than an assertion of its own.
+    FailedOtherwise(String),
+    /// The test is as content as before.
+    Survived,
+}
+
+impl Verdict {
+    pub(crate) fn is_found(&self) -> bool {
+        matches!(self, Self::Found)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found => f.write_str("found"),
+            Self::NotCompiled(error) => write!(f, "NOT COMPILED ({error})"),
+            Self::TimedOut => write!(f, "TIMED OUT after {} s", LONGEST.as_secs()),
+            Self::NoTest => f.write_str("NO SUCH TEST"),
+            Self::FailedOtherwise(line) => write!(f, "FAILED WITHOUT AN ASSERTION ({line})"),
+            Self::Survived => f.write_str("SURVIVED"),
+        }
+    }
+}
+
+/// Builds and runs the test of `patch` in the broken copy. What was built of others' crates in `target` is taken from there.
+pub(crate) async fn run(tree: &Tree, target: &Path, patch: &Patch) -> Result<Verdict> {
+    let log = target.join("breaks").join("log");
+    let cargo = |further: &[&str]| {
+        let mut cargo = command(env!("CARGO"));
+        cargo.current_dir(tree.path()).args(["test", "--quiet", "--workspace", "--target-dir"]).arg(target);
+        match patch.binary.as_str() {
+            "lib" => cargo.arg("--lib"),
+            binary => cargo.args(["--test", binary]),
+        };
+        cargo.args(further).env("RUST_BACKTRACE", "0");
+        cargo
+    };
+    let (built, _) = wait(cargo(&["--no-run"]), &log, Duration::from_secs(1_800)).await?;
+    if !built.is_some_and(|status| status.success()) {
+        let text = fs::read_to_string(&log)?;
+        let error = text.lines().find(|line| line.starts_with("error")).unwrap_or("no error was told");
+        return Ok(Verdict::NotCompiled(error.to_owned()));
+    }
+    let (ended, text) = wait(cargo(&["--", "--exact", &patch.test]), &log, LONGEST).await?;
+    let Some(status) = ended else { return Ok(Verdict::TimedOut) };
+    if !text.contains("running 1 test\n") {
+        return Ok(Verdict::NoTest);
+    }
+    if status.success() {
+        return Ok(Verdict::Survived);
+    }
+    // A test panics where it stands; a bug of the product's own that panics there is no assertion of a test.
+    let mut panics = text.lines().filter(|line| line.contains("panicked at "));
+    let in_a_test = |line: &str| {
+        let place = line.rsplit("panicked at ").next().unwrap_or_default();
+        place.starts_with("integration-tests/") || place.starts_with("samples/") || place.contains("tests")
+    };
+    let first = text.lines().find(|line| line.contains("panicked at ") || line.starts_with("Error: "));
+    Ok(match panics.any(in_a_test) {
+        true => Verdict::Found,
+        false => Verdict::FailedOtherwise(first.unwrap_or("nothing was told").to_owned()),
+    })
+}
+
+/// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
+async fn wait(mut command: Command, log: &Path, longest: Duration) -> Result<(Option<ExitStatus>, String)> {
+    let output = File::create(log)?;
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    let mut child =
+        tokio::process::Command::from(command).kill_on_drop(true).spawn().context("cargo can't be run")?;
+    let ended = tokio::time::timeout(longest, child.wait()).await.ok().transpose()?;
+    if ended.is_none() {
+        child.kill().await?;
+    }
+    Ok((ended, fs::read_to_string(log)?))
+}
