@@ -53,5 +53,5 @@ pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
     TestResource, TestResourceSpec, TestStatus,
 };
-pub use workflows::{Child, Outcomes, looking_on};
+pub use workflows::{Child, Outcomes, Switch, looking_on};
 pub use writing::{chain_of, fresh, once_before, owners, said};

@@ -1,13 +1,16 @@
 //! Parts of workflows that several tests need: a child that follows from its primary, and what became of the nodes.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{
     BoxError, Context, Desired, KubernetesDependent, UpdateControl,
     dependent::Capabilities,
-    workflow::{Node, WorkflowResult},
+    workflow::{Activation, Askers, Cluster, ConditionResult, Node, WorkflowResult},
 };
 use parking_lot::Mutex;
 
@@ -34,6 +37,43 @@ impl Child {
     /// The same, deleted by its dependent before the primary goes.
     pub fn deleted_node<K: TestObject>(self) -> Node<K> {
         Node::new(KubernetesDependent::new(self).name(self.0).capabilities(Capabilities::CRUD_NO_GC))
+    }
+}
+
+/// Something that a cluster is able to, as far as the test says so, which stands for JOSDK's static `MET`. Clones are the same
+/// switch; primaries whose workflows ask for it are woken when it is turned.
+#[derive(Clone, Debug, Default)]
+pub struct Switch(Arc<(AtomicBool, Askers)>);
+
+impl Switch {
+    /// A switch that is on.
+    #[must_use]
+    pub fn on() -> Self {
+        let switch = Self::off();
+        switch.turn(true);
+        switch
+    }
+
+    /// A switch that is off.
+    #[must_use]
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// Turns it on or off.
+    pub fn turn(&self, on: bool) {
+        let (is_on, askers) = &*self.0;
+        if is_on.swap(on, Ordering::SeqCst) != on {
+            askers.wake();
+        }
+    }
+}
+
+impl Activation for Switch {
+    async fn check(&self, cluster: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+        let (is_on, askers) = &*self.0;
+        askers.note(cluster);
+        Ok(ConditionResult::when(is_on.load(Ordering::SeqCst), "its condition is not met"))
     }
 }
 

@@ -48,6 +48,7 @@ fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Chec
     while let Some(step) = steps.pop() {
         match step {
             Step::Check(node) => plan.checked(node, check(node.index()), steps),
+            Step::Judge(node) => plan.judged(node, check(node.index()), steps),
             Step::Reconcile(node) => plan.reconciled(node, Reconciled::Ready, steps),
             Step::Delete(node) => plan.removed(node, Removed::Gone, steps),
         }

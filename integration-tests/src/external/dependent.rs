@@ -7,8 +7,8 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context,
     dependent::{
-        Creator, CustomDependent, Deleter, Dependent, DependentResource, ExplicitState, IntoDependent,
-        Updater,
+        Creator, CustomDependent, Deleter, Deletion, Dependent, DependentResource, ExplicitState,
+        IntoDependent, Updater,
         bulk::{
             BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState,
             BulkUpdater,
@@ -74,9 +74,9 @@ impl<P: TestObject> Updater<P> for OneRecord {
 }
 
 impl<P: TestObject> Deleter<P> for OneRecord {
-    async fn delete(&self, actual: &Arc<Record>, _: &Arc<P>, _: &Context<P>) -> Result<(), BoxError> {
+    async fn delete(&self, actual: &Arc<Record>, _: &Arc<P>, _: &Context<P>) -> Result<Deletion, BoxError> {
         self.system.delete(&actual.id);
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 
@@ -158,9 +158,9 @@ impl<P: TestObject> BulkDeleter<P> for ManyRecords {
         actual: &Arc<Record>,
         _: &Arc<P>,
         _: &Context<P>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
         self.0.delete(&actual.id);
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 

@@ -237,11 +237,13 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs.
+    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Where something of it
+    /// has to be deleted before a primary goes, the reconciler has to be a [`Cleaner`] that calls the workflow's clean-up.
     /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
         self.sources.add_workflow(workflow.event_sources());
         self.settings.outlines.push(workflow.outline());
+        self.settings.to_clean_up.extend(workflow.deletable().map(str::to_owned));
         self.settings.further_access.extend(workflow.access());
         self
     }
@@ -249,6 +251,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs.
     pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
         self.sources.add_dependent(dependent.event_sources());
+        if dependent.capabilities().needs_cleanup() {
+            self.settings.to_clean_up.push(dependent.name().to_owned());
+        }
         self.settings.further_access.extend(dependent.access());
         self
     }
@@ -269,6 +274,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
         }
         if matches!(&self.settings.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
             return Err(Error::NoNamespaces);
+        }
+        if self.cleanup.is_none() && !self.settings.to_clean_up.is_empty() {
+            return Err(Error::NoCleaner(self.settings.to_clean_up.join("`, `")));
         }
         let (sources, conditional_sources) = self.sources.finish()?;
         let cleans_up =

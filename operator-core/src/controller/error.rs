@@ -39,6 +39,12 @@ pub enum Error {
     /// No namespace to watch.
     #[error("no namespace is given to watch; name one, or leave `.namespaces(…)` out to watch all")]
     NoNamespaces,
+    /// Something has to be deleted before a primary goes, and nobody does so.
+    #[error(
+        "`{0}`: has to be deleted before a primary goes, and nobody is called for that; implement `Cleaner`, delete it \
+         there (`workflow.cleanup(…)`), and add `.with_cleaner()`, or declare it by `.workflow(…)`"
+    )]
+    NoCleaner(String),
     /// The declared workflow contradicts itself.
     #[error("the controller's workflow is declared wrongly")]
     Workflow(#[from] workflow::Error),

@@ -15,7 +15,8 @@ impl Capabilities {
     /// Only reads.
     pub const READ_ONLY: Self =
         Self { creates: false, updates: false, deletes: false, garbage_collected: false };
-    /// Creates and updates; the owner reference has the cluster's garbage collector delete it with its primary. JOSDK's
+    /// Creates and updates; the owner reference has the cluster's garbage collector delete it with its primary. A workflow
+    /// deletes it before that where it depends on something that the workflow deletes, or has a delete postcondition. JOSDK's
     /// `CRUDKubernetesDependentResource`.
     pub const CRUD: Self = Self { creates: true, updates: true, deletes: true, garbage_collected: true };
     /// Creates, updates, and deletes it itself, which needs a finalizer on the primary. JOSDK's
@@ -76,7 +77,7 @@ impl Capabilities {
         self.garbage_collected
     }
 
-    /// Whether it has to be deleted before its primary goes, so that the primary needs a finalizer.
+    /// Whether it has to be deleted before its primary goes, whatever else there is, so that the primary needs a finalizer.
     #[must_use]
     pub const fn needs_cleanup(self) -> bool {
         self.deletes && !self.garbage_collected

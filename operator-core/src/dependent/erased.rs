@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 
-use super::Capabilities;
+use super::{Capabilities, Deletion};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
@@ -48,6 +48,24 @@ pub(crate) struct Declaration {
     pub(crate) access: Vec<Access>,
     /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
     pub(crate) deletes_while_reconciling: bool,
+    /// Whether there may be any number of its resources, none included.
+    pub(crate) several: bool,
+    /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
+    pub(crate) outside: bool,
+}
+
+/// What a deletion has found, and how far it has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deleted {
+    /// How many resources there were, also of those that go already.
+    pub(crate) found: usize,
+    /// How far it has come.
+    pub(crate) deletion: Deletion,
+}
+
+impl Deleted {
+    /// There was nothing.
+    pub(super) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
 }
 
 /// What a call of a dependent comes to.
@@ -55,11 +73,11 @@ pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
 
 /// What the engine asks of a dependent.
 pub(crate) trait Engine<P: KubeObject>: Send + Sync {
-    /// Brings the resource into the desired state, as far as the dependent may.
+    /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult>;
 
     /// Deletes the resource, if it is there.
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()>;
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted>;
 
     /// What is there now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
@@ -108,6 +126,16 @@ impl<P: KubeObject> Dependent<P> {
         self.declaration.deletes_while_reconciling
     }
 
+    /// Whether there may be any number of its resources, none included.
+    pub(crate) fn is_several(&self) -> bool {
+        self.declaration.several
+    }
+
+    /// Whether its resources are outside the cluster.
+    pub(crate) fn is_outside(&self) -> bool {
+        self.declaration.outside
+    }
+
     /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
     ///
     /// # Errors
@@ -117,14 +145,31 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
+        let result = self.attempt(primary, context).await?;
+        result.check()?;
+        Ok(result)
+    }
+
+    /// The same, with the items that failed in the result.
+    pub(crate) async fn attempt(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ReconcileResult, BoxError> {
         self.engine.reconcile(primary, context).await
     }
 
-    /// Deletes the resource, if it is there.
+    /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
+    /// [`Deletion::Asked`] until its event source has seen the end.
     ///
     /// # Errors
     /// When it can't be deleted.
-    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<(), BoxError> {
+    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
+        Ok(self.remove(primary, context).await?.deletion)
+    }
+
+    /// The same; says also how many resources there were.
+    pub(crate) async fn remove(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deleted, BoxError> {
         self.engine.delete(primary, context).await
     }
 

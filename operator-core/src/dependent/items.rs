@@ -1,8 +1,9 @@
 //! Work on the resources of one dependent.
 
+use std::sync::Arc;
+
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 
-use super::Error;
 use crate::reconciler::{
     BoxError,
     workflow::{Operation, ReconcileResult, Secondary},
@@ -44,18 +45,23 @@ impl Items {
         }
     }
 
-    /// What came of all of them.
+    /// What came of all of them. The failures of items are in the result, so that they hide nothing; that of the one resource
+    /// of a single dependent is an error.
     pub(super) fn finish(self) -> Result<ReconcileResult, BoxError> {
         let mut failed = Vec::new();
         for (label, error) in self.failed {
             match label {
-                Some(label) => failed.push((label, error)),
+                Some(label) => failed.push((label, Arc::new(error))),
                 None => return Err(error),
             }
         }
-        if failed.is_empty() {
-            return Ok(ReconcileResult::aggregated(self.done));
-        }
-        Err(Box::new(Error::Items { failed, of: self.count }))
+        Ok(ReconcileResult::of_items(self.done, failed, self.count))
+    }
+
+    /// How many were there and are deleted, where all that was to be done was to delete.
+    pub(super) fn deleted(self) -> Result<usize, BoxError> {
+        let result = self.finish()?;
+        result.check().map_err(BoxError::from)?;
+        Ok(result.operations().len())
     }
 }

@@ -18,7 +18,8 @@
 //!   number of it.
 //!
 //! # Guarantees
-//! - The desired state is computed at most once for a dependent in a run.
+//! - The desired state is computed at most once for a dependent in a run of its workflow; a second one in the same run
+//!   of the primary computes it anew.
 //! - A dependent without a capability never does what it would take it for.
 //!
 //! # Assumptions
@@ -35,7 +36,7 @@ pub mod matcher;
 
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, DependentResource, ExplicitState, Updater};
+pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::Engine;
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub(crate) use kubernetes::Desired;

@@ -5,7 +5,7 @@
 //!   ├─ gone, or another incarnation ─────────────────────────────▶ Gone
 //!   ├─ marked for deletion
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
-//!   │    └─ workflow's cleanup, cleanup ─ both agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
+//!   │    └─ workflow's cleanup, cleanup ─ all agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
 //!   └─ alive
 //!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
 //!        ├─ workflow, unless it is invoked explicitly
@@ -147,6 +147,7 @@ impl<R: Reconciler> Dispatcher<R> {
         report: &mut Report<'_>,
     ) -> Result<Done, Failed<Primary<R>>> {
         let finalizer = self.shared.finalizer.as_deref();
+        context.work_on(&primary);
         if primary_is_deleting(&*primary) {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
@@ -162,7 +163,10 @@ impl<R: Reconciler> Dispatcher<R> {
             && !has_finalizer(&*primary, finalizer)
         {
             match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::of_write)? {
-                FinalizerAdded::Yes(answer) => primary = answer,
+                FinalizerAdded::Yes(answer) => {
+                    context.work_on(&answer);
+                    primary = answer;
+                }
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
         }
@@ -189,7 +193,7 @@ impl<R: Reconciler> Dispatcher<R> {
             }
             Err(payload) => return Err(Failure::of_panic(&*payload)),
         };
-        let reschedule = control.reschedule;
+        let reschedule = context.remembered().lock().again_after(control.reschedule);
         self.patch(control, primary, context).await.map_err(Failure::of_write)?;
         Ok(Done::Reconciled { reschedule })
     }
@@ -262,18 +266,21 @@ impl<R: Reconciler> Dispatcher<R> {
                 None => Ok(DeleteControl::RemoveFinalizer),
             }
         };
-        match AssertUnwindSafe(call).catch_unwind().await {
-            // What is not gone yet wakes the primary when it goes.
-            Ok(Ok(DeleteControl::RemoveFinalizer)) if !all_deleted => {
-                Ok(Done::Reconciled { reschedule: None })
-            }
+        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        let again_after =
+            |wanted| Ok(Done::Reconciled { reschedule: context.remembered().lock().again_after(wanted) });
+        match answer {
             Ok(Ok(DeleteControl::RemoveFinalizer)) => {
+                // Whatever user code has made of what its clean-ups have said.
+                let is_done = context.remembered().lock().is_cleaned_up().map_err(Failure::of_workflow)?;
+                if !all_deleted || !is_done {
+                    // What is not gone yet wakes the primary when it goes.
+                    return again_after(None);
+                }
                 self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
                 Ok(Done::FinalizerRemoved)
             }
-            Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => {
-                Ok(Done::Reconciled { reschedule: reschedule_after })
-            }
+            Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => again_after(reschedule_after),
             Ok(Err(error)) => {
                 let retryable = self.reconciler.is_retryable(&error);
                 Err(Failure::of_user(error, retryable))

@@ -54,6 +54,11 @@ pub enum NodeState {
         /// What it waits for, for example `informer of Route is syncing`.
         reason: String,
     },
+    /// The run was dropped before the node came to an end, at its deadline or as the operator stopped.
+    Pending {
+        /// How far it was, for example `dependent called 28 s ago`.
+        reason: String,
+    },
     /// Not run, or not deleted, this time: another node has to come first.
     Blocked {
         /// The node that it waits for; the nearest one with a reason of its own.
@@ -98,6 +103,7 @@ impl NodeState {
             Self::Ready(operation) => operation.as_str(),
             Self::NotReady { .. } => "not ready",
             Self::Waiting { .. } | Self::Blocked { .. } => "waiting",
+            Self::Pending { .. } => "pending",
             Self::Inactive { .. } => "inactive",
             Self::Held { .. } => "held",
             Self::Deleted => "deleted",
@@ -115,6 +121,7 @@ impl NodeState {
             Self::Left { reason } => reason,
             Self::NotReady { reason, .. }
             | Self::Waiting { reason }
+            | Self::Pending { reason }
             | Self::Blocked { reason, .. }
             | Self::Inactive { reason }
             | Self::Held { reason }
@@ -130,6 +137,7 @@ impl fmt::Display for NodeState {
             Self::Ready(operation) => write!(f, "{operation}"),
             Self::NotReady { operation, reason } => write!(f, "{operation}, not ready: {reason}"),
             Self::Waiting { reason } => write!(f, "waiting: {reason}"),
+            Self::Pending { reason } => write!(f, "pending: {reason}"),
             Self::Blocked { by, reason } => write!(f, "waiting for {by} {reason}"),
             Self::Left { reason } => write!(f, "left {reason}"),
             Self::Inactive { reason } => write!(f, "inactive: {reason}"),

@@ -184,8 +184,9 @@ impl OperatorBuilder {
         self
     }
 
-    /// How many dependents may be reconciled or deleted at the same time, all workflows of all controllers together; by
-    /// default 50. Within that, what can be done at the same time in one run is.
+    /// How many creates, updates and deletions of dependents may be under way at the same time, all workflows of all
+    /// controllers together; by default 50. Each resource of a bulk dependent counts; a dependent that only looks doesn't.
+    /// Within that, what can be done at the same time in one run is.
     /// JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
         self.settings.max_concurrent_dependents = dependents;

@@ -1,6 +1,6 @@
 //! What a run can see and do.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
 use kube::Client;
 use parking_lot::Mutex;
@@ -61,6 +61,8 @@ pub struct Context<P: KubeObject> {
     shared: Arc<ControllerContext<P>>,
     /// What its writes have found out about the primary.
     findings: Findings,
+    /// The state of the primary that user code is given; `None` before there is one.
+    own_primary: Mutex<Option<Arc<P>>>,
     /// What the workflow did in this run.
     workflow_results: Mutex<Remembered>,
     /// What its dependents want, computed once.
@@ -79,6 +81,7 @@ impl<P: KubeObject> Context<P> {
             run,
             shared,
             findings: Findings::default(),
+            own_primary: Mutex::default(),
             workflow_results: Mutex::default(),
             memo: Memo::default(),
         }
@@ -254,6 +257,27 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.shared.writer.environment.wall_clock()
+    }
+
+    pub(crate) fn remembered(&self) -> &Mutex<Remembered> {
+        &self.workflow_results
+    }
+
+    /// Has a dependent do something, as far as the operator lets so many at the same time.
+    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
+        self.shared.workflows.permitted(call).await
+    }
+
+    /// The run is about this state of its primary from now on: its workflow is, too.
+    pub(crate) fn work_on(&self, primary: &Arc<P>) {
+        *self.own_primary.lock() = Some(Arc::clone(primary));
+    }
+
+    /// The state of the primary that the run is about; the newest known one where nobody has said. `None` once the primary
+    /// is gone or replaced.
+    pub(crate) fn own_primary(&self) -> Option<Arc<P>> {
+        let newest = self.primary()?;
+        Some(self.own_primary.lock().clone().unwrap_or(newest))
     }
 
     pub(crate) fn memo(&self) -> &Memo {

@@ -81,7 +81,8 @@ impl<P: KubeObject> UpdateControl<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the finalizer stays unless the control is returned from `cleanup`"]
 pub enum DeleteControl {
-    /// All is undone: the finalizer may go.
+    /// All is undone: the finalizer may go. It stays all the same while a workflow that was cleaned up in this run has something
+    /// left that has to go before the primary, unless that failed and the workflow's errors are the reconciler's to handle.
     RemoveFinalizer,
     /// Something is still to be undone: the finalizer stays, and `cleanup` is called again upon the next event, or
     /// after the delay if there is one.

@@ -1,4 +1,4 @@
-//! What is computed once in a run, and asked for several times.
+//! What is computed once for a primary, and asked for several times.
 
 use std::{any::Any, collections::HashMap, fmt, sync::Arc};
 
@@ -10,27 +10,47 @@ type Value = Arc<dyn Any + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoKey(Arc<()>);
 
-/// Values by who has computed them.
+/// Values by who has computed them, and for which primary: a run may be told to work on another one than its own.
 ///
-/// The keys are addresses. What is at an address stays there as long as the value, since the memo keeps the key itself, too.
+/// The keys are addresses. What is at an address stays there as long as the value, since the memo keeps the key itself and
+/// the primary, too.
 #[derive(Default)]
-pub(crate) struct Memo(Mutex<HashMap<usize, (MemoKey, Value)>>);
+pub(crate) struct Memo(Mutex<HashMap<(usize, usize), Entry>>);
+
+struct Entry {
+    _key: MemoKey,
+    _primary: Value,
+    value: Value,
+}
 
 impl Memo {
-    /// The value that was computed under this key, or else that of `compute`, which may ask for other values.
-    pub(crate) fn get_or_try<T: Send + Sync + 'static, E>(
+    /// The value that was computed under this key for `primary`, or else that of `compute`, which may ask for other values.
+    pub(crate) fn get_or_try<T: Send + Sync + 'static, P: Send + Sync + 'static, E>(
         &self,
         key: &MemoKey,
+        primary: &Arc<P>,
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let address = Arc::as_ptr(&key.0).addr();
-        let known = self.0.lock().get(&address).map(|(_, value)| Arc::clone(value));
+        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).addr());
+        let known = self.0.lock().get(&address).map(|entry| Arc::clone(&entry.value));
         if let Some(Ok(known)) = known.map(Arc::downcast) {
             return Ok(known);
         }
-        let computed = Arc::new(compute()?);
-        self.0.lock().insert(address, (key.clone(), Arc::clone(&computed) as Value));
-        Ok(computed)
+        let value = Arc::new(compute()?);
+        let entry = Entry {
+            _key: key.clone(),
+            _primary: Arc::clone(primary) as Value,
+            value: Arc::clone(&value) as Value,
+        };
+        self.0.lock().insert(address, entry);
+        Ok(value)
+    }
+
+    /// Forgets all: what is read from the context may have changed.
+    pub(crate) fn clear(&self) {
+        let values = std::mem::take(&mut *self.0.lock());
+        // Dropped without the lock.
+        drop(values);
     }
 }
 
@@ -48,9 +68,21 @@ mod tests {
     #[test]
     fn a_value_is_computed_once_for_each_key_and_errors_are_not_kept() {
         let (memo, one, other) = (Memo::default(), MemoKey::default(), MemoKey::default());
-        assert_eq!(memo.get_or_try::<u8, _>(&one, || Err("not yet")), Err("not yet"));
-        assert_eq!(memo.get_or_try::<u8, ()>(&one, || Ok(1)), Ok(Arc::new(1)));
-        assert_eq!(memo.get_or_try::<u8, ()>(&one.clone(), || Ok(2)), Ok(Arc::new(1)));
-        assert_eq!(memo.get_or_try::<u8, ()>(&other, || Ok(3)), Ok(Arc::new(3)));
+        let primary = Arc::new("p");
+        assert_eq!(memo.get_or_try::<u8, _, _>(&one, &primary, || Err("not yet")), Err("not yet"));
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&one, &primary, || Ok(1)), Ok(Arc::new(1)));
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&one.clone(), &primary, || Ok(2)), Ok(Arc::new(1)));
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&other, &primary, || Ok(3)), Ok(Arc::new(3)));
+    }
+
+    #[test]
+    fn another_primary_has_values_of_its_own_and_a_new_beginning_knows_none() {
+        let (memo, key, primary) = (Memo::default(), MemoKey::default(), Arc::new("p"));
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(1)), Ok(Arc::new(1)));
+        // Equal, but another object.
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &Arc::new("p"), || Ok(2)), Ok(Arc::new(2)));
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(3)), Ok(Arc::new(1)));
+        memo.clear();
+        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(4)), Ok(Arc::new(4)));
     }
 }

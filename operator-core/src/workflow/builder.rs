@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     Error, Graph, Node, NodeId, Outline,
+    ending::{self, Ending},
     mermaid::{self, Class, Label},
     run,
 };
@@ -33,6 +34,8 @@ pub(super) struct Declared<P: KubeObject> {
     pub(super) graph: Graph,
     /// In the order of the graph's nodes.
     pub(super) nodes: Vec<Node<P>>,
+    /// What becomes of the nodes when their primary goes, in the same order.
+    pub(super) endings: Vec<Ending>,
     pub(super) explicit: bool,
     pub(super) keeps_errors: bool,
 }
@@ -46,12 +49,13 @@ impl<P: KubeObject> Workflow<P> {
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
     /// is invoked by [`Context::workflow`].
     pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::reconcile(&self.0, primary, context).await
+        run::reconcile(&self.0, primary, context, &drop).await
     }
 
-    /// Deletes everything that has to be deleted before the primary goes.
+    /// Deletes everything that has to be deleted before the primary goes. While the result isn't
+    /// [`all_deleted`](WorkflowResult::all_deleted) the primary keeps its finalizer, whatever the cleaner says.
     pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::cleanup(&self.0, primary, context).await
+        run::cleanup(&self.0, primary, context, &drop).await
     }
 
     /// The names of the nodes, in the order of their declaration.
@@ -62,7 +66,12 @@ impl<P: KubeObject> Workflow<P> {
     /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
     #[must_use]
     pub fn has_deletable(&self) -> bool {
-        self.0.nodes.iter().any(|node| node.dependent.capabilities().needs_cleanup())
+        self.0.endings.iter().any(|ending| ending.is_deleted())
+    }
+
+    /// The names of the nodes that have to be deleted before the primary goes, in the order of their declaration.
+    pub(crate) fn deletable(&self) -> impl Iterator<Item = &str> {
+        self.node_names().zip(&self.0.endings).filter(|(_, ending)| ending.is_deleted()).map(|(name, _)| name)
     }
 
     /// The nodes with their conditions and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
@@ -97,7 +106,7 @@ impl<P: KubeObject> Workflow<P> {
     #[must_use]
     pub fn outline(&self) -> Outline {
         let conditions = self.0.nodes.iter().map(Node::conditions).collect();
-        Outline { graph: self.0.graph.clone(), conditions }
+        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
     }
 
     /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
@@ -113,9 +122,10 @@ impl<P: KubeObject> Workflow<P> {
             if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
+            access.extend(node.asks.iter().cloned());
             let dependent = &node.dependent;
             let deletes = removable.contains(&id)
-                || dependent.capabilities().needs_cleanup()
+                || self.0.endings[id.index()].is_deleted()
                 || dependent.deletes_while_reconciling();
             access.extend(node.dependent.access().into_iter().map(|mut right| {
                 right.verbs.retain(|verb| deletes || *verb != "delete");
@@ -133,6 +143,7 @@ const fn class_of(state: &NodeState) -> Class {
         NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Class::Absent,
         NodeState::NotReady { .. }
         | NodeState::Waiting { .. }
+        | NodeState::Pending { .. }
         | NodeState::Blocked { .. }
         | NodeState::Held { .. }
         | NodeState::Deleting { .. } => Class::Waiting,
@@ -209,8 +220,12 @@ impl<P: KubeObject> WorkflowBuilder<P> {
                 node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
+        let endings = ending::endings(&graph, |id| {
+            let node = &nodes[id.index()];
+            (node.dependent.capabilities(), node.deleted.is_some())
+        });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
-        Ok(Workflow(Arc::new(Declared { id, graph, nodes, explicit, keeps_errors })))
+        Ok(Workflow(Arc::new(Declared { id, graph, nodes, endings, explicit, keeps_errors })))
     }
 }
 

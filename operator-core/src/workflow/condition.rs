@@ -9,7 +9,7 @@ use crate::{
     dependent::Dependent,
     reconciler::{
         BoxError, Context,
-        workflow::{ConditionResult, Secondary},
+        workflow::{ConditionResult, ReconcileResult, Secondary},
     },
     resource::KubeObject,
 };
@@ -19,6 +19,7 @@ use crate::{
 pub struct NodeView<'n, P: KubeObject> {
     pub(super) name: &'n str,
     pub(super) dependent: &'n Dependent<P>,
+    pub(super) reconciled: Option<&'n ReconcileResult>,
 }
 
 impl<P: KubeObject> NodeView<'_, P> {
@@ -26,6 +27,12 @@ impl<P: KubeObject> NodeView<'_, P> {
     #[must_use]
     pub fn name(&self) -> &str {
         self.name
+    }
+
+    /// What its dependent did in this run; `None` for conditions that are asked before that, and where it failed.
+    #[must_use]
+    pub fn reconciled(&self) -> Option<&ReconcileResult> {
+        self.reconciled
     }
 
     /// What is there of the node's dependent now; several for a bulk dependent.
@@ -90,7 +97,7 @@ impl<P: KubeObject> NodeView<'_, P> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition for workflows of `{P}`",
-    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)`, `.deleted_when(…)` or `.active_when(…)`"
+    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)` or `.deleted_when(…)`"
 )]
 pub trait Condition<P: KubeObject>: Send + Sync + 'static {
     /// Whether it is met for this primary, and why not.
@@ -110,13 +117,16 @@ pub trait Condition<P: KubeObject>: Send + Sync + 'static {
 pub enum Gate {
     /// It is to be as desired.
     Run,
-    /// It, and everything that depends on it, stays as it is, whatever that is; with the reason.
+    /// It stays as it is, whatever that is; with the reason. What depends on it isn't reconciled, and what it depends on isn't
+    /// removed: a removal that comes down the chain stops here.
     Hold(String),
     /// It is not to exist, and nothing that depends on it; with the reason.
     Remove(String),
 }
 
-/// Decides whether a node is reconciled, held, or removed. Every [`Condition`] is one by
+/// Decides whether a node is reconciled, held, or removed. It is asked in each run, also while what the node depends on isn't
+/// ready, or goes: then "run" keeps the node as it is, or removes it with what it depends on, and an error counts only where a
+/// removal has to know the answer. Every [`Condition`] is one by
 /// [`Node::reconcile_precondition`](super::Node::reconcile_precondition), where "not met" removes, as in JOSDK, or by
 /// [`Node::hold_unless`](super::Node::hold_unless), where it holds.
 #[diagnostic::on_unimplemented(
@@ -206,6 +216,11 @@ pub(super) enum Precondition<P: KubeObject> {
 }
 
 impl<P: KubeObject> Precondition<P> {
+    /// Whether it may hold the node.
+    pub(super) const fn may_hold(&self) -> bool {
+        !matches!(self, Self::RemoveUnless(_))
+    }
+
     /// Whether it may remove the node.
     pub(super) const fn may_remove(&self) -> bool {
         !matches!(self, Self::HoldUnless(_))

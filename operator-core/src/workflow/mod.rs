@@ -18,7 +18,11 @@
 //! All decisions are in `graph` and `plan`, which know neither the API server nor a clock.
 //!
 //! # Guarantees
-//! - A node runs after everything it depends on is ready; it is deleted after everything that depends on it is gone.
+//! - A node runs after everything it depends on is ready.
+//! - A node is deleted after everything that depends on it was deleted, and, where that has a delete postcondition, after
+//!   this is met. At the end of a primary it is deleted after everything that depends on it is gone; only what the garbage
+//!   collector takes after the primary goes in any order. [`Outline`] says which is which.
+//! - A hold protects the node that says it, and stops removals that come from what it depends on.
 //! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
 //! - The result tells for every node what happened and why.
 //! - A run can be dropped at any await; it leaves nothing behind but what it has written.
@@ -26,10 +30,13 @@
 //!
 //! # Assumptions
 //! - Conditions look, and change nothing.
+//! - Activation is the cluster's: it is asked without a primary.
 
+mod activation;
 pub(crate) mod builder;
 mod condition;
 pub mod conditions;
+mod ending;
 mod error;
 pub(crate) mod graph;
 pub(crate) mod mermaid;
@@ -39,9 +46,10 @@ pub(crate) mod plan;
 mod run;
 
 pub use crate::reconciler::workflow::{
-    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
-    WorkflowError, WorkflowHandle, WorkflowResult,
+    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Removal,
+    Secondary, WorkflowError, WorkflowHandle, WorkflowResult,
 };
+pub use activation::{Activation, Askers, Cluster};
 pub(crate) use builder::Workflow;
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::WorkflowSources;

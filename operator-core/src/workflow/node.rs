@@ -2,12 +2,15 @@
 
 use std::{any::type_name_of_val, collections::BTreeMap, fmt, sync::Arc};
 
-use super::condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When};
-use super::outline::short_name;
+use super::{
+    activation::{Activation, AnyActivation},
+    condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When},
+    outline::short_name,
+};
 use crate::{
-    dependent::{Dependent, IntoDependent},
+    dependent::{Capabilities, Dependent, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. JOSDK's `@Dependent`
@@ -16,12 +19,16 @@ use crate::{
 pub struct Node<P: KubeObject> {
     pub(super) dependent: Dependent<P>,
     pub(super) depends_on: Vec<String>,
-    pub(super) activation: Option<Arc<dyn AnyCondition<P>>>,
+    pub(super) activation: Option<Arc<dyn AnyActivation>>,
     pub(super) precondition: Option<Precondition<P>>,
     pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
+    /// Whether it is ready also where it is only read and there is nothing.
+    pub(super) optional: bool,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
     pub(super) sources: Vec<String>,
+    /// The rights that its conditions need.
+    pub(super) asks: Vec<Access>,
     /// The conditions in words, by what they decide.
     words: BTreeMap<ConditionKind, String>,
 }
@@ -36,7 +43,9 @@ impl<P: KubeObject> Node<P> {
             precondition: None,
             ready: None,
             deleted: None,
+            optional: false,
             sources: Vec::new(),
+            asks: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -47,29 +56,33 @@ impl<P: KubeObject> Node<P> {
         self
     }
 
-    /// Runs after that node is ready, and is deleted before it. May be said several times.
+    /// Runs after that node is ready, and is deleted before it, unless both are left to the garbage collector at the end of
+    /// their primary. May be said several times.
     pub fn depends_on(mut self, node: impl Into<String>) -> Self {
         self.depends_on.push(node.into());
         self
     }
 
-    /// Takes part only where the condition is met: otherwise the node is not there, and what depends on it is removed. Its
-    /// event source runs only while at least one primary has it active. JOSDK's `activationCondition`.
-    pub fn activation_condition(mut self, condition: impl Condition<P>) -> Self {
+    /// Takes part only where the cluster is able to: otherwise the node is not there, so that it isn't deleted either, and
+    /// what depends on it is removed. Its event source runs only while at least one primary has it active. JOSDK's
+    /// `activationCondition`.
+    pub fn activation_condition(mut self, condition: impl Activation) -> Self {
         self.say(ConditionKind::Activation, "active if", &condition);
+        self.asks.extend(condition.access());
         self.activation = Some(Arc::new(condition));
         self
     }
 
-    /// Exists only where the condition is met: otherwise it is deleted, after everything that depends on it. JOSDK's
-    /// `reconcilePrecondition`.
+    /// Exists only where the condition is met: otherwise it is deleted, after everything that depends on it, also while what
+    /// it depends on isn't ready. JOSDK's `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
         self.precondition = Some(Precondition::RemoveUnless(Arc::new(condition)));
         self
     }
 
-    /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
+    /// Stays as it is until the condition is met: neither it nor what depends on it is reconciled, and a removal that comes
+    /// from what it depends on stops at it. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
         self.precondition = Some(Precondition::HoldUnless(Arc::new(condition)));
@@ -90,16 +103,19 @@ impl<P: KubeObject> Node<P> {
         self
     }
 
-    /// What it depends on is deleted once the condition is met. JOSDK's `deletePostcondition`.
+    /// What it depends on is deleted, and its primary goes, once the condition is met. At the end of its primary the workflow
+    /// deletes it for that, also where the garbage collector would. JOSDK's `deletePostcondition`.
     pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
         self.deleted = Some(Arc::new(condition));
         self
     }
 
-    /// [`Node::activation_condition`] by a closure.
-    pub fn active_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
-        self.activation_condition(When(condition))
+    /// What is only read may be missing: then the node is ready all the same. Otherwise what depends on it waits until it is
+    /// there.
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
+        self
     }
 
     /// [`Node::reconcile_precondition`] by a closure.
@@ -115,6 +131,17 @@ impl<P: KubeObject> Node<P> {
     /// [`Node::delete_postcondition`] by a closure.
     pub fn deleted_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
         self.delete_postcondition(When(condition))
+    }
+
+    /// Whether it isn't ready where nothing was found: it is only read, it is one, and what depends on it needs it.
+    pub(super) fn has_to_be_found(&self) -> bool {
+        let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
+        reads && !self.optional && !self.dependent.is_several()
+    }
+
+    /// Whether its gate may hold it.
+    pub(super) fn may_be_held(&self) -> bool {
+        self.precondition.as_ref().is_some_and(Precondition::may_hold)
     }
 
     /// Whether a condition may remove it; a node that is only held never is.

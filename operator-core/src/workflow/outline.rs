@@ -5,7 +5,11 @@ use std::{
     fmt::{self, Write},
 };
 
-use super::{Graph, NodeId, mermaid};
+use super::{
+    Graph, NodeId,
+    ending::{self, Ending},
+    mermaid,
+};
 
 /// A workflow as it is declared: its nodes, what they depend on, and their conditions. Got from
 /// [`Controller::outlines`](crate::controller::Controller::outlines). Shown as text with one line for each node, below what it depends on:
@@ -15,13 +19,15 @@ use super::{Graph, NodeId, mermaid};
 ///   WebDeployment [ready when RolledOut]
 /// WebService
 ///   WebIngress [if Exposed]
-/// depth 2; deleted in reverse
+/// depth 2; deleted by the garbage collector, in any order
 /// ```
 #[derive(Clone, Debug)]
 pub struct Outline {
     pub(super) graph: Graph,
     /// The conditions in words, in the order of the graph's nodes.
     pub(super) conditions: Vec<Vec<String>>,
+    /// What becomes of the nodes when their primary goes, in the same order.
+    pub(super) endings: Vec<Ending>,
 }
 
 impl Outline {
@@ -78,7 +84,7 @@ impl fmt::Display for Outline {
         for root in self.graph.nodes().filter(|node| self.graph.depth_of(*node) == 0) {
             self.write(f, root)?;
         }
-        write!(f, "depth {}; deleted in reverse", self.graph.depth() + 1)
+        write!(f, "depth {}; {}", self.graph.depth() + 1, ending::words(&self.graph, &self.endings))
     }
 }
 
@@ -101,8 +107,8 @@ mod tests {
         let declared =
             [("web", vec!["html", "schema"]), ("html", vec!["base"]), ("schema", vec![]), ("base", vec![])];
         let graph = Graph::new(declared).expect("no circle");
-        let outline =
-            Outline { graph, conditions: vec![vec!["if Exposed".to_owned()], vec![], vec![], vec![]] };
+        let conditions = vec![vec!["if Exposed".to_owned()], vec![], vec![], vec![]];
+        let outline = Outline { graph, conditions, endings: vec![Ending::Deleted { awaited: false }; 4] };
         let text = outline.to_string();
         assert_eq!(
             text,

@@ -82,9 +82,10 @@ fn of_a_workflow() {
             dependent(HtmlConfigMap),
             dependent(HtmlConfigMap),
             dependent(WebDeployment, depends_on(HtmlConfgMap, Unheard), reconcil_precondition = Exposed),
-            dependent(WebService, depends_on = WebDeployment, name = NAME, ready_postcondition),
+            dependent(WebService, depends_on = WebDeployment, name = NAME, ready_postcondition, optional = true),
             dependent(WebIngress, reconcile_precondition = Exposed, hold_unless = Window, gate = |page, _| true),
             dependent(WebRoute depends_on(WebService)),
+            dependent(WebCertificate, activation_condition = |page, _| true),
         )]
         struct WebPageReconciler;
         "#,

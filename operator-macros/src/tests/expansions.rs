@@ -80,7 +80,7 @@ fn a_workflow() {
             dependent(WebIngress, depends_on("web"), reconcile_precondition = |page, _| page.spec.exposed),
             dependent(WebRoute, depends_on("web"), activation_condition = CrdPresent::<Route>::new(), gate = Window),
             dependent(Schema = |r: &Self| Schema::new(r.pool.clone())),
-            dependent(Table = Table::new(8)),
+            dependent(Table = Table::new(8), optional),
         )]
         struct WebPageReconciler;
         "#,

@@ -16,7 +16,7 @@ use crate::{
 
 /// The conditions: the method for a value, and the one for a closure, where there is one.
 const CONDITIONS: &[(&str, Option<&str>)] = &[
-    ("activation_condition", Some("active_when")),
+    ("activation_condition", None),
     ("reconcile_precondition", Some("reconcile_when")),
     ("hold_unless", None),
     ("gate", None),
@@ -103,10 +103,15 @@ impl Node {
                     errors.at(&entry.key, "`depends_on` takes nodes: `depends_on(HtmlConfigMap, \"web\")`");
                 }
             },
+            "optional" => {
+                form::flag(entry, errors);
+                self.calls.extend(quote_spanned!(entry.key.span()=> .optional()));
+            }
             _ => match CONDITIONS.iter().find(|(key, _)| *key == name) {
                 Some((_, for_closures)) => self.condition(entry, *for_closures, errors),
                 None => {
-                    let known = CONDITIONS.iter().map(|(key, _)| *key).chain(["name", "depends_on"]);
+                    let known =
+                        CONDITIONS.iter().map(|(key, _)| *key).chain(["name", "depends_on", "optional"]);
                     form::unknown_key(entry, known, errors);
                 }
             },
@@ -121,6 +126,10 @@ impl Node {
                 let method = Ident::new(method, key.span());
                 self.calls.extend(quote_spanned!(key.span()=> .#method(#closure)));
             }
+            (Value::Is(Expr::Closure(closure)), None) if key == "activation_condition" => errors.at(
+                closure,
+                "`activation_condition` takes no closure, since it asks the cluster, never the primary: take `KindServed` or `CrdPresent`, or implement `Activation`; whether the node is to exist for a primary is said by `reconcile_precondition`",
+            ),
             (Value::Is(Expr::Closure(closure)), None) => errors.at(
                 closure,
                 format!("`{key}` takes no closure, since it has to give a reason: implement `Condition`, or `ReconcilePrecondition` for a `gate`"),

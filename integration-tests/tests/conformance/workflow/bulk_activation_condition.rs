@@ -2,7 +2,7 @@
 //! depends on is not met: its event source isn't there yet, which is waited for, and is no error.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
+use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
@@ -36,7 +36,7 @@ async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
     let bulk = Node::new(BulkKubernetesDependent::new(Secrets).name("bulk"));
     let workflow = Workflow::builder()
         .node(Child("parent").node().reconcile_when(|primary: &TestResource, _| primary.spec.value == "on"))
-        .node(bulk.depends_on("parent").active_when(|_, _| true))
+        .node(bulk.depends_on("parent").activation_condition(Switch::on()))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -1,7 +1,7 @@
 //! Two nodes of one type are active, each by its own condition, in any combination; they share an event source.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on, value_of};
+use integration_tests::{Child, Scene, Switch, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, Workflow, testing::operator_test};
 use serde_json::json;
@@ -19,15 +19,21 @@ async fn values(scene: &Scene) -> Result<Vec<String>> {
 async fn each_is_active_by_its_own_condition() -> Result<()> {
     let scene = Scene::new("multiple-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let wants = |what: &'static str| move |primary: &TestResource, _: &_| primary.spec.value.contains(what);
+    let (left, right) = (Switch::off(), Switch::off());
     let workflow = Workflow::builder()
-        .node(Child("left").node().active_when(wants("left")))
-        .node(Child("right").node().active_when(wants("right")))
+        .node(Child("left").node().activation_condition(left.clone()))
+        .node(Child("right").node().activation_condition(right.clone()))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    // The nodes that the value names are active. What goes off does so before the change, and what comes on after it.
     let set = async |value: &str| {
+        let named = [(&left, value.contains("left")), (&right, value.contains("right"))];
+        named.iter().filter(|(_, on)| !on).for_each(|(switch, _)| switch.turn(false));
+        operator.settled().await?;
         scene.patch("one", json!({ "spec": { "value": value } })).await?;
+        operator.settled().await?;
+        named.iter().filter(|(_, on)| *on).for_each(|(switch, _)| switch.turn(true));
         operator.settled().await?;
         values(&scene).await
     };

@@ -1,14 +1,15 @@
 //! A workflow whose only node is inactive ends, and the reconciler runs.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
+use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use operator_core::{Controller, Workflow, testing::operator_test};
 
 #[operator_test]
 async fn the_reconciler_runs() -> Result<()> {
     let scene = Scene::new("one-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let workflow = Workflow::builder().node(Child("child").node().active_when(|_, _| false)).build()?;
+    let workflow =
+        Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

@@ -1,7 +1,7 @@
 //! A precondition that is not met above an inactive node: neither is created, and nothing fails.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
+use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use operator_core::{Controller, Workflow, testing::operator_test};
 
 #[operator_test]
@@ -10,7 +10,7 @@ async fn neither_is_created() -> Result<()> {
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
         .node(Child("above").node().reconcile_when(|_, _| false))
-        .node(Child("below").node().depends_on("above").active_when(|_, _| false))
+        .node(Child("below").node().depends_on("above").activation_condition(Switch::off()))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

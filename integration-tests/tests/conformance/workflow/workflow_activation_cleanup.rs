@@ -2,7 +2,7 @@
 //! dependent starts only then.
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
+use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, Workflow, controller::IntoController, testing::operator_test};
 
@@ -11,8 +11,9 @@ async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
     let scene = Scene::new("workflow-activation-cleanup").await?;
     let controller = || -> Result<_> {
         let (script, _) = looking_on::<TestResource>();
-        let workflow =
-            Workflow::builder().node(Child("child").deleted_node().active_when(|_, _| true)).build()?;
+        let workflow = Workflow::builder()
+            .node(Child("child").deleted_node().activation_condition(Switch::on()))
+            .build()?;
         Ok(Controller::builder(script)
             .workflow(&workflow)
             .namespaces([&scene.namespace])

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
+use integration_tests::{Child, Scene, Script, Switch, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
 
@@ -18,7 +18,8 @@ async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
             Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
-    let workflow = Workflow::builder().node(Child("child").node().active_when(|_, _| false)).build()?;
+    let workflow =
+        Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
     let controller = Controller::builder(script).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

@@ -1,8 +1,8 @@
 //! A node that is deactivated takes its informer with it: what changes then causes no run. Activated again it finds what
-//! is there. Primaries that answer differently at the same time don't disturb each other.
+//! is there. Many primaries follow one switch.
 
 use anyhow::Result;
-use integration_tests::{Child, Outcomes, Scene, Script, TestResource, looking_on, value_of};
+use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
@@ -13,11 +13,11 @@ use serde_json::json;
 
 const INACTIVE: &str = "child: inactive: its condition is not met";
 
-async fn start() -> Result<(Scene, TestOperator, Script, Outcomes)> {
+async fn start(active: &Switch) -> Result<(Scene, TestOperator, Script, Outcomes)> {
     let scene = Scene::new("workflow-multiple-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let active = |primary: &TestResource, _: &_| primary.spec.value.starts_with("active");
-    let workflow = Workflow::builder().node(Child("child").node().active_when(active)).build()?;
+    let child = Child("child").node().activation_condition(active.clone());
+    let workflow = Workflow::builder().node(child).build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     Ok((scene, operator, script, outcomes))
@@ -29,15 +29,11 @@ async fn touch(scene: &Scene, map: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-async fn set(scene: &Scene, name: &str, value: &str) -> Result<()> {
-    scene.patch(name, json!({ "spec": { "value": value } })).await?;
-    Ok(())
-}
-
 #[operator_test]
 async fn deactivated_and_activated_again() -> Result<()> {
-    let (scene, operator, script, outcomes) = start().await?;
-    scene.create("one", "active").await?;
+    let active = Switch::on();
+    let (scene, operator, script, outcomes) = start(&active).await?;
+    scene.create("one", "first").await?;
     operator.settled().await?;
     assert_eq!(outcomes.lines("one"), ["child: created"]);
     let before = script.runs.count();
@@ -45,45 +41,51 @@ async fn deactivated_and_activated_again() -> Result<()> {
     operator.settled().await?;
     assert_eq!(script.runs.count(), before + 1, "it is watched");
 
-    set(&scene, "one", "passive").await?;
+    active.turn(false);
     operator.settled().await?;
-    assert_eq!(outcomes.lines("one"), [INACTIVE]);
+    assert_eq!(outcomes.lines("one"), [INACTIVE], "the switch wakes");
     touch(&scene, "one-child", "while inactive").await?;
     let unseen = operator.settled().await?;
     assert!(unseen.runs.is_empty(), "its informer is gone: {:?}", unseen.runs);
+    scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    operator.settled().await?;
+    let map = scene.api::<ConfigMap>().get("one-child").await?;
+    assert_eq!(value_of(&map), Some("first"), "what is inactive is left alone");
 
-    set(&scene, "one", "active again").await?;
+    active.turn(true);
     operator.settled().await?;
     assert_eq!(outcomes.lines("one"), ["child: updated"]);
     let map = scene.api::<ConfigMap>().get("one-child").await?;
-    assert_eq!(value_of(&map), Some("active again"));
+    assert_eq!(value_of(&map), Some("second"));
     assert_eq!(map.data.unwrap_or_default()["foreign"], "while inactive", "nothing is lost");
     Ok(())
 }
 
 #[operator_test]
-async fn opposite_answers_at_the_same_time() -> Result<()> {
+async fn many_primaries_at_the_same_time() -> Result<()> {
     const PRIMARIES: usize = 10;
-    let (scene, operator, _, outcomes) = start().await?;
+    let active = Switch::on();
+    let (scene, operator, _, outcomes) = start(&active).await?;
     let names: Vec<String> = (0..PRIMARIES).map(|n| format!("p{n}")).collect();
-    for (n, name) in names.iter().enumerate() {
-        scene.create(name, if n % 2 == 0 { "active" } else { "passive" }).await?;
+    let is_so = |expected: &str| {
+        for name in &names {
+            assert_eq!(outcomes.lines(name), [expected], "{name}");
+        }
+    };
+    for name in &names {
+        scene.create(name, "value").await?;
     }
     operator.settled().await?;
-    for (n, name) in names.iter().enumerate() {
-        let expected = if n % 2 == 0 { "child: created" } else { INACTIVE };
-        assert_eq!(outcomes.lines(name), [expected], "{name}");
-    }
-    // All turn over; the source is needed all the while, or is stopped and started again.
-    for (n, name) in names.iter().enumerate() {
-        set(&scene, name, if n % 2 == 0 { "passive" } else { "active" }).await?;
-    }
+    is_so("child: created");
+    active.turn(false);
     operator.settled().await?;
-    for (n, name) in names.iter().enumerate() {
-        let expected = if n % 2 == 0 { INACTIVE } else { "child: created" };
-        assert_eq!(outcomes.lines(name), [expected], "{name}");
-    }
+    is_so(INACTIVE);
     touch(&scene, "p0-child", "of an inactive one").await?;
+    let unseen = operator.settled().await?;
+    assert!(unseen.runs.is_empty(), "the informer of all is gone: {:?}", unseen.runs);
+    active.turn(true);
+    operator.settled().await?;
+    is_so("child: matched");
     touch(&scene, "p1-child", "of an active one").await?;
     let woken = operator.settled().await?;
     assert_eq!(woken.runs, [(scene.key("p1"), 1)].into());

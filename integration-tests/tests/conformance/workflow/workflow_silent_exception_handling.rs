@@ -10,7 +10,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use operator_core::{
     BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
-    dependent::{Creator, CustomDependent, Deleter, DependentResource},
+    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource},
     testing::operator_test,
 };
 
@@ -51,7 +51,7 @@ impl Deleter<TestResource> for Broken {
         _: &Arc<()>,
         _: &Arc<TestResource>,
         _: &Context<TestResource>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
         Err("can't be deleted".into())
     }
 }

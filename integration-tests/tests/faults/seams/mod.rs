@@ -4,12 +4,17 @@
 //! Each test has a server of its own, inside the process and in virtual time, and an operator whose settings are the default
 //! ones where the test isn't about them.
 
+mod activation;
+mod cleanup;
 mod deletions;
 mod echoes;
+mod ends;
+mod gates;
 mod not_found;
 mod outage;
 mod panics;
 mod rebased;
+mod results;
 
 use std::{sync::Arc, time::Duration};
 

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
     BoxError, Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler,
     UpdateControl,
+    workflow::{Condition, ConditionResult, NodeView},
 };
 
 #[derive(KubernetesDependent, Default)]
@@ -22,6 +23,21 @@ impl Desired<Pod> for Map {
 }
 
 struct NoCondition;
+
+/// A condition, but not one that could be asked of the cluster.
+struct OfThePrimary;
+
+impl Condition<Pod> for OfThePrimary {
+    async fn check(
+        &self,
+        _: &NodeView<'_, Pod>,
+        _: &Arc<Pod>,
+        _: &Context<Pod>,
+    ) -> Result<ConditionResult, BoxError> {
+        Ok(ConditionResult::met())
+    }
+}
+
 struct NoDefault;
 
 #[derive(Default)]
@@ -30,7 +46,8 @@ struct NoDependent;
 #[derive(ControllerConfiguration)]
 #[workflow(
     dependent(Map, ready_postcondition = NoCondition), //~ `NoCondition` is not a condition for workflows of `Pod`
-    dependent(Map, name = "held", hold_unless = NoCondition, activation_condition = |pod| true), //~ `NoCondition` is not a condition for workflows of `Pod` //~ closure is expected to take 2 arguments
+    dependent(Map, name = "held", hold_unless = NoCondition, ready_postcondition = |pod| true), //~ `NoCondition` is not a condition for workflows of `Pod` //~ closure is expected to take 2 arguments
+    dependent(Map, name = "able", activation_condition = OfThePrimary), //~ `OfThePrimary` is no capability of the cluster
     dependent(Map, name = "gated", gate = NoCondition), //~ `NoCondition` is no gate for workflows of `Pod`
     dependent(NoDefault), //~ `NoDefault: Default` is not satisfied //~ `NoDefault` is not a dependent resource of `Pod`
     dependent(NoDependent), //~ `NoDependent` is not a dependent resource of `Pod` //~ derive `KubernetesDependent` for it

@@ -27,6 +27,7 @@ impl Desired<Pod> for Map {
     dependent(Map, depends_on(Mpa)), //~ `Mpa` is no node of this workflow; did you mean `Map`?
     dependent(Map, name = "first", depends_on("second"), reconcil_precondition = NoCondition), //~ did you mean `reconcile_precondition`?
     dependent(Map, name = "second", depends_on("first")), //~ in a circle: first -> second -> first
+    dependent(Map, name = "third", activation_condition = |pod, _| true), //~ asks the cluster, never the primary
     dependent(Map), //~ two nodes are called `Map`
 )]
 struct PodReconciler;

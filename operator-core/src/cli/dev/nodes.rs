@@ -33,6 +33,7 @@ impl Nodes {
             NodeState::Left { .. } => return None,
             NodeState::NotReady { .. }
             | NodeState::Waiting { .. }
+            | NodeState::Pending { .. }
             | NodeState::Blocked { .. }
             | NodeState::Held { .. }
             | NodeState::Inactive { .. }

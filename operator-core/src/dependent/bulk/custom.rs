@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Display, future::Future, sync::Arc};
 
 use crate::{
-    dependent::DependentSource,
+    dependent::{Deletion, DependentSource},
     reconciler::{BoxError, Context},
     resource::KubeObject,
 };
@@ -129,7 +129,7 @@ pub trait BulkUpdater<P: KubeObject>: BulkCreator<P> {
     note = "implement `BulkDeleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait BulkDeleter<P: KubeObject>: BulkDependentResource<P> {
-    /// Deletes one. It may be gone already. JOSDK's `deleteTargetResource`.
+    /// Deletes one, and says whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
     ///
     /// # Errors
     /// When it can't be deleted; it is tried again.
@@ -139,5 +139,5 @@ pub trait BulkDeleter<P: KubeObject>: BulkDependentResource<P> {
         actual: &Arc<Self::Resource>,
         primary: &Arc<P>,
         context: &Context<P>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send;
+    ) -> impl Future<Output = Result<Deletion, BoxError>> + Send;
 }

@@ -22,12 +22,16 @@ struct Many<D> {
 }
 
 impl<D> Many<D> {
-    /// What is desired, computed once in a run.
-    fn desired<P: KubeObject>(&self, primary: &P, context: &Context<P>) -> Result<Wanted<Self, P>, BoxError>
+    /// What is desired, computed once in a run of the workflow.
+    fn desired<P: KubeObject>(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Wanted<Self, P>, BoxError>
     where
         D: BulkCreator<P>,
     {
-        let desired = context.memo().get_or_try(&self.memo, || {
+        let desired = context.memo().get_or_try(&self.memo, primary, || {
             let desired = self.dependent.desired(primary, context)?;
             Ok::<_, BoxError>(desired.into_iter().map(|(key, one)| (key, Arc::new(one))).collect())
         })?;
@@ -39,6 +43,8 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Keyed<P> for Many<D> {
     type Key = D::Key;
     type Resource = D::Resource;
     type Desired = Arc<D::Resource>;
+
+    const SEVERAL: bool = true;
 
     async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
         self.dependent.secondaries(primary, context).await

@@ -87,6 +87,7 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
         let managed = self.settings.finish();
         let declaration = Declaration {
             deletes_while_reconciling: managed.capabilities.can_delete(),
+            several: true,
             ..managed.declaration()
         };
         Dependent::new(name, declaration, Several::new(self.dependent, managed, self.selects))

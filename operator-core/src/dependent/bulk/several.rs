@@ -7,8 +7,8 @@ use futures::FutureExt;
 use super::BulkDesired;
 use crate::{
     dependent::{
-        Capabilities, Engine, Error,
-        erased::Answer,
+        Capabilities, Deletion, Engine, Error,
+        erased::{Answer, Deleted},
         items::{Items, Work},
         kubernetes::Managed,
     },
@@ -41,11 +41,11 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         Self { dependent, managed, selects, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
-        context.memo().get_or_try(&self.memo, || {
+    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
+        context.memo().get_or_try(&self.memo, primary, || {
             let mut desired = BTreeMap::new();
             for object in self.dependent.desired(primary, context)? {
-                let object = self.managed.marked(object, primary, context).map_err(Error::boxed)?;
+                let object = self.managed.marked(object, &**primary, context).map_err(Error::boxed)?;
                 let key = ObjectKey::of(&object);
                 if desired.insert(key.clone(), object).is_some() {
                     let kind = self.managed.kind.clone();
@@ -114,19 +114,21 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
                 (Some(key.to_string()), self.bring_about(key, object, primary, context).boxed())
             });
             items.work(work).await;
-            items.finish()
+            Ok(items.finish()?.desiring(desired.len()))
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(Deleted::NOTHING);
             }
+            let actual = self.actual(primary, context)?;
+            let deletion = if actual.is_empty() { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
-            items.work(self.deletions(self.actual(primary, context)?, context)).await;
-            items.finish().map(drop)
+            items.work(self.deletions(actual, context)).await;
+            Ok(Deleted { found: items.deleted()?, deletion })
         }
         .boxed()
     }

@@ -19,7 +19,11 @@ struct One<D>(D);
 
 impl<D> One<D> {
     /// What is desired. It is handed over whole to whoever creates or changes the resource, so it can't be kept.
-    fn desired<P: KubeObject>(&self, primary: &P, context: &Context<P>) -> Result<Wanted<Self, P>, BoxError>
+    fn desired<P: KubeObject>(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Wanted<Self, P>, BoxError>
     where
         D: Creator<P>,
     {
@@ -31,6 +35,8 @@ impl<D: DependentResource<P>, P: KubeObject> Keyed<P> for One<D> {
     type Key = ();
     type Resource = D::Resource;
     type Desired = D::Resource;
+
+    const SEVERAL: bool = false;
 
     async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
         let found = self.0.secondary(primary, context).await?;

@@ -129,13 +129,27 @@ pub trait Updater<P: KubeObject>: Creator<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
+/// How far a deletion has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "what is only asked for still exists"]
+pub enum Deletion {
+    /// Nothing of it is left.
+    Gone,
+    /// It was asked for, and takes its time: until it is gone the resource counts as there, and what it depends on, its
+    /// primary's finalizer included, stays.
+    ///
+    /// The deletion is asked for again by each run that still finds the resource. Such runs come with the events of the
+    /// source that remembers it, and at the latest after ten seconds.
+    Asked,
+}
+
 /// Deletes what is not wanted any more, and before its primary goes. JOSDK's `Deleter`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't delete",
     note = "implement `Deleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait Deleter<P: KubeObject>: DependentResource<P> {
-    /// Deletes it. It may be gone already.
+    /// Deletes it, and says whether that is done. It may be gone already.
     ///
     /// # Errors
     /// When it can't be deleted; it is tried again.
@@ -144,7 +158,7 @@ pub trait Deleter<P: KubeObject>: DependentResource<P> {
         actual: &Arc<Self::Resource>,
         primary: &Arc<P>,
         context: &Context<P>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send;
+    ) -> impl Future<Output = Result<Deletion, BoxError>> + Send;
 }
 
 /// The last segment of a type's name, without its parameters.

@@ -1,16 +1,24 @@
 //! What is done about the resources of a dependent of the user's own.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::{
+    borrow::Borrow,
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use futures::FutureExt;
 
 use super::{
-    Actual, Answer, Create, Delete, Desire, KeepsState, Keyed, Matches, State, Update, Wanted, memory::Memory,
+    Actual, Answer, Create, Delete, Desire, KeepsState, Keyed, Matches, State, Update, Wanted, going::Going,
+    memory::Memory,
 };
 use crate::{
     dependent::{
-        Capabilities, Dependent, Engine,
-        erased::Declaration,
+        Capabilities, Deletion, Dependent, Engine,
+        erased::{Declaration, Deleted},
         items::{Items, Work},
     },
     event_source::ExternalSource,
@@ -31,6 +39,7 @@ pub(in crate::dependent) struct Custom<C: Keyed<P>, P: KubeObject> {
     pub(in crate::dependent) delete: Option<Delete<C, P>>,
     pub(in crate::dependent) state: Option<State<C, P>>,
     pub(in crate::dependent) memory: Memory<C::Key>,
+    going: Going<C::Key, C::Resource>,
 }
 
 impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
@@ -45,6 +54,7 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
             delete: None,
             state: None,
             memory: Memory::default(),
+            going: Going::default(),
         }
     }
 
@@ -63,6 +73,8 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
         let declaration = Declaration {
             capabilities: self.capabilities(),
             event_sources: self.dependent.event_sources(),
+            several: C::SEVERAL,
+            outside: true,
             ..Declaration::default()
         };
         Dependent::new(Arc::clone(&self.name), declaration, self)
@@ -74,9 +86,15 @@ struct Call<'r, C: Keyed<P>, P: KubeObject> {
     of: &'r Custom<C, P>,
     primary: &'r Arc<P>,
     context: &'r Context<P>,
+    /// Some deletion was asked for and isn't done.
+    asked: AtomicBool,
 }
 
-impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
+impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
+    fn new(of: &'r Custom<C, P>, primary: &'r Arc<P>, context: &'r Context<P>) -> Self {
+        Self { of, primary, context, asked: AtomicBool::new(false) }
+    }
+
     /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
     async fn look(&self) -> Result<Actual<C, P>, BoxError> {
         let memory = &self.of.memory;
@@ -84,6 +102,19 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
         let actual = self.of.dependent.actual(self.primary, self.context).await?;
         memory.found(self.context.primary_key(), actual.keys());
         Ok(actual)
+    }
+
+    /// Deletes the objects that keep the ids of what has gone since its deletion was asked for.
+    async fn forget_gone(&self, actual: &Actual<C, P>) -> Result<(), BoxError> {
+        let (going, owner) = (&self.of.going, self.context.primary_key());
+        let exists = |key: &_| self.context.primary_cache().get(key).is_some();
+        for (key, resource) in going.gone(owner, |key| actual.contains_key(key), exists) {
+            if let Some(state) = self.state(&key, &resource)? {
+                state.delete(self.context).await?;
+            }
+            going.forget(owner, &key);
+        }
+        Ok(())
     }
 
     fn store(&self) -> Result<Option<ExternalSource<C::Resource>>, BoxError> {
@@ -128,14 +159,26 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
         key: C::Key,
         actual: Arc<C::Resource>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
-        delete(&self.of.dependent, &key, &actual, self.primary, self.context).await?;
+        let owner = self.context.primary_key();
+        let deletion = delete(&self.of.dependent, &key, &actual, self.primary, self.context);
+        let deletion = self.context.permitted(deletion).await?;
+        if deletion == Deletion::Asked {
+            self.asked.store(true, Ordering::Relaxed);
+            // Perhaps no event source tells when it is done.
+            self.context.remembered().lock().note_asked();
+            if self.of.state.is_some() {
+                self.of.going.asked(owner, &key, &actual);
+            }
+            return Ok(Some((Operation::Deleted, self.secondary(&key, actual))));
+        }
         if let Some(source) = self.store()? {
-            source.deleted(self.context.primary_key(), &actual);
+            source.deleted(owner, &actual);
         }
         // Last, so that what still exists is not forgotten.
         if let Some(state) = self.state(&key, &actual)? {
             state.delete(self.context).await?;
         }
+        self.of.going.forget(owner, &key);
         Ok(Some((Operation::Deleted, self.secondary(&key, actual))))
     }
 
@@ -150,8 +193,11 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
         let (memory, owner) = (&self.of.memory, context.primary_key());
         let Some(actual) = actual else {
             let (Some(create), Some(desired)) = (self.of.create, desired) else { return Ok(None) };
-            memory.begin_create(owner, &key);
-            let created = create(dependent, &key, desired, primary, context).await?;
+            let creation = async {
+                memory.begin_create(owner, &key);
+                create(dependent, &key, desired, primary, context).await
+            };
+            let created = context.permitted(creation).await?;
             memory.found(owner, [&key]);
             // Before the state is kept: should that fail, the next run still knows the resource.
             if let Some(source) = self.store()? {
@@ -165,7 +211,8 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
             (Some(desired), Some((matches, update)))
                 if !matches(dependent, &actual, desired.borrow(), primary, context) =>
             {
-                let updated = update(dependent, &key, &actual, desired, primary, context).await?;
+                let update = update(dependent, &key, &actual, desired, primary, context);
+                let updated = context.permitted(update).await?;
                 if let Some(source) = self.store()? {
                     source.updated(owner, &actual, Arc::clone(&updated));
                 }
@@ -187,10 +234,12 @@ impl<C: Keyed<P>, P: KubeObject> Call<'_, C, P> {
 
 impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
-        let call = Call { of: self, primary, context };
+        let call = Call::new(self, primary, context);
         async move {
             let mut actual = call.look().await?;
+            call.forget_gone(&actual).await?;
             let desired = call.desired(&actual)?;
+            let wanted = desired.as_ref().map(BTreeMap::len);
             let mut items = Items::default();
             if let (Some(desired), Some(delete)) = (&desired, self.delete) {
                 let (wanted, unwanted) = actual.into_iter().partition(|(key, _)| desired.contains_key(key));
@@ -208,27 +257,36 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
                 work.push((C::label(&key), call.bring_about(key, desired, actual).boxed()));
             }
             items.work(work).await;
-            let result = items.finish()?;
-            // Every create was answered, and what is not desired any more is not looked for.
-            self.memory.settle(context.primary_key());
+            let mut result = items.finish()?;
+            if result.failed().is_empty() {
+                // Every create was answered, and what is not desired any more is not looked for.
+                self.memory.settle(context.primary_key());
+            }
+            if let Some(wanted) = wanted {
+                result = result.desiring(wanted);
+            }
             Ok(result)
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
-        let call = Call { of: self, primary, context };
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
+        let call = Call::new(self, primary, context);
         async move {
-            let Some(delete) = self.delete else { return Ok(()) };
+            let Some(delete) = self.delete else { return Ok(Deleted::NOTHING) };
+            let actual = call.look().await?;
+            call.forget_gone(&actual).await?;
             let mut items = Items::default();
-            call.delete(delete, call.look().await?, &mut items).await;
-            items.finish().map(drop)
+            call.delete(delete, actual, &mut items).await;
+            let found = items.deleted()?;
+            let asked = call.asked.load(Ordering::Relaxed);
+            Ok(Deleted { found, deletion: if asked { Deletion::Asked } else { Deletion::Gone } })
         }
         .boxed()
     }
 
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
-        let call = Call { of: self, primary, context };
+        let call = Call::new(self, primary, context);
         async move {
             let actual = call.look().await?;
             Ok(actual.into_iter().map(|(key, resource)| call.secondary(&key, resource)).collect())

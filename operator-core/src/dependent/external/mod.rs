@@ -6,7 +6,8 @@
 //!        a create was not answered ──▶ refetch ─────────▶ resources by key
 //!                                                            │
 //!        ┌───────────────────────────────────────────────────┘
-//!        ├─ not desired ──▶ delete ──▶ source forgets ──▶ the object that keeps its id goes
+//!        ├─ not desired ──▶ delete ─ Gone ─▶ source forgets ──▶ the object that keeps its id goes
+//!        │                    └ Asked ─▶ it counts as there, and is asked for again
 //!        ├─ missing ──▶ create ──▶ source remembers ──▶ an object keeps its id
 //!        └─ found ──▶ an object keeps its id ──▶ matches? ── no ──▶ update ──▶ source remembers
 //! ```
@@ -17,6 +18,7 @@
 //! - An id is kept before anything else is done with a resource, and goes after the resource is gone.
 
 mod engine;
+mod going;
 mod memory;
 mod state;
 #[cfg(test)]
@@ -24,7 +26,7 @@ mod tests;
 
 use std::{borrow::Borrow, collections::BTreeMap, future::Future, sync::Arc};
 
-use super::{DependentSource, erased::Answer};
+use super::{Deletion, DependentSource, erased::Answer};
 use crate::{
     reconciler::{BoxError, Context},
     resource::KubeObject,
@@ -41,6 +43,9 @@ pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
     type Resource: Send + Sync + 'static;
     /// A resource that is desired, as creates and updates take it.
     type Desired: Borrow<Self::Resource> + Send + Sync + 'static;
+
+    /// Whether there may be any number of resources.
+    const SEVERAL: bool;
 
     /// What is there now.
     fn actual(
@@ -73,7 +78,7 @@ pub(super) type Wanted<C, P> = BTreeMap<Key<C, P>, Desired<C, P>>;
 
 // What a dependent can do is said by traits that it may lack, so the calls are kept as functions.
 
-type Desire<C, P> = fn(&C, &P, &Context<P>) -> Result<Wanted<C, P>, BoxError>;
+type Desire<C, P> = fn(&C, &Arc<P>, &Context<P>) -> Result<Wanted<C, P>, BoxError>;
 type Create<C, P> = for<'r> fn(
     &'r C,
     &'r Key<C, P>,
@@ -90,8 +95,13 @@ type Update<C, P> = for<'r> fn(
     &'r Arc<P>,
     &'r Context<P>,
 ) -> Answer<'r, Arc<Resource<C, P>>>;
-type Delete<C, P> =
-    for<'r> fn(&'r C, &'r Key<C, P>, &'r Arc<Resource<C, P>>, &'r Arc<P>, &'r Context<P>) -> Answer<'r, ()>;
+type Delete<C, P> = for<'r> fn(
+    &'r C,
+    &'r Key<C, P>,
+    &'r Arc<Resource<C, P>>,
+    &'r Arc<P>,
+    &'r Context<P>,
+) -> Answer<'r, Deletion>;
 
 type State<C, P> =
     fn(&C, &Key<C, P>, &Resource<C, P>, &P, &Context<P>) -> Result<Box<dyn KeepsState<P>>, BoxError>;

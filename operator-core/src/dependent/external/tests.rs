@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     dependent::{
-        Creator, CustomDependent, Dependent, DependentResource, Error, IntoDependent, Updater,
+        Creator, CustomDependent, Deletion, Dependent, DependentResource, Error, IntoDependent, Updater,
         bulk::{BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkUpdater},
     },
     reconciler::{BoxError, Context, Offline, OfflineParts, workflow::Operation},
@@ -26,6 +26,8 @@ type Map = ConfigMap;
 struct System {
     stored: Arc<Mutex<BTreeMap<String, Arc<i32>>>>,
     wanted: BTreeMap<String, i32>,
+    /// Deletions are only taken note of.
+    slow: bool,
     /// How often it was asked what is wanted.
     asked: Arc<AtomicUsize>,
 }
@@ -148,9 +150,12 @@ impl BulkDeleter<Map> for System {
         _: &Arc<i32>,
         _: &Arc<Map>,
         _: &Context<Map>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
+        if self.slow {
+            return Ok(Deletion::Asked);
+        }
         self.stored.lock().remove(name);
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 
@@ -230,4 +235,26 @@ async fn what_is_only_read_is_told_as_found() {
     assert_eq!(done, of([(Operation::Matched, "number 1")]));
     let [done] = reconciles(BulkCustomDependent::new(system).deletes()).await.unwrap();
     assert_eq!(done, of([(Operation::Matched, "one"), (Operation::Matched, "two")]));
+}
+
+#[tokio::test]
+async fn several_are_gone_when_the_last_one_is_and_are_looked_at_again_until_then() {
+    let stored = System::wanting([]).storing("a", 1).storing("b", 2);
+    let slow = System { slow: true, ..stored.clone() };
+    for (system, expected) in [(slow, Deletion::Asked), (stored, Deletion::Gone)] {
+        let bulk = BulkCustomDependent::new(system.clone()).creates().deletes();
+        let dependent: Dependent<Map> = bulk.into_dependent();
+        let mut primary = Map::default();
+        primary.metadata.name = Some("one".to_owned());
+        let primary = Arc::new(primary);
+        for removed in [false, true] {
+            let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);
+            match removed {
+                true => assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected),
+                false => drop(dependent.reconcile(&primary, &context).await.unwrap()),
+            }
+            let again = context.remembered().lock().again_after(None);
+            assert_eq!(again.is_some(), expected == Deletion::Asked, "removed: {removed}");
+        }
+    }
 }

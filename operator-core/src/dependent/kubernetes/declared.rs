@@ -59,7 +59,8 @@ where
 impl<P: KubeObject> KubernetesDependent<ReadOnly<P>, P> {
     /// An object of type `K` that others make, called `name` in the workflow: it is only read, by the owner reference or the
     /// annotations that it has, or by the mapper of [`informer`](Self::informer). Where a primary has several, say by
-    /// [`target`](Self::target) which one is meant.
+    /// [`target`](Self::target) which one is meant. A workflow waits until it is there, unless the node is
+    /// [`optional`](crate::workflow::Node::optional).
     pub fn read_only<K>(name: impl Into<Arc<str>>) -> KubernetesDependent<ReadOnly<K>, P>
     where
         K: KubeObject<DynamicType: Default>,

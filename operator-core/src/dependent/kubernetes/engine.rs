@@ -6,7 +6,10 @@ use futures::FutureExt;
 
 use super::{Desired, settings::Managed};
 use crate::{
-    dependent::{Engine, Error, erased::Answer},
+    dependent::{
+        Deletion, Engine, Error,
+        erased::{Answer, Deleted},
+    },
     reconciler::{
         BoxError, Context, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -30,14 +33,14 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
         Self { dependent, managed, target, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
-        context.memo().get_or_try(&self.memo, || {
+    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
+        context.memo().get_or_try(&self.memo, primary, || {
             let desired = self.dependent.desired(primary, context)?;
-            self.managed.marked(desired, primary, context).map_err(Error::boxed)
+            self.managed.marked(desired, &**primary, context).map_err(Error::boxed)
         })
     }
 
-    fn actual(&self, primary: &P, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
+    fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
         let capabilities = self.managed.capabilities;
         let key = match &self.target {
             Some(target) => target(primary, context),
@@ -46,7 +49,7 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
             }
             None => return self.only_one(context).map_err(Error::boxed),
         };
-        self.managed.actual(&key, primary, context).map_err(Error::boxed)
+        self.managed.actual(&key, &**primary, context).map_err(Error::boxed)
     }
 
     /// The primary's one object of the kind, where nobody says which one is meant.
@@ -83,15 +86,14 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ()> {
+    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
-                return Ok(());
+                return Ok(Deleted::NOTHING);
             }
-            match self.actual(primary, context)? {
-                Some(actual) => self.managed.delete(&actual, context).await.map_err(Error::boxed),
-                None => Ok(()),
-            }
+            let Some(actual) = self.actual(primary, context)? else { return Ok(Deleted::NOTHING) };
+            self.managed.delete(&actual, context).await.map_err(Error::boxed)?;
+            Ok(Deleted { found: 1, deletion: Deletion::Asked })
         }
         .boxed()
     }

@@ -67,13 +67,17 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
 }
 
 impl<K: KubeObject> Managed<K> {
-    /// Deletes this very object.
+    /// Deletes this very object. One that goes already isn't asked again.
     pub(in crate::dependent) async fn delete<P: KubeObject>(
         &self,
         object: &K,
         context: &Context<P>,
     ) -> Result<(), Error> {
-        Ok(context.resource_operations().event_source(&self.source.name).delete(object).await?)
+        if object.meta().deletion_timestamp.is_some() {
+            return Ok(());
+        }
+        let operations = context.resource_operations().event_source(&self.source.name);
+        Ok(context.permitted(operations.delete(object)).await?)
     }
 
     /// What is known of a dependent that manages one object for each primary.
@@ -83,6 +87,8 @@ impl<K: KubeObject> Managed<K> {
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
             deletes_while_reconciling: false,
+            several: false,
+            outside: false,
         }
     }
 

@@ -39,12 +39,12 @@ impl<K: KubeObject> Managed<K> {
         loop {
             let (result, operation) = match &actual {
                 None if !self.capabilities.can_create() => return Ok(None),
-                None => (self.create(&writer).await, Operation::Created),
+                None => (context.permitted(self.create(&writer)).await, Operation::Created),
                 Some(actual) if self.is_as_desired(&writer, actual, desired)? => {
                     writer.matched();
                     return Ok(Some((if_it_matches, Arc::clone(actual))));
                 }
-                Some(actual) => (self.update(&writer, actual).await, Operation::Updated),
+                Some(actual) => (context.permitted(self.update(&writer, actual)).await, Operation::Updated),
             };
             let error = match result {
                 Ok(written) => return Ok(Some((operation, written))),

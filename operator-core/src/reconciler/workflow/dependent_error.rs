@@ -87,7 +87,7 @@ pub enum DependentError {
     #[error("{}", items(failed, *of))]
     Items {
         /// What failed, and why.
-        failed: Vec<(String, BoxError)>,
+        failed: Vec<(String, Arc<BoxError>)>,
         /// How many items there were in all.
         of: usize,
     },
@@ -122,7 +122,7 @@ impl DependentError {
             // Somebody may delete what is in the way, or too much.
             Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
             Self::Items { failed, .. } => {
-                of_several(failed.iter().map(|(_, error)| kind_in_workflow(&**error)))
+                of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
             }
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
@@ -140,9 +140,9 @@ pub(super) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind 
     kind_of(error).unwrap_or(FailureKind::Retryable)
 }
 
-fn items(failed: &[(String, BoxError)], of: usize) -> String {
+fn items(failed: &[(String, Arc<BoxError>)], of: usize) -> String {
     let failures: Vec<_> =
-        failed.iter().map(|(key, error)| format!("{key}: {}", error_chain(&**error))).collect();
+        failed.iter().map(|(key, error)| format!("{key}: {}", error_chain(&***error))).collect();
     format!("{} of {of} items failed: {}", failed.len(), failures.join("; "))
 }
 
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
-        let never = || -> BoxError { Box::new(DependentError::NothingDesired) };
+        let never = || Arc::new(BoxError::from(DependentError::NothingDesired));
         let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
         assert!(!error.is_retryable());
         assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
-        let failed = vec![("a".to_owned(), never()), ("b".to_owned(), "no room".into())];
+        let failed = vec![("a".to_owned(), never()), ("b".to_owned(), Arc::new("no room".into()))];
         assert!(DependentError::Items { failed, of: 3 }.is_retryable());
     }
 }

@@ -1,6 +1,6 @@
 //! How a run invokes its controller's workflow.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -69,24 +69,72 @@ impl WorkflowError {
     }
 }
 
+/// Takes what a run of a workflow has come to where it is dropped before its end.
+pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
+
 /// A workflow as the dispatcher and the context see it.
 pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
     /// Reconciles everything that can be.
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>)
-    -> BoxFuture<'r, WorkflowResult>;
+    fn reconcile<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
     /// Deletes everything that is to be deleted.
-    fn cleanup<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> BoxFuture<'r, WorkflowResult>;
+    fn cleanup<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
     /// Whether user code invokes it, otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
 }
 
-/// The results of one run.
+/// When a primary runs again, at the latest, for which another system was asked to delete something.
+const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
+
+/// The results of one run, whole, or as far as they had come when the workflow was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     pub(crate) reconciled: Option<Arc<WorkflowResult>>,
     pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
+    /// The workflows whose clean-up isn't done, those included that user code calls by itself, with what went wrong.
+    unfinished: BTreeMap<u64, Option<WorkflowError>>,
+    /// Whether a deletion outside the cluster was asked for and isn't done.
+    asked: bool,
+}
+
+impl Remembered {
+    /// A clean-up of this workflow has come to this result; what an earlier one of the run came to doesn't count any more.
+    pub(crate) fn note_cleanup(&mut self, workflow: u64, result: &WorkflowResult, is_done: bool) {
+        match is_done {
+            true => self.unfinished.remove(&workflow),
+            false => self.unfinished.insert(workflow, result.check().err()),
+        };
+    }
+
+    /// A deletion outside the cluster was asked for and isn't done.
+    pub(crate) fn note_asked(&mut self) {
+        self.asked = true;
+    }
+
+    /// Whether all clean-ups are done; what went wrong with one that isn't.
+    pub(crate) fn is_cleaned_up(&self) -> Result<bool, WorkflowError> {
+        match self.unfinished.values().flatten().next() {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.unfinished.is_empty()),
+        }
+    }
+
+    /// When to run again, where user code asks for `wanted`.
+    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
+        let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
+        wanted.into_iter().chain(latest).min()
+    }
 }
 
 /// The workflow of a run. Got from [`Context::workflow`]. JOSDK's
@@ -98,30 +146,49 @@ pub struct WorkflowHandle<'c, P: KubeObject> {
 }
 
 impl<P: KubeObject> WorkflowHandle<'_, P> {
-    /// Reconciles the controller's workflow, and remembers the result. For explicit invocation; otherwise it has run
-    /// before `reconcile` was called.
+    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
+    /// explicit invocation; otherwise it has run before `reconcile` was called.
     ///
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
-        let result = Arc::new(workflow.reconcile(&primary, self.context).await);
-        self.remembered.lock().reconciled = Some(Arc::clone(&result));
-        self.finish(workflow, result)
+        self.run(workflow, &primary).await
     }
 
-    /// Cleans up the controller's workflow, and remembers the result.
+    /// The same for another state of the primary: one that was changed in memory, or a newer one.
+    ///
+    /// # Errors
+    /// As [`reconcile`](Self::reconcile).
+    pub async fn reconcile_with(&self, primary: &Arc<P>) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, _) = self.ready()?;
+        self.run(workflow, primary).await
+    }
+
+    async fn run(
+        &self,
+        workflow: &dyn ManagedWorkflow<P>,
+        primary: &Arc<P>,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
+        let result = workflow.reconcile(primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
+    }
+
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
     ///
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
-        let result = Arc::new(workflow.cleanup(&primary, self.context).await);
-        self.remembered.lock().cleaned_up = Some(Arc::clone(&result));
-        self.finish(workflow, result)
+        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
+        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
     }
 
-    /// What the workflow did in this run; `None` before it has run. JOSDK's `getWorkflowReconcileResult`.
+    /// What the workflow did in this run; `None` before it has run. Where it was dropped, at the deadline of the run say, the
+    /// nodes that had come to no end are [`NodeState::Pending`](super::NodeState::Pending). JOSDK's
+    /// `getWorkflowReconcileResult`.
     #[must_use]
     pub fn result(&self) -> Option<Arc<WorkflowResult>> {
         self.remembered.lock().reconciled.clone()
@@ -140,15 +207,24 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         self.context.shared().workflows.latest.of(self.context.primary_key())
     }
 
-    /// Notes what the nodes came to, and answers as the workflow's errors are to be.
-    fn finish(
+    /// Remembers a result, and notes what the nodes came to.
+    fn keep(
         &self,
+        result: WorkflowResult,
+        place: impl FnOnce(&mut Remembered) -> &mut Option<Arc<WorkflowResult>>,
+    ) -> Arc<WorkflowResult> {
+        let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
+        *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
+        let latest = &context.shared().workflows.latest;
+        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
+        result
+    }
+
+    /// Answers as the workflow's errors are to be.
+    fn answer(
         workflow: &dyn ManagedWorkflow<P>,
         result: Arc<WorkflowResult>,
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (context, now) = (self.context, self.context.wall_clock().now());
-        let latest = &context.shared().workflows.latest;
-        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
         if !workflow.keeps_errors() {
             result.check()?;
         }
@@ -157,7 +233,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
 
     fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
-        let Some(primary) = self.context.primary() else {
+        let Some(primary) = self.context.own_primary() else {
             // The run ends as those do whose writes find the same.
             self.context.findings().note_gone();
             return Err(WorkflowError::PrimaryGone);

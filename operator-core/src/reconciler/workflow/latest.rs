@@ -73,6 +73,7 @@ mod tests {
             reconciled: None,
             conditions: BTreeMap::new(),
             error: None,
+            removal: None,
         }])
     }
 

@@ -18,6 +18,29 @@ pub struct NodeResult {
     pub conditions: BTreeMap<ConditionKind, ConditionResult>,
     /// The error, where it failed.
     pub error: Option<Arc<BoxError>>,
+    /// Why it is not to be there, where that is so, and how much of it was.
+    pub removal: Option<Removal>,
+}
+
+/// Why a node is not to be there, and how much of it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// The node that says so by its gate or its activation condition: this one, or the nearest that it depends on; `None`
+    /// where the primary goes.
+    pub by: Option<Arc<str>>,
+    /// What that node says; empty where the primary goes.
+    pub reason: String,
+    /// How many resources this run found and had deleted: with none, nothing was there. `None` where none was deleted by
+    /// its dependent: it was left to others, or was not come to, or that failed.
+    pub deleted: Option<usize>,
+}
+
+impl Removal {
+    /// Whether nothing was there that could have been deleted.
+    #[must_use]
+    pub fn found_nothing(&self) -> bool {
+        self.deleted == Some(0)
+    }
 }
 
 /// What a workflow did in one run, for every node. JOSDK's `WorkflowReconcileResult` and
@@ -78,7 +101,7 @@ impl WorkflowResult {
         })
     }
 
-    /// The nodes that were deleted, but whose delete postcondition is not met. JOSDK's
+    /// The nodes that were deleted, but whose deletion isn't done, or whose delete postcondition is not met. JOSDK's
     /// `getPostConditionNotMetDependents`.
     pub fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))

@@ -4,8 +4,11 @@ use std::{any::Any, fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::Operation;
-use crate::resource::{KubeObject, ObjectKey, ResourceType};
+use super::{DependentError, Operation};
+use crate::{
+    reconciler::BoxError,
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
 
 /// A secondary resource of any type, as dependents hand it to conditions and results. Cheap to clone.
 #[derive(Clone)]
@@ -76,6 +79,10 @@ impl fmt::Debug for Secondary {
 #[derive(Clone, Debug, Default)]
 pub struct ReconcileResult {
     operations: Vec<(Operation, Secondary)>,
+    failed: Vec<(String, Arc<BoxError>)>,
+    /// How many resources were worked on, also those that came to nothing.
+    items: usize,
+    desired: Option<usize>,
 }
 
 impl ReconcileResult {
@@ -88,19 +95,58 @@ impl ReconcileResult {
     /// One resource.
     #[must_use]
     pub fn of(operation: Operation, resource: Secondary) -> Self {
-        Self { operations: vec![(operation, resource)] }
+        Self::aggregated(vec![(operation, resource)])
     }
 
     /// Several.
     #[must_use]
     pub fn aggregated(operations: Vec<(Operation, Secondary)>) -> Self {
-        Self { operations }
+        Self { items: operations.len(), operations, ..Self::default() }
+    }
+
+    /// What became of so many items of a bulk dependent.
+    pub(crate) fn of_items(
+        operations: Vec<(Operation, Secondary)>,
+        failed: Vec<(String, Arc<BoxError>)>,
+        items: usize,
+    ) -> Self {
+        Self { operations, failed, items, desired: None }
+    }
+
+    /// With the number of resources that are desired.
+    pub(crate) fn desiring(mut self, desired: usize) -> Self {
+        self.desired = Some(desired);
+        self
     }
 
     /// What was done, resource by resource.
     #[must_use]
     pub fn operations(&self) -> &[(Operation, Secondary)] {
         &self.operations
+    }
+
+    /// The resources of a bulk dependent that failed, by their keys, each with its error; the others are among the
+    /// [`operations`](Self::operations).
+    #[must_use]
+    pub fn failed(&self) -> &[(String, Arc<BoxError>)] {
+        &self.failed
+    }
+
+    /// How many resources are desired; `None` where the dependent doesn't say. A bulk one says it, unless it only reads.
+    #[must_use]
+    pub fn desired(&self) -> Option<usize> {
+        self.desired
+    }
+
+    /// The failures of all resources as one.
+    ///
+    /// # Errors
+    /// When one failed.
+    pub fn check(&self) -> Result<(), DependentError> {
+        match &self.failed[..] {
+            [] => Ok(()),
+            failed => Err(DependentError::Items { failed: failed.to_vec(), of: self.items }),
+        }
     }
 
     /// The most that was done to any of the resources: one created among many matched ones makes `Created`.

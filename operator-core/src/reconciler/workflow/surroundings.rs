@@ -1,19 +1,25 @@
 //! What the workflows of an operator share.
 
-use std::sync::Arc;
+use std::{future::Future, sync::Arc};
 
 use tokio::sync::Semaphore;
 
 use super::LatestResults;
 use crate::event_source::{Discovery, Subscriber};
 
-/// Calls of dependents that may be under way at the same time, all runs of an operator together, unless it says otherwise.
+tokio::task_local! {
+    /// What goes on here has its permit already: a dependent of the user's own may call another one.
+    static PERMITTED: ();
+}
+
+/// What dependents may do at the same time, all runs of an operator together, unless it says otherwise: creates, updates and
+/// deletions.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 
 /// What the workflows of an operator share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowSurroundings {
-    /// Each call of a dependent needs a permit.
+    /// Each create, update and deletion of a dependent needs a permit.
     pub(crate) dependents: Arc<Semaphore>,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
@@ -22,7 +28,7 @@ pub(crate) struct WorkflowSurroundings {
 }
 
 impl WorkflowSurroundings {
-    /// At most this number of calls of dependents at the same time.
+    /// At most this number of creates, updates and deletions of dependents at the same time.
     pub(crate) fn new(max_concurrent_dependents: usize) -> Self {
         let permits = max_concurrent_dependents.clamp(1, Semaphore::MAX_PERMITS);
         Self {
@@ -44,6 +50,17 @@ impl WorkflowSurroundings {
         Self { subscriber: Some(subscriber), latest: Arc::default(), ..self.clone() }
     }
 
+    /// Waits for a permit, and has `call` do something with it. Nobody holds one who only looks, so that a slow other system
+    /// holds up nobody who has nothing to do there.
+    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
+        if PERMITTED.try_with(|()| ()).is_ok() {
+            return call.await;
+        }
+        // It is never closed.
+        let _permit = self.dependents.acquire().await.ok();
+        PERMITTED.scope((), call).await
+    }
+
     /// The discovery, and the controller on whose behalf it is asked.
     pub(crate) fn discovery(&self) -> Result<(&Discovery, &Subscriber), NoCluster> {
         self.discovery.as_deref().zip(self.subscriber.as_ref()).ok_or(NoCluster)
@@ -58,5 +75,20 @@ pub(crate) struct NoCluster;
 impl Default for WorkflowSurroundings {
     fn default() -> Self {
         Self::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_a_permit_needs_no_second_one() {
+        let workflows = WorkflowSurroundings::new(1);
+        let nested = workflows.permitted(workflows.permitted(async { "done" }));
+        assert_eq!(tokio::time::timeout(Duration::from_secs(1), nested).await, Ok("done"));
+        assert_eq!(workflows.dependents.available_permits(), 1);
     }
 }

@@ -2,16 +2,22 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+use serde_json::Value;
+
 use crate::{
     reconciler::{Context, workflow::ConditionResult},
     resource::KubeObject,
-    status::kstatus,
+    status::kstatus::{self, Kstatus, Status},
     workflow::{Condition, NodeView, condition::Answer},
 };
 
 /// Met once all objects of the node are what they ask to be, by the rules of their kinds: a Deployment has its replicas, a
 /// Job has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example
-/// `1/3 replicas ready`, and the detail is a [`Kstatus`](kstatus::Kstatus).
+/// `1/3 replicas ready`, and the detail is a [`Kstatus`].
+///
+/// The rules are kstatus's but for what only begins or ends: a Job that runs, is suspended or has failed isn't ready, nor is
+/// a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is ready.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ready;
 
@@ -19,11 +25,15 @@ impl<P: KubeObject> Condition<P> for Ready {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let now = context.wall_clock().now();
         let secondaries = node.secondaries(primary, context).await?;
-        let mut last = kstatus::Kstatus::not_found();
+        let wants_nothing = node.reconciled().and_then(|reconciled| reconciled.desired()) == Some(0);
+        if secondaries.is_empty() && wants_nothing {
+            return Ok(ConditionResult::met());
+        }
+        let mut last = Kstatus::not_found();
         for secondary in &secondaries {
             // What lives outside of the cluster has no status that could be read.
             let Some(object) = secondary.to_json() else { return Ok(ConditionResult::met()) };
-            last = kstatus::compute(&object, now).unwrap_or_else(|error| kstatus::Kstatus::from(&error));
+            last = judged(&object, now);
             if !last.is_current() {
                 let of = if secondaries.len() > 1 { format!("{}: ", secondary.id()) } else { String::new() };
                 return Ok(ConditionResult::not_met(format!("{of}{}", last.message)).with_detail(last));
@@ -31,5 +41,71 @@ impl<P: KubeObject> Condition<P> for Ready {
         }
         let found = !secondaries.is_empty();
         Ok(ConditionResult::when(found, last.message.clone()).with_detail(last))
+    }
+}
+
+/// How far an object is for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod however it
+/// ends: both do what they are asked for. What depends on them needs what they are to bring about.
+fn judged(object: &Value, now: Timestamp) -> Kstatus {
+    let status = kstatus::compute(object, now).unwrap_or_else(|error| Kstatus::from(&error));
+    if !status.is_current() {
+        return status;
+    }
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    match (text("/apiVersion"), text("/kind")) {
+        ("batch/v1", "Job") if !has_completed(object) => {
+            Kstatus { status: Status::InProgress, reason: "JobNotComplete".into(), message: status.message }
+        }
+        ("v1", "Pod") if text("/status/phase") == "Failed" => {
+            Kstatus { status: Status::Failed, reason: "PodFailed".into(), message: status.message }
+        }
+        _ => status,
+    }
+}
+
+fn has_completed(job: &Value) -> bool {
+    let conditions = job.pointer("/status/conditions").and_then(Value::as_array);
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == "Complete" && condition["status"] == "True")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(api_version: &str, kind: &str, spec: &Value, status: &Value) -> (Status, String) {
+        let object = json!({ "apiVersion": api_version, "kind": kind, "spec": spec, "status": status });
+        let judged = judged(&object, Timestamp::UNIX_EPOCH);
+        (judged.status, judged.message)
+    }
+
+    fn job(spec: &Value, conditions: &[&str]) -> (Status, String) {
+        let conditions: Vec<_> =
+            conditions.iter().map(|of| json!({ "type": of, "status": "True" })).collect();
+        let status = json!({ "startTime": "2026-01-01T00:00:00Z", "active": 1, "conditions": conditions });
+        said("batch/v1", "Job", spec, &status)
+    }
+
+    #[test]
+    fn a_job_is_ready_when_it_has_succeeded() {
+        let (once, suspended) = (json!({}), json!({ "suspend": true }));
+        let running = "running: 1 active, 0 succeeded, 0 failed".to_owned();
+        assert_eq!(job(&once, &[]), (Status::InProgress, running.clone()));
+        assert_eq!(job(&once, &["SuccessCriteriaMet"]), (Status::InProgress, running));
+        assert_eq!(job(&suspended, &["Suspended"]), (Status::InProgress, "suspended".to_owned()));
+        assert_eq!(job(&once, &["SuccessCriteriaMet", "Complete"]).0, Status::Current);
+        assert_eq!(job(&once, &["Failed"]).0, Status::Failed);
+    }
+
+    #[test]
+    fn a_pod_that_has_ended_is_ready_if_it_has_succeeded() {
+        let pod = |phase: &str| said("v1", "Pod", &json!({}), &json!({ "phase": phase })).0;
+        assert_eq!((pod("Succeeded"), pod("Failed")), (Status::Current, Status::Failed));
+        let other = said("example.com/v1", "Pod", &json!({}), &json!({ "phase": "Failed" })).0;
+        assert_eq!(other, Status::Current, "another group's kind of that name");
     }
 }

@@ -2,11 +2,19 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
 use crate::{
     reconciler::{Context, workflow::ConditionResult},
-    resource::{KubeObject, ResourceType},
-    workflow::{Condition, NodeView, condition::Answer},
+    resource::{Access, KubeObject, ResourceType},
+    workflow::{Activation, Cluster, Condition, NodeView, condition::Answer},
 };
+
+/// What the operator has to be allowed to know what the cluster serves.
+fn to_watch_definitions() -> Access {
+    let resource_type = ResourceType::of::<CustomResourceDefinition>();
+    Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }
+}
 
 /// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
 /// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
@@ -39,11 +47,21 @@ impl CrdPresent {
     }
 }
 
+impl<K: 'static> Activation for CrdPresent<K> {
+    async fn check(&self, cluster: &Cluster<'_>) -> Answer {
+        let present = cluster.is_defined(&self.name).await?;
+        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
+    }
+}
+
+/// As another condition than that of activation, too.
 impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        let (discovery, subscriber) = context.shared().workflows.discovery()?;
-        let present = discovery.is_defined(&self.name, subscriber).await?;
-        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+        Activation::check(self, &Cluster::of(context)).await
     }
 }
 
@@ -83,15 +101,25 @@ impl KindServed {
     }
 }
 
-impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
-    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        let (discovery, subscriber) = context.shared().workflows.discovery()?;
+impl<K: 'static> Activation for KindServed<K> {
+    async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let kind = &self.resource_type;
-        let served = discovery.is_served(kind, subscriber).await?;
+        let served = cluster.serves(kind).await?;
         Ok(ConditionResult::when(
             served,
             format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),
         ))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
+    }
+}
+
+/// As another condition than that of activation, too.
+impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
+    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
+        Activation::check(self, &Cluster::of(context)).await
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Fate {
     Held,
     /// Whether it should run can't be said yet; it is kept as it is.
     Waiting,
-    /// Not looked at and kept as it is, because of something that it depends on.
+    /// Kept as it is, because of something that it depends on.
     Blocked {
         /// The nearest node that it depends on and that has a reason of its own; of several equally near ones the one
         /// that is declared first.
@@ -31,11 +31,11 @@ pub enum Fate {
     },
     /// Deleted, and its delete postcondition is met.
     Gone,
-    /// Deleted, but its delete postcondition is not met yet.
+    /// Deleted, but that isn't done, or its delete postcondition is not met yet.
     Deleting,
     /// Deleting it, or a condition of that, has failed.
     DeleteFailed,
-    /// It is to be deleted, but something that depends on it has to go first.
+    /// It is to be deleted, but something that depends on it has to go first, or stays.
     RemovalBlocked {
         /// The nearest node that depends on it and has a reason of its own; of several equally near ones the one that
         /// is declared first.
@@ -65,6 +65,12 @@ pub enum RemovalObstacle {
     Deleting,
     /// The node is [`Fate::DeleteFailed`].
     DeleteFailed,
+    /// The node is [`Fate::Held`].
+    Held,
+    /// The node is [`Fate::Waiting`].
+    Waiting,
+    /// The node is [`Fate::Failed`].
+    Failed,
 }
 
 impl Fate {
@@ -72,6 +78,12 @@ impl Fate {
     #[must_use]
     pub const fn is_removed(self) -> bool {
         matches!(self, Self::Gone | Self::Inactive)
+    }
+
+    /// Whether it is not to be there, whatever has come of that.
+    #[must_use]
+    pub const fn is_about_removal(self) -> bool {
+        matches!(self, Self::Gone | Self::Deleting | Self::DeleteFailed | Self::RemovalBlocked { .. })
     }
 
     /// Whose fault it is that nothing was done about the node, where it is another node's.
@@ -99,6 +111,9 @@ impl Fate {
         match self {
             Self::Deleting => Some(RemovalObstacle::Deleting),
             Self::DeleteFailed => Some(RemovalObstacle::DeleteFailed),
+            Self::Held => Some(RemovalObstacle::Held),
+            Self::Waiting => Some(RemovalObstacle::Waiting),
+            Self::Failed => Some(RemovalObstacle::Failed),
             _ => None,
         }
     }

@@ -6,6 +6,17 @@ use super::{
 };
 use crate::workflow::{Graph, NodeId};
 
+/// What can still come of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outlook {
+    /// All that it depends on may get ready.
+    Open,
+    /// Something that it depends on won't be ready in this run, so it isn't reconciled.
+    Blocked,
+    /// Something that it depends on goes, so it goes as well, unless its gate stops that.
+    Doomed,
+}
+
 /// Decides what is done next about the nodes of a workflow.
 ///
 /// Each method appends the steps that may be done now. An answer that nobody asked for is ignored.
@@ -17,8 +28,9 @@ pub struct Plan<'g> {
     table: Table,
     /// How many of the nodes that a node depends on are not ready.
     dependencies_left: Vec<usize>,
-    /// Nodes that are being marked; kept for its memory.
-    marked: Vec<NodeId>,
+    outlooks: Vec<Outlook>,
+    /// Nodes that are being worked through; kept for their memory.
+    open: Vec<NodeId>,
 }
 
 impl<'g> Plan<'g> {
@@ -37,7 +49,8 @@ impl<'g> Plan<'g> {
 
     fn of(graph: &'g Graph, state: State) -> Self {
         let dependencies_left = graph.nodes().map(|node| graph.dependencies_of(node).count()).collect();
-        Self { graph, table: Table::new(graph, state), dependencies_left, marked: Vec::new() }
+        let outlooks = vec![Outlook::Open; graph.len()];
+        Self { graph, table: Table::new(graph, state), dependencies_left, outlooks, open: Vec::new() }
     }
 
     /// Begins the run: asks to check the nodes that depend on nothing, or to delete those on which nothing depends. Does
@@ -59,23 +72,41 @@ impl<'g> Plan<'g> {
         if !self.table.answer(node, State::Checking) {
             return;
         }
+        let first = steps.len();
         match checked {
             Checked::Run => self.table.ask(Step::Reconcile(node), steps),
             Checked::Inactive => {
                 // What it depends on is ready and not to be deleted, so nobody waits for its own removal.
                 self.table.settle(node, Fate::Inactive);
-                self.mark_from(node, steps);
+                self.doom_behind(node, steps);
             }
-            Checked::Remove => {
-                self.table.mark(node);
-                self.marked.push(node);
-                self.mark_from(node, steps);
-            }
+            Checked::Remove => self.remove(node, steps),
+            Checked::Hold => self.block(node, Fate::Held, steps),
+            Checked::Waiting => self.block(node, Fate::Waiting, steps),
+            Checked::Failed => self.block(node, Fate::Failed, steps),
+        }
+        self.conclude(first, steps);
+    }
+
+    /// Takes the answer to [`Step::Judge`].
+    pub fn judged(&mut self, node: NodeId, judged: Checked, steps: &mut Vec<Step>) {
+        if !self.table.answer(node, State::Judging) {
+            return;
+        }
+        let first = steps.len();
+        let doomed = self.outlooks[node.index()] == Outlook::Doomed;
+        match judged {
+            // Something that it depends on may go, too, and then waits until all behind an inactive node is gone.
+            Checked::Remove | Checked::Inactive => self.remove(node, steps),
+            Checked::Run if doomed => self.remove(node, steps),
+            Checked::Run => self.table.keep(node, false),
             Checked::Hold => self.table.settle(node, Fate::Held),
             Checked::Waiting => self.table.settle(node, Fate::Waiting),
-            Checked::Failed => self.table.settle(node, Fate::Failed),
+            Checked::Failed if doomed => self.table.settle(node, Fate::Failed),
+            // It isn't reconciled in any case, so its gate is asked again when it can be.
+            Checked::Failed => self.table.keep(node, true),
         }
-        self.table.resolve_if_finished(self.graph);
+        self.conclude(first, steps);
     }
 
     /// Takes the answer to [`Step::Reconcile`].
@@ -83,6 +114,7 @@ impl<'g> Plan<'g> {
         if !self.table.answer(node, State::Reconciling) {
             return;
         }
+        let first = steps.len();
         match reconciled {
             Reconciled::Ready => {
                 self.table.settle(node, Fate::Ready);
@@ -91,10 +123,10 @@ impl<'g> Plan<'g> {
                     self.check_if_free(dependent, steps);
                 }
             }
-            Reconciled::NotReady => self.table.settle(node, Fate::NotReady),
-            Reconciled::Failed => self.table.settle(node, Fate::Failed),
+            Reconciled::NotReady => self.block(node, Fate::NotReady, steps),
+            Reconciled::Failed => self.block(node, Fate::Failed, steps),
         }
-        self.table.resolve_if_finished(self.graph);
+        self.conclude(first, steps);
     }
 
     /// Takes the answer to [`Step::Delete`].
@@ -120,7 +152,13 @@ impl<'g> Plan<'g> {
         self.graph.nodes().map(|node| (node, self.fate(node)))
     }
 
-    /// A node that is marked depends on one that never becomes ready, so it is never free.
+    /// Tells the steps of one answer in the order of the declarations; there is one for each node at the most.
+    fn conclude(&mut self, first: usize, steps: &mut [Step]) {
+        steps[first..].sort_unstable_by_key(|step| step.node());
+        self.table.resolve_if_finished(self.graph);
+    }
+
+    /// A node behind one that never becomes ready is never free.
     fn check_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         if self.dependencies_left[node.index()] == 0 {
             debug_assert_eq!(self.table.state(node), State::Unreached, "a node is come to once");
@@ -128,28 +166,56 @@ impl<'g> Plan<'g> {
         }
     }
 
-    /// Marks everything that depends on the node. None of it was come to yet, because it waits for the node; it may be
-    /// marked already, through another gate, and then all behind it is as well.
-    fn mark_from(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        let mut marked = std::mem::take(&mut self.marked);
-        let mut next = marked.len();
-        self.mark_dependents(node, &mut marked);
-        while let Some(node) = marked.get(next).copied() {
-            self.mark_dependents(node, &mut marked);
-            next += 1;
-        }
-        marked.sort_unstable();
-        for node in marked.drain(..) {
-            self.table.delete_if_free(node, steps);
-        }
-        self.marked = marked;
+    /// Nothing more is done about the node, and nothing behind it is reconciled.
+    fn block(&mut self, node: NodeId, fate: Fate, steps: &mut Vec<Step>) {
+        self.table.settle(node, fate);
+        self.judge_behind(node, steps);
     }
 
-    fn mark_dependents(&mut self, node: NodeId, marked: &mut Vec<NodeId>) {
-        for dependent in self.graph.dependents_of(node) {
-            if self.table.state(dependent) == State::Unreached {
-                self.table.mark(dependent);
-                marked.push(dependent);
+    /// Asks to judge everything behind the node that isn't judged yet.
+    fn judge_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
+        let start = self.open.len();
+        self.open.push(node);
+        while self.open.len() > start {
+            let node = self.open.pop().expect("it is not empty");
+            for behind in self.graph.dependents_of(node) {
+                if self.outlooks[behind.index()] == Outlook::Open {
+                    self.outlooks[behind.index()] = Outlook::Blocked;
+                    self.table.ask(Step::Judge(behind), steps);
+                    self.open.push(behind);
+                }
+            }
+        }
+    }
+
+    /// The node goes, and takes with it what lets itself be taken.
+    fn remove(&mut self, node: NodeId, steps: &mut Vec<Step>) {
+        self.table.mark(node);
+        self.doom_behind(node, steps);
+        self.table.delete_if_free(node, steps);
+    }
+
+    /// What depends on the node goes, unless its gate stops that. It is judged first; what was judged already follows at once.
+    fn doom_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
+        self.judge_behind(node, steps);
+        let start = self.open.len();
+        self.open.push(node);
+        while self.open.len() > start {
+            let node = self.open.pop().expect("it is not empty");
+            for behind in self.graph.dependents_of(node) {
+                if std::mem::replace(&mut self.outlooks[behind.index()], Outlook::Doomed) == Outlook::Doomed {
+                    continue;
+                }
+                match self.table.state(behind) {
+                    State::Kept { unsure: false } => {
+                        self.table.mark(behind);
+                        self.table.delete_if_free(behind, steps);
+                        self.open.push(behind);
+                    }
+                    State::Kept { unsure: true } => self.table.settle(behind, Fate::Failed),
+                    // What is still judged learns it with its answer; all else has its fate, or goes already.
+                    _ => {}
+                }
             }
         }
     }

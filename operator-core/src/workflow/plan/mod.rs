@@ -2,15 +2,21 @@
 //!
 //! ```text
 //!               ┌─ Run ──▶ Reconcile ─ Ready ──▶ Check of those that depend on it, once all they depend on is ready
-//!               │                    └ NotReady, Failed ──▶ all behind it is kept as it is
-//!  Check(node) ─┼─ Hold, Waiting, Failed ──▶ it and all behind it is kept as it is
+//!               │                    └ NotReady, Failed ──▶ all behind it is judged
+//!  Check(node) ─┼─ Hold, Waiting, Failed ──▶ it is kept as it is, all behind it is judged
 //!               │
-//!               └─ Remove, Inactive ──▶ all behind it is marked ──▶ Delete from the far end
-//!                                                                     │ Gone, Inactive: the next one
-//!                                                                     └ NotYet, Failed: what it depends on waits
+//!               └─ Remove, Inactive ──▶ all behind it is judged, and goes with it
+//!
+//!               ┌─ Remove, Inactive ──▶ it is marked, and what depends on it goes with it
+//!  Judge(node) ─┼─ Run ──▶ it is kept as it is; marked, where what it depends on goes
+//!               └─ Hold, Waiting, Failed ──▶ it is kept as it is, and the removal stops
+//!
+//!  marked ──▶ Delete from the far end
+//!               │ Gone, Inactive: the next one
+//!               └ NotYet, Failed: what it depends on waits
 //! ```
 //!
-//! A clean-up is the last part alone: every node is marked from the start.
+//! A clean-up is the last part alone: every node is marked from the start, and nobody is asked about gates.
 //!
 //! ```
 //! use operator_core::bench::{Graph, Checked, Fate, Plan, Reconciled, Step};
@@ -22,7 +28,7 @@
 //!     match step {
 //!         Step::Check(node) => plan.checked(node, Checked::Run, &mut steps),
 //!         Step::Reconcile(node) => plan.reconciled(node, Reconciled::Ready, &mut steps),
-//!         Step::Delete(_) => unreachable!("nothing was to be removed"),
+//!         Step::Judge(_) | Step::Delete(_) => unreachable!("all is ready, and nothing was to be removed"),
 //!     }
 //! }
 //! assert!(plan.is_finished());
@@ -33,12 +39,13 @@
 //! # Guarantees
 //! - A node is checked and reconciled once all that it depends on is ready, and deleted once all that depends on it is
 //!   gone. Everything that can be done is asked for at once.
-//! - Exactly those nodes are deleted that answered [`Checked::Remove`], and those that depend, directly or through
-//!   others, on one that answered [`Checked::Remove`] or [`Checked::Inactive`]. That wins over every other reason: a
-//!   node behind both a removed and a held one is deleted.
-//! - Behind a node that is held, waits, failed or isn't ready nothing is checked, so the gates there say nothing; what
-//!   is there is kept, unless it is also behind another node that is removed or inactive.
-//! - A failure concerns only the nodes behind it; for a failed deletion, those before it that are to be deleted as well.
+//! - Exactly those nodes are deleted that answered [`Checked::Remove`], and those that such a removal, or one that comes
+//!   from an answer [`Checked::Inactive`], reaches along the edges through nodes that answered [`Checked::Run`]. A node
+//!   that answered [`Checked::Hold`], waits, or couldn't answer stops it: it stays, and so does what it depends on.
+//! - Each gate is asked, also behind a node that is held, waits, failed or isn't ready. Nothing is reconciled there, and
+//!   what is there is kept, unless a removal reaches it: by its own gate, or by another node that it depends on.
+//! - A failure concerns only the nodes behind it; for a failed deletion, and for a gate that couldn't say whether it stops a
+//!   removal, those before it that are to be deleted as well.
 //! - Each node is checked, reconciled and deleted at most once, so a run ends when its steps do. After the end every
 //!   node has its [`Fate`].
 //! - Fates depend on the answers, not on the order in which they come. The same answers in the same order give the same

@@ -7,13 +7,17 @@ use crate::workflow::NodeId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use]
 pub enum Step {
-    /// Evaluate the activation condition, then the reconcile precondition; answered by
+    /// See whether the node takes part, then evaluate the reconcile precondition; answered by
     /// [`Plan::checked`](super::Plan::checked).
     Check(NodeId),
+    /// The same of a node that isn't reconciled this time, as something that it depends on isn't ready, or goes; answered by
+    /// [`Plan::judged`](super::Plan::judged).
+    Judge(NodeId),
     /// Reconcile the dependent, then evaluate the ready postcondition; answered by
     /// [`Plan::reconciled`](super::Plan::reconciled).
     Reconcile(NodeId),
-    /// Evaluate the activation condition, delete the dependent if it is active, then evaluate the delete postcondition;
+    /// Delete the dependent if the node takes part, then evaluate the delete postcondition; where there is nothing to delete and
+    /// nothing to wait for, none of it;
     /// answered by [`Plan::removed`](super::Plan::removed).
     Delete(NodeId),
 }
@@ -23,12 +27,12 @@ impl Step {
     #[must_use]
     pub const fn node(self) -> NodeId {
         match self {
-            Self::Check(node) | Self::Reconcile(node) | Self::Delete(node) => node,
+            Self::Check(node) | Self::Judge(node) | Self::Reconcile(node) | Self::Delete(node) => node,
         }
     }
 }
 
-/// The answer to [`Step::Check`].
+/// The answer to [`Step::Check`], and to [`Step::Judge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Checked {
     /// All conditions say go: reconcile the node.
@@ -36,7 +40,8 @@ pub enum Checked {
     /// The activation condition is not met: the node isn't part of the workflow for this primary. There is nothing to
     /// delete about itself; what depends on it is deleted.
     Inactive,
-    /// The precondition says to keep what there is: nothing is done about the node or anything that depends on it.
+    /// The precondition says to keep what there is: nothing is done about the node, nothing that depends on it is reconciled,
+    /// and nothing that it depends on is deleted.
     ///
     /// JOSDK has no such answer: there the choice is between reconciling and deleting.
     Hold,
@@ -45,7 +50,7 @@ pub enum Checked {
     /// There is no answer yet, for example because an informer is still syncing. Nothing is done this time, as with
     /// [`Checked::Hold`]; whatever it waits for wakes the primary again.
     Waiting,
-    /// A condition has failed. What depends on the node isn't run.
+    /// A condition has failed. What depends on the node isn't run; what it depends on isn't deleted.
     Failed,
 }
 
@@ -65,7 +70,7 @@ pub enum Reconciled {
 pub enum Removed {
     /// The dependent was deleted, or left to the garbage collector, and the delete postcondition is met or absent.
     Gone,
-    /// The delete postcondition is not met.
+    /// The deletion isn't done, or the delete postcondition is not met.
     NotYet,
     /// Deleting, or a condition, has failed.
     Failed,

@@ -9,6 +9,10 @@ pub(super) enum State {
     Unreached,
     /// Asked about its conditions.
     Checking,
+    /// Asked about its conditions, although it isn't reconciled.
+    Judging,
+    /// Not reconciled, and so far nobody removes it; `unsure` whether its gate would let it go.
+    Kept { unsure: bool },
     /// Asked to be reconciled.
     Reconciling,
     /// To be deleted once nothing depends on it any more.
@@ -59,6 +63,7 @@ impl Table {
     pub(super) fn ask(&mut self, step: Step, steps: &mut Vec<Step>) {
         self.states[step.node().index()] = match step {
             Step::Check(_) => State::Checking,
+            Step::Judge(_) => State::Judging,
             Step::Reconcile(_) => State::Reconciling,
             Step::Delete(_) => State::Deleting,
         };
@@ -75,6 +80,10 @@ impl Table {
 
     pub(super) fn settle(&mut self, node: NodeId, fate: Fate) {
         self.states[node.index()] = State::Settled(fate);
+    }
+
+    pub(super) fn keep(&mut self, node: NodeId, unsure: bool) {
+        self.states[node.index()] = State::Kept { unsure };
     }
 
     pub(super) fn mark(&mut self, node: NodeId) {
@@ -109,7 +118,7 @@ impl Table {
         }
     }
 
-    /// Once nothing more will happen: says of each node that wasn't come to who is to blame.
+    /// Once nothing more will happen: says of each node about which nothing was done who is to blame.
     pub(super) fn resolve_if_finished(&mut self, graph: &Graph) {
         if !self.is_finished() {
             return;
@@ -118,10 +127,10 @@ impl Table {
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if self.state(node) == State::Unreached {
+            if matches!(self.state(node), State::Kept { .. }) {
                 let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
-                // A node without anybody to blame has dependencies that are all ready, so it was come to.
-                let blamed = nearest.expect("a node that was never come to depends on one that isn't ready");
+                // A node without anybody to blame has dependencies that are all ready, so it was reconciled.
+                let blamed = nearest.expect("a node that was only judged depends on one that isn't ready");
                 self.settle(node, Fate::Blocked { by: blamed.by, because: blamed.because });
                 blame[node.index()] = Some(blamed);
             }

@@ -2,17 +2,22 @@
 //! task.
 //!
 //! ```text
-//! plan ──Step──▶ step future (owns its node's record) ──▶ FuturesUnordered ──(node, record, answer)──▶ plan
+//! activation of all nodes ──┐
+//! plan ──Step───────────────┴▶ futures (each takes its node's record) ──▶ FuturesUnordered ──(node, answer)──▶ plan
 //! ```
 //!
-//! Nothing is shared between steps, and nothing outlives the future of the run: dropping it drops all of them.
+//! Nothing is shared between steps, and nothing outlives the future of the run but what is known so far: dropping it drops all
+//! of them, and tells that.
+//!
+//! Activation is asked at the start, also of nodes that aren't come to: what nobody can use any more is not watched any more,
+//! and a step waits only for the answer about its own node.
 
 mod record;
 mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
@@ -22,30 +27,48 @@ use super::{
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use crate::{
+    environment::Now,
     observe::Observation,
     reconciler::{
         Context,
-        workflow::{ManagedWorkflow, NodeState, WorkflowResult},
+        workflow::{ManagedWorkflow, NodeState, Unfinished, WorkflowResult},
     },
     resource::KubeObject,
 };
 
-use record::{Record, state_of};
+use record::{Activity, Part, Record, Records, Taken, removals, state_of};
 
 pub(super) async fn reconcile<P: KubeObject>(
     workflow: &Declared<P>,
     primary: &Arc<P>,
     context: &Context<P>,
+    unfinished: Unfinished<'_>,
 ) -> WorkflowResult {
-    Run { workflow, primary, context, cleans_up: false }.drive(Plan::reconcile(&workflow.graph)).await
+    let run = Run { workflow, primary, context, cleans_up: false };
+    run.drive(Plan::reconcile(&workflow.graph), unfinished).await
 }
 
 pub(super) async fn cleanup<P: KubeObject>(
     workflow: &Declared<P>,
     primary: &Arc<P>,
     context: &Context<P>,
+    unfinished: Unfinished<'_>,
 ) -> WorkflowResult {
-    Run { workflow, primary, context, cleans_up: true }.drive(Plan::cleanup(&workflow.graph)).await
+    let run = Run { workflow, primary, context, cleans_up: true };
+    let result = run
+        .drive(Plan::cleanup(&workflow.graph), &|dropped| {
+            // Whoever has dropped it can't have the finalizer taken off.
+            context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
+            unfinished(dropped);
+        })
+        .await;
+    // Who keeps errors decides about them; what is on its way isn't his to decide about.
+    let is_done = match workflow.keeps_errors {
+        true => result.deleting().next().is_none(),
+        false => result.all_deleted(),
+    };
+    context.remembered().lock().note_cleanup(workflow.id, &result, is_done);
+    result
 }
 
 /// What all steps of a run look at.
@@ -53,13 +76,59 @@ struct Run<'r, P: KubeObject> {
     workflow: &'r Declared<P>,
     primary: &'r Arc<P>,
     context: &'r Context<P>,
-    /// The primary is to go: only what nobody else deletes is deleted.
+    /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
+}
+
+/// How far a run has come. Dropped before its end, it tells so.
+struct Course<'r, P: KubeObject> {
+    run: &'r Run<'r, P>,
+    plan: Plan<'r>,
+    records: Records,
+    unfinished: Option<Unfinished<'r>>,
+}
+
+impl<P: KubeObject> Course<'_, P> {
+    /// What is known of all nodes, which is taken from the records.
+    fn result(&mut self) -> WorkflowResult {
+        let (workflow, plan) = (self.run.workflow, &self.plan);
+        let (graph, now) = (&workflow.graph, self.run.now());
+        let records = self.records.take_all();
+        let removals = removals(graph, |node| plan.fate(node), &records, self.run.cleans_up);
+        let states: Vec<NodeState> = plan
+            .fates()
+            .map(|(node, fate)| {
+                let blocking = fate.blocked_by().map(|by| &records[by.index()]);
+                state_of(fate, &records[node.index()], blocking, graph, now)
+            })
+            .collect();
+        let nodes = workflow.nodes.iter().zip(records).zip(states).zip(removals);
+        let nodes =
+            nodes.map(|(((node, record), state), removal)| record.finish(node.name(), state, removal));
+        WorkflowResult::new(nodes.collect())
+    }
+}
+
+impl<P: KubeObject> Drop for Course<'_, P> {
+    fn drop(&mut self) {
+        if let Some(unfinished) = self.unfinished.take() {
+            unfinished(self.result());
+        }
+    }
+}
+
+/// What is done at the same time as others.
+#[derive(Clone, Copy)]
+enum Task {
+    /// Ask whether the node takes part.
+    Activate(NodeId),
+    Do(Step),
 }
 
 /// The answer to a step.
 enum Answer {
     Checked(Checked),
+    Judged(Checked),
     Reconciled(Reconciled),
     Removed(Removed),
 }
@@ -69,6 +138,7 @@ impl Answer {
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
             Self::Checked(checked) => plan.checked(node, checked, steps),
+            Self::Judged(judged) => plan.judged(node, judged, steps),
             Self::Reconciled(reconciled) => plan.reconciled(node, reconciled, steps),
             Self::Removed(removed) => plan.removed(node, removed, steps),
         }
@@ -76,54 +146,86 @@ impl Answer {
 }
 
 impl<P: KubeObject> Run<'_, P> {
-    async fn drive(&self, mut plan: Plan<'_>) -> WorkflowResult {
+    async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
+        // Another run of a workflow may have read other things, within the same run of the primary.
+        self.context.memo().clear();
         let graph = &self.workflow.graph;
-        let mut records: Vec<Record> = graph.nodes().map(|_| Record::default()).collect();
+        let mut course =
+            Course { run: self, plan, records: Records::of(graph), unfinished: Some(unfinished) };
+        self.follow(&mut course.plan, &course.records).await;
+        course.unfinished = None;
+        let result = course.result();
+        for (node, of) in graph.nodes().zip(result.nodes()) {
+            // What waits for others is told at the end, when it is certain that they don't come this time.
+            if matches!(of.state, NodeState::Blocked { .. }) {
+                self.tell(node, &of.state);
+            }
+        }
+        result
+    }
+
+    async fn follow(&self, plan: &mut Plan<'_>, records: &Records) {
+        let graph = &self.workflow.graph;
         let mut steps = Vec::new();
         let mut under_way = FuturesUnordered::new();
+        let mut activating: BTreeSet<NodeId> =
+            graph.nodes().filter(|node| self.asks_activation(*node)).collect();
+        let mut postponed: Vec<Step> = Vec::new();
+        for node in &activating {
+            under_way.push(self.perform(Task::Activate(*node), records.take(*node)));
+        }
         plan.start(&mut steps);
         loop {
             let mut next = 0;
             while let Some(step) = steps.get(next).copied() {
                 next += 1;
-                if self.needs_no_check(step) {
-                    plan.checked(step.node(), Checked::Run, &mut steps);
+                let node = step.node();
+                if activating.contains(&node) {
+                    postponed.push(step);
+                    continue;
+                }
+                let known = self.known(step, &mut records.get(node));
+                if let Some(answer) = known {
+                    answer.give(plan, node, &mut steps);
+                    self.tell_if_settled(plan, records, node);
                 } else {
-                    let record = std::mem::take(&mut records[step.node().index()]);
-                    under_way.push(self.step(step, record));
+                    under_way.push(self.perform(Task::Do(step), records.take(node)));
                 }
             }
             steps.clear();
-            let Some((node, record, answer)) = under_way.next().await else { break };
-            records[node.index()] = record;
-            answer.give(&mut plan, node, &mut steps);
-            // What waits for others is told at the end, when it is certain that they don't come this time.
-            let fate = plan.fate(node);
-            if fate != Fate::Pending && fate.blocked_by().is_none() {
-                self.tell(node, &state_of(fate, node, &records, graph));
-            }
+            let Some((node, answer)) = under_way.next().await else { break };
+            let Some(answer) = answer else {
+                activating.remove(&node);
+                steps.extend(postponed.extract_if(.., |step| step.node() == node));
+                continue;
+            };
+            answer.give(plan, node, &mut steps);
+            self.tell_if_settled(plan, records, node);
         }
-        let states: Vec<NodeState> = graph
-            .nodes()
-            .map(|node| {
-                let fate = plan.fate(node);
-                let state = state_of(fate, node, &records, graph);
-                if fate.blocked_by().is_some() {
-                    self.tell(node, &state);
-                }
-                state
-            })
-            .collect();
-        let results = self.workflow.nodes.iter().zip(records).zip(states);
-        WorkflowResult::new(
-            results.map(|((node, record), state)| record.finish(node.name(), state)).collect(),
-        )
     }
 
-    /// Most nodes have no conditions; nothing has to be waited for then.
-    fn needs_no_check(&self, step: Step) -> bool {
-        let node = &self.workflow.nodes[step.node().index()];
-        matches!(step, Step::Check(_)) && node.activation.is_none() && node.precondition.is_none()
+    fn tell_if_settled(&self, plan: &Plan<'_>, records: &Records, node: NodeId) {
+        let fate = plan.fate(node);
+        if fate != Fate::Pending && fate.blocked_by().is_none() {
+            let state = state_of(fate, &records.get(node), None, &self.workflow.graph, self.now());
+            self.tell(node, &state);
+        }
+    }
+
+    /// The answer to a step; none to the question whether a node takes part, which is in its record.
+    async fn perform(&self, task: Task, mut record: Taken<'_>) -> (NodeId, Option<Answer>) {
+        match task {
+            Task::Activate(node) => {
+                let activity = self.activate(node, &mut record).await;
+                record.activity = Some(activity);
+                (node, None)
+            }
+            Task::Do(step) => (step.node(), Some(self.step(step, &mut record).await)),
+        }
+    }
+
+    fn now(&self) -> Now {
+        self.context.shared().writer.environment.now()
     }
 
     fn tell(&self, node: NodeId, state: &NodeState) {
@@ -144,12 +246,18 @@ impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
         &'r self,
         primary: &'r Arc<P>,
         context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
-        reconcile(&self.0, primary, context).boxed()
+        reconcile(&self.0, primary, context, unfinished).boxed()
     }
 
-    fn cleanup<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> BoxFuture<'r, WorkflowResult> {
-        cleanup(&self.0, primary, context).boxed()
+    fn cleanup<'r>(
+        &'r self,
+        primary: &'r Arc<P>,
+        context: &'r Context<P>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult> {
+        cleanup(&self.0, primary, context, unfinished).boxed()
     }
 
     fn is_explicit(&self) -> bool {

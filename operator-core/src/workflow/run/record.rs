@@ -1,12 +1,20 @@
 //! What a run has learned of a node, and how it is told.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
+    environment::Now,
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, ConditionResult, NodeResult, NodeState, ReconcileResult},
+        workflow::{ConditionKind, ConditionResult, NodeResult, NodeState, ReconcileResult, Removal},
     },
     workflow::{
         Graph, NodeId,
@@ -14,9 +22,88 @@ use crate::{
     },
 };
 
-/// What is known of one node. A step owns it while it is under way.
+/// Whether a node takes part.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Activity {
+    Active,
+    Inactive,
+    /// Its event source has not seen everything yet; the primary is woken when it has.
+    Waiting,
+}
+
+/// A part of the user's.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    Dependent,
+    Condition(ConditionKind),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dependent => f.write_str("dependent"),
+            Self::Condition(kind) => write!(f, "{kind}"),
+        }
+    }
+}
+
+/// What is known of all nodes.
+pub(super) struct Records(Vec<Mutex<Record>>);
+
+impl Records {
+    /// Nothing is known.
+    pub(super) fn of(graph: &Graph) -> Self {
+        Self(graph.nodes().map(|_| Mutex::default()).collect())
+    }
+
+    /// What is known of a node that no step works on.
+    pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, Record> {
+        self.0[node.index()].lock()
+    }
+
+    /// Takes a node's record for a step.
+    pub(super) fn take(&self, node: NodeId) -> Taken<'_> {
+        let of = &self.0[node.index()];
+        Taken { of, record: std::mem::take(&mut *of.lock()) }
+    }
+
+    /// All of them, at the end.
+    pub(super) fn take_all(&mut self) -> Vec<Record> {
+        self.0.iter_mut().map(|record| std::mem::take(record.get_mut())).collect()
+    }
+}
+
+/// A record that a step writes to. It is put back when the step ends or is dropped.
+pub(super) struct Taken<'r> {
+    of: &'r Mutex<Record>,
+    record: Record,
+}
+
+impl Deref for Taken<'_> {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
+}
+
+impl DerefMut for Taken<'_> {
+    fn deref_mut(&mut self) -> &mut Record {
+        &mut self.record
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        *self.of.lock() = std::mem::take(&mut self.record);
+    }
+}
+
+/// What is known of one node.
 #[derive(Default)]
 pub(super) struct Record {
+    /// Whether it takes part, where that is asked; said before anything else is done about it.
+    pub(super) activity: Option<Result<Activity, BoxError>>,
     /// The answers so far: each condition is asked once in a run.
     pub(super) conditions: BTreeMap<ConditionKind, ConditionResult>,
     pub(super) reconciled: Option<ReconcileResult>,
@@ -25,33 +112,99 @@ pub(super) struct Record {
     pub(super) reason: String,
     /// Why it counts as gone without having been deleted.
     pub(super) left: Option<&'static str>,
+    /// What of the user's is being called, and since when.
+    pub(super) under_way: Option<(Part, Now)>,
+    /// Why it, or at least what depends on it, is not to be there, where it is this node that says so.
+    pub(super) removes: Option<String>,
+    /// How many of its resources were there to be deleted.
+    pub(super) deleted: Option<usize>,
 }
 
 impl Record {
+    /// Whether the node takes part; it does where nobody asks.
+    pub(super) fn activity(&mut self) -> Result<Activity, BoxError> {
+        match self.activity.take() {
+            None => Ok(Activity::Active),
+            Some(Ok(activity)) => {
+                self.activity = Some(Ok(activity));
+                Ok(activity)
+            }
+            Some(Err(error)) => {
+                // Whoever asks again is told the same in words.
+                self.activity = Some(Err(error_chain(&*error).to_string().into()));
+                Err(error)
+            }
+        }
+    }
+
     pub(super) fn failed(&mut self, error: BoxError) {
         let words = error_chain(&*error).to_string();
         self.error = Some((Arc::new(error), words));
     }
 
-    pub(super) fn finish(self, name: Arc<str>, state: NodeState) -> NodeResult {
+    pub(super) fn finish(self, name: Arc<str>, state: NodeState, removal: Option<Removal>) -> NodeResult {
         let Self { conditions, reconciled, error, .. } = self;
-        NodeResult { name, state, reconciled, conditions, error: error.map(|(error, _)| error) }
+        // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
+        let error = error.filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
+        NodeResult { name, state, reconciled, conditions, error, removal }
     }
 }
 
-/// What is told of a node that has come to this end.
-pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Graph) -> NodeState {
-    let record = &records[node.index()];
+/// Why each node is not to be there: the nearest one that says so, of those that it depends on and itself.
+pub(super) fn removals(
+    graph: &Graph,
+    fate: impl Fn(NodeId) -> Fate,
+    records: &[Record],
+    cleans_up: bool,
+) -> Vec<Option<Removal>> {
+    // How far away it is, and which one.
+    let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; records.len()];
+    let mut removals = vec![None; records.len()];
+    for node in graph.in_order() {
+        let (record, is_removed) = (&records[node.index()], fate(node).is_about_removal());
+        let above = graph.dependencies_of(node).filter_map(|above| nearest[above.index()]).min();
+        nearest[node.index()] = match above {
+            _ if record.removes.is_some() => Some((0, node)),
+            Some((distance, by)) if is_removed => Some((distance + 1, by)),
+            _ => None,
+        };
+        if !is_removed {
+            continue;
+        }
+        let (by, reason) = match nearest[node.index()] {
+            Some((_, by)) if !cleans_up => {
+                (Some(Arc::from(graph.name(by))), records[by.index()].removes.clone().unwrap_or_default())
+            }
+            _ => (None, String::new()),
+        };
+        removals[node.index()] = Some(Removal { by, reason, deleted: record.deleted });
+    }
+    removals
+}
+
+/// What is told of a node that has come to this end; `blocking` is the record of the node that is in its way, where one is.
+pub(super) fn state_of(
+    fate: Fate,
+    record: &Record,
+    blocking: Option<&Record>,
+    graph: &Graph,
+    now: Now,
+) -> NodeState {
     let operation = || record.reconciled.as_ref().map(ReconcileResult::operation).unwrap_or_default();
     let reason = || record.reason.clone();
     let blocked_by =
         |by: NodeId, reason: String| NodeState::Blocked { by: Arc::from(graph.name(by)), reason };
     let blocked = |by: NodeId, until: &str| {
-        let because = &records[by.index()].reason;
+        let because = blocking.map_or("", |blocking| &blocking.reason);
         blocked_by(by, if because.is_empty() { until.to_owned() } else { format!("{until}: {because}") })
     };
     match fate {
-        Fate::Pending => NodeState::Waiting { reason: "its turn".to_owned() },
+        Fate::Pending => NodeState::Pending {
+            reason: match &record.under_way {
+                Some((part, since)) => format!("{part} called {:.0} s ago", (now - *since).as_secs_f64()),
+                None => "not come to".to_owned(),
+            },
+        },
         Fate::Ready => NodeState::Ready(operation()),
         Fate::NotReady => NodeState::NotReady { operation: operation(), reason: reason() },
         Fate::Failed | Fate::DeleteFailed => NodeState::Failed {
@@ -74,6 +227,9 @@ pub(super) fn state_of(fate: Fate, node: NodeId, records: &[Record], graph: &Gra
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
+            RemovalObstacle::Held => blocked(by, "to be let go"),
+            RemovalObstacle::Waiting => blocked(by, "to start"),
+            RemovalObstacle::Failed => blocked_by(by, "to be let go, which failed".to_owned()),
         },
     }
 }

@@ -5,51 +5,58 @@ use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 use futures::FutureExt;
 use tracing::Instrument;
 
-use super::{Answer, Record, Run};
+use super::{Activity, Answer, Part, Record, Run};
 use crate::{
+    dependent::Deletion,
     event_source::Claimant,
+    observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, Panicked},
+        workflow::{ConditionKind, Panicked, ReconcileResult},
     },
     resource::KubeObject,
     workflow::{
-        Gate, Node, NodeId, NodeView,
+        Cluster, Condition, Gate, Node, NodeId, NodeView,
         condition::AnyCondition,
+        conditions::ResourceDeleted,
+        ending::Ending,
         plan::{Checked, Reconciled, Removed, Step},
     },
 };
 
-/// Whether a node takes part for this primary.
-enum Activity {
-    Active,
-    Inactive,
-    /// Its event source has not seen everything yet; the primary is woken when it has.
-    Waiting,
-}
-
 impl<P: KubeObject> Run<'_, P> {
-    pub(super) async fn step(&self, step: Step, mut record: Record) -> (NodeId, Record, Answer) {
-        let id = step.node();
-        let node = &self.workflow.nodes[id.index()];
+    pub(super) async fn step(&self, step: Step, record: &mut Record) -> Answer {
+        let node = &self.workflow.nodes[step.node().index()];
         let span = tracing::debug_span!("node", name = node.dependent.name());
-        let answer = async {
+        async {
             match step {
-                Step::Check(_) => Answer::Checked(match self.check(id, node, &mut record).await {
+                Step::Check(_) => Answer::Checked(match self.check(node, record).await {
                     Ok(checked) => checked,
                     Err(error) => {
                         record.failed(error);
                         Checked::Failed
                     }
                 }),
-                Step::Reconcile(_) => Answer::Reconciled(match self.reconcile(node, &mut record).await {
+                Step::Judge(_) => Answer::Judged(match self.check(node, record).await {
+                    Ok(judged) => judged,
+                    // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
+                    Err(error) if !node.may_be_held() => {
+                        tracing::debug!(error = %error_chain(&*error), "could not be asked yet");
+                        Checked::Run
+                    }
+                    Err(error) => {
+                        record.failed(error);
+                        Checked::Failed
+                    }
+                }),
+                Step::Reconcile(_) => Answer::Reconciled(match self.reconcile(node, record).await {
                     Ok(reconciled) => reconciled,
                     Err(error) => {
                         record.failed(error);
                         Reconciled::Failed
                     }
                 }),
-                Step::Delete(_) => Answer::Removed(match self.delete(id, node, &mut record).await {
+                Step::Delete(_) => Answer::Removed(match self.delete(step.node(), node, record).await {
                     Ok(removed) => removed,
                     Err(error) => {
                         record.failed(error);
@@ -59,24 +66,45 @@ impl<P: KubeObject> Run<'_, P> {
             }
         }
         .instrument(span)
-        .await;
-        (id, record, answer)
+        .await
     }
 
-    async fn check(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Checked, BoxError> {
-        match self.activity(id, node, record).await? {
-            Activity::Active => {}
-            Activity::Inactive => return Ok(Checked::Inactive),
-            Activity::Waiting => return Ok(Checked::Waiting),
+    /// The answer for which nothing has to be asked any more: most nodes have no conditions.
+    pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Answer> {
+        let answer = match step {
+            Step::Check(_) => Answer::Checked,
+            Step::Judge(_) => Answer::Judged,
+            Step::Reconcile(_) | Step::Delete(_) => return None,
+        };
+        match record.activity {
+            Some(Ok(Activity::Inactive)) => {
+                record.removes = Some(record.reason.clone());
+                Some(answer(Checked::Inactive))
+            }
+            Some(Ok(Activity::Waiting)) => Some(answer(Checked::Waiting)),
+            None | Some(Ok(Activity::Active)) => {
+                let node = &self.workflow.nodes[step.node().index()];
+                node.precondition.is_none().then(|| answer(Checked::Run))
+            }
+            Some(Err(_)) => None,
         }
+    }
+
+    /// Asks a node that takes part, or of which that can't be told.
+    async fn check(&self, node: &Node<P>, record: &mut Record) -> Result<Checked, BoxError> {
+        record.activity()?;
         let Some(precondition) = &node.precondition else { return Ok(Checked::Run) };
-        let view = view(node);
+        let view = view(node, None);
         let asked = ConditionKind::ReconcilePrecondition;
-        let (gate, answer) = guarded(asked, precondition.decide(&view, self.primary, self.context)).await?;
+        let decision = precondition.decide(&view, self.primary, self.context);
+        let (gate, answer) = self.called(Part::Condition(asked), record, decision).await?;
         let (checked, reason) = match gate {
             Gate::Run => (Checked::Run, String::new()),
             Gate::Hold(reason) => (Checked::Hold, reason),
-            Gate::Remove(reason) => (Checked::Remove, reason),
+            Gate::Remove(reason) => {
+                record.removes = Some(reason.clone());
+                (Checked::Remove, reason)
+            }
         };
         record.conditions.insert(asked, answer);
         record.reason = reason;
@@ -84,62 +112,121 @@ impl<P: KubeObject> Run<'_, P> {
     }
 
     async fn reconcile(&self, node: &Node<P>, record: &mut Record) -> Result<Reconciled, BoxError> {
-        let reconciled = {
-            let _permit = self.permit().await;
-            guarded("dependent", node.dependent.reconcile(self.primary, self.context)).await?
-        };
+        let call = node.dependent.attempt(self.primary, self.context);
+        let reconciled = self.called(Part::Dependent, record, call).await?;
+        let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         record.reconciled = Some(reconciled);
+        complete?;
+        if nothing && node.has_to_be_found() {
+            "not found".clone_into(&mut record.reason);
+            return Ok(Reconciled::NotReady);
+        }
         let ready = self.ask(ConditionKind::ReadyPostcondition, node, node.ready.as_ref(), record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
     async fn delete(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Removed, BoxError> {
-        match self.activity(id, node, record).await? {
+        let deletes = self.deletes(id);
+        if !deletes {
+            record.left = Some(match node.dependent.capabilities().is_garbage_collected() {
+                true => "to the garbage collector",
+                false => "as it is: it is not deleted by its dependent",
+            });
+            // Then nobody has to know what there is.
+            if self.cleans_up && node.deleted.is_none() {
+                return Ok(Removed::Gone);
+            }
+        }
+        match record.activity()? {
             Activity::Active => {}
             Activity::Inactive => return Ok(Removed::Inactive),
             Activity::Waiting => return Ok(Removed::NotYet),
         }
-        let capabilities = node.dependent.capabilities();
-        // A primary that stays has nobody who collects what is not wanted any more.
-        let deletes = if self.cleans_up { capabilities.needs_cleanup() } else { capabilities.can_delete() };
         if deletes {
-            let _permit = self.permit().await;
-            guarded("dependent", node.dependent.delete(self.primary, self.context)).await?;
-        } else if capabilities.is_garbage_collected() {
-            record.left = Some("to the garbage collector");
-        } else {
-            record.left = Some("as it is: it is not deleted by its dependent");
+            let call = node.dependent.remove(self.primary, self.context);
+            let deleted = self.called(Part::Dependent, record, call).await?;
+            record.deleted = Some(deleted.found);
+            let ending = self.workflow.endings[id.index()];
+            if deleted.deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
+                return Ok(Removed::NotYet);
+            }
         }
         let gone = self.ask(ConditionKind::DeletePostcondition, node, node.deleted.as_ref(), record).await?;
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
 
-    /// Asks the activation condition, and has the node's event sources run or not, as it says.
-    async fn activity(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Activity, BoxError> {
+    /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
+    async fn is_over(&self, node: &Node<P>, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
+        if node.dependent.is_outside() {
+            "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
+            return Ok(false);
+        }
+        // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
+        if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
+            return Ok(true);
+        }
+        let answer =
+            Condition::check(&ResourceDeleted, &view(node, None), self.primary, self.context).await?;
+        answer.reason().clone_into(&mut record.reason);
+        Ok(answer.is_met())
+    }
+
+    /// Whether the dependent is called to delete what is not to be there.
+    fn deletes(&self, id: NodeId) -> bool {
+        // A primary that stays has nobody who collects what is not wanted any more.
+        match self.cleans_up {
+            true => self.workflow.endings[id.index()].is_deleted(),
+            false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
+        }
+    }
+
+    /// Whether it is asked if the node takes part. Where a clean-up has nothing to do about it, nothing depends on the answer,
+    /// and its event sources aren't needed any more.
+    pub(super) fn asks_activation(&self, id: NodeId) -> bool {
+        let node = &self.workflow.nodes[id.index()];
         if node.activation.is_none() {
-            return Ok(Activity::Active);
+            return false;
         }
-        let active = self.ask(ConditionKind::Activation, node, node.activation.as_ref(), record).await?;
+        let needed = !self.cleans_up || self.deletes(id) || node.deleted.is_some();
+        if !needed {
+            self.release(id, node);
+        }
+        needed
+    }
+
+    /// Asks the activation condition, and has the node's event sources run or not, as it says.
+    pub(super) async fn activate(&self, id: NodeId, record: &mut Record) -> Result<Activity, BoxError> {
+        let node = &self.workflow.nodes[id.index()];
+        let Some(activation) = &node.activation else { return Ok(Activity::Active) };
+        let (asked, cluster) = (ConditionKind::Activation, Cluster::of(self.context));
+        let answer = self.called(Part::Condition(asked), record, activation.check(&cluster)).await?;
+        record.conditions.insert(asked, answer.clone());
+        if !answer.is_met() {
+            answer.reason().clone_into(&mut record.reason);
+            self.release(id, node);
+            return Ok(Activity::Inactive);
+        }
         let (sources, primary) = (self.context.shared().sources.conditional(), self.context.primary_key());
-        let claimant = Claimant { workflow: self.workflow.id, node: id.index() };
-        let mut waits = None;
+        let exists = || self.context.primary().is_some();
+        // All of them, so that they are listed at the same time.
+        let waits = node.sources.iter().fold(None, |waits, source| {
+            let claimed = sources.claim(source, primary, self.claimant(id), exists);
+            waits.or(claimed.err())
+        });
+        let Some(reason) = waits else { return Ok(Activity::Active) };
+        record.reason = reason;
+        Ok(Activity::Waiting)
+    }
+
+    fn release(&self, id: NodeId, node: &Node<P>) {
         for source in &node.sources {
-            if active {
-                let exists = || self.context.primary().is_some();
-                // All of them, so that they are listed at the same time.
-                waits = waits.or(sources.claim(source, primary, claimant, exists).err());
-            } else {
-                sources.release(source, primary, claimant);
-            }
+            let sources = self.context.shared().sources.conditional();
+            sources.release(source, self.context.primary_key(), self.claimant(id));
         }
-        Ok(match waits {
-            Some(reason) => {
-                record.reason = reason;
-                Activity::Waiting
-            }
-            None if active => Activity::Active,
-            None => Activity::Inactive,
-        })
+    }
+
+    fn claimant(&self, id: NodeId) -> Claimant {
+        Claimant { workflow: self.workflow.id, node: id.index() }
     }
 
     /// Whether a condition is met; one that there isn't is. It is asked once in a run.
@@ -154,8 +241,11 @@ impl<P: KubeObject> Run<'_, P> {
         let answer = match record.conditions.get(&kind) {
             Some(answer) => answer.clone(),
             None => {
-                let view = view(node);
-                let answer = guarded(kind, condition.check(&view, self.primary, self.context)).await?;
+                // Cheap to clone, and the record is written to meanwhile.
+                let reconciled = record.reconciled.clone();
+                let view = view(node, reconciled.as_ref());
+                let check = condition.check(&view, self.primary, self.context);
+                let answer = self.called(Part::Condition(kind), record, check).await?;
                 record.conditions.insert(kind, answer.clone());
                 answer
             }
@@ -166,23 +256,20 @@ impl<P: KubeObject> Run<'_, P> {
         Ok(answer.is_met())
     }
 
-    /// The right to call a dependent; there are so many for all runs of the operator. It is never closed.
-    async fn permit(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        self.context.shared().workflows.dependents.acquire().await.ok()
+    /// Calls a part of the user's: the record says so meanwhile, and a panic is an error.
+    async fn called<T>(
+        &self,
+        part: Part,
+        record: &mut Record,
+        call: impl Future<Output = Result<T, BoxError>>,
+    ) -> Result<T, BoxError> {
+        record.under_way = Some((part, self.now()));
+        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        record.under_way = None;
+        answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
 }
 
-fn view<P: KubeObject>(node: &Node<P>) -> NodeView<'_, P> {
-    NodeView { name: node.dependent.name(), dependent: &node.dependent }
-}
-
-/// A panic as an error; `what` is the part that panicked.
-async fn guarded<T>(
-    what: impl std::fmt::Display,
-    call: impl Future<Output = Result<T, BoxError>>,
-) -> Result<T, BoxError> {
-    match AssertUnwindSafe(call).catch_unwind().await {
-        Ok(answer) => answer,
-        Err(payload) => Err(Panicked::new(&what, &*payload).into()),
-    }
+fn view<'r, P: KubeObject>(node: &'r Node<P>, reconciled: Option<&'r ReconcileResult>) -> NodeView<'r, P> {
+    NodeView { name: node.dependent.name(), dependent: &node.dependent, reconciled }
 }

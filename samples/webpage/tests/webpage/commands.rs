@@ -33,7 +33,7 @@ webpage-operator (WebPage)
     WebDeployment [ready when Ready]
     WebService
       WebIngress [if Exposed]
-  depth 3; deleted in reverse
+  depth 3; deleted by the garbage collector, in any order
 ";
     assert_eq!(printed(&["graph"]).await?, text);
     let mermaid = printed(&["graph", "--style", "standalone", "--format", "mermaid"]).await?;

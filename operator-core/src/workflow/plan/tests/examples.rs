@@ -17,6 +17,7 @@ fn run(kind: Kind, declared: &[(&str, &[&str])], special: &[(&str, Answers)]) ->
     let steps = trace.asked().into_iter().map(|step| {
         let verb = match step {
             Step::Check(_) => "check",
+            Step::Judge(_) => "judge",
             Step::Reconcile(_) => "reconcile",
             Step::Delete(_) => "delete",
         };
@@ -56,7 +57,7 @@ fn a_chain_is_worked_off_from_its_top() {
 #[test]
 fn a_removed_node_goes_after_what_depends_on_it() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove))]);
-    assert_eq!(steps, ["check a", "delete c", "delete b", "delete a"]);
+    assert_eq!(steps, ["check a", "judge b", "judge c", "delete c", "delete b", "delete a"]);
     assert_eq!(fates, ["Gone", "Gone", "Gone"]);
 }
 
@@ -64,7 +65,7 @@ fn a_removed_node_goes_after_what_depends_on_it() {
 fn an_inactive_node_is_not_deleted_but_what_depends_on_it_is() {
     let special = [("a", checked(Checked::Inactive)), ("b", removed(Removed::Inactive))];
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
-    assert_eq!(steps, ["check a", "delete c", "delete b"]);
+    assert_eq!(steps, ["check a", "judge b", "judge c", "delete c", "delete b"]);
     assert_eq!(fates, ["Inactive", "Inactive", "Gone"]);
 }
 
@@ -72,14 +73,14 @@ fn an_inactive_node_is_not_deleted_but_what_depends_on_it_is() {
 fn what_is_still_there_blocks_the_removal_of_what_it_needs() {
     let special = [("a", checked(Checked::Remove)), ("c", removed(Removed::NotYet))];
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
-    assert_eq!(steps, ["check a", "delete c"]);
+    assert_eq!(steps, ["check a", "judge b", "judge c", "delete c"]);
     assert_eq!(fates, ["RemovalBlocked by c: Deleting", "RemovalBlocked by c: Deleting", "Deleting"]);
 }
 
 #[test]
 fn behind_a_held_node_nothing_happens() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Hold))]);
-    assert_eq!(steps, ["check a"]);
+    assert_eq!(steps, ["check a", "judge b", "judge c"]);
     assert_eq!(fates, ["Held", "Blocked by a: Held", "Blocked by a: Held"]);
 }
 
@@ -87,8 +88,40 @@ fn behind_a_held_node_nothing_happens() {
 fn removal_wins_over_holding() {
     let special = [("b", checked(Checked::Hold)), ("c", checked(Checked::Remove))];
     let (steps, fates) = run(Kind::Reconcile, DIAMOND, &special);
-    assert_eq!(steps, ["check a", "reconcile a", "check b", "check c", "delete d", "delete c"]);
+    let expected = ["check a", "reconcile a", "check b", "check c", "judge d", "delete d", "delete c"];
+    assert_eq!(steps, expected, "d is behind both, and doesn't say itself that it is held");
     assert_eq!(fates, ["Ready", "Held", "Gone", "Gone"]);
+}
+
+#[test]
+fn a_hold_stops_the_removal_that_comes_down_its_chain() {
+    let special = [("a", checked(Checked::Remove)), ("b", checked(Checked::Hold))];
+    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    assert_eq!(steps, ["check a", "judge b", "judge c"]);
+    assert_eq!(fates, ["RemovalBlocked by b: Held", "Held", "Blocked by b: Held"]);
+    let (steps, fates) = run(Kind::Reconcile, DIAMOND, &special);
+    assert_eq!(steps, ["check a", "judge b", "judge c", "judge d", "delete d", "delete c"]);
+    assert_eq!(fates, ["RemovalBlocked by b: Held", "Held", "Gone", "Gone"]);
+}
+
+#[test]
+fn a_gate_that_can_not_be_asked_matters_only_where_a_removal_needs_its_answer() {
+    let special = [("a", checked(Checked::Remove)), ("b", checked(Checked::Failed))];
+    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    assert_eq!(steps, ["check a", "judge b", "judge c"]);
+    assert_eq!(fates, ["RemovalBlocked by b: Failed", "Failed", "Blocked by b: Failed"]);
+    let special = [("a", checked(Checked::Waiting)), ("b", checked(Checked::Failed))];
+    let (_, fates) = run(Kind::Reconcile, CHAIN, &special);
+    assert_eq!(fates, ["Waiting", "Blocked by a: Waiting", "Blocked by a: Waiting"]);
+}
+
+#[test]
+fn a_node_that_is_not_wanted_goes_also_while_what_it_depends_on_is_not_ready() {
+    let waiting = Answers { reconciled: Reconciled::NotReady, ..Answers::FINE };
+    let special = [("a", waiting), ("b", checked(Checked::Remove))];
+    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    assert_eq!(steps, ["check a", "reconcile a", "judge b", "judge c", "delete c", "delete b"]);
+    assert_eq!(fates, ["NotReady", "Gone", "Gone"]);
 }
 
 #[test]
@@ -100,9 +133,13 @@ fn a_node_that_went_through_another_gate_counts_as_gone_for_one_that_closes_late
     let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
     plan.start(&mut steps);
     plan.checked(early, Checked::Remove, &mut steps);
+    plan.judged(end, Checked::Run, &mut steps);
     plan.removed(end, Removed::Gone, &mut steps);
     steps.clear();
     plan.checked(late, Checked::Remove, &mut steps);
+    assert_eq!(steps, [Step::Judge(middle)]);
+    steps.clear();
+    plan.judged(middle, Checked::Run, &mut steps);
     assert_eq!(steps, [Step::Delete(middle)]);
 }
 

@@ -9,6 +9,7 @@ use super::*;
 #[derive(Debug, Default)]
 pub(super) struct Model {
     checked: BTreeSet<usize>,
+    judged: BTreeSet<usize>,
     reconciled: BTreeSet<usize>,
     deleted: BTreeSet<usize>,
     marked: BTreeSet<usize>,
@@ -38,12 +39,24 @@ impl Model {
 
     fn size(&self) -> usize {
         let own = self.own.iter().flatten().count();
-        self.checked.len() + self.reconciled.len() + self.deleted.len() + self.marked.len() + own
+        self.checked.len()
+            + self.judged.len()
+            + self.reconciled.len()
+            + self.deleted.len()
+            + self.marked.len()
+            + own
     }
 
     fn forwards(&mut self, scenario: &Scenario, node: usize, answered: &impl Fn(Step) -> bool) {
-        let ready = |other: &usize| self.own[*other] == Some(Fate::Ready);
-        if !scenario.depends[node].iter().all(ready) {
+        let depends = &scenario.depends[node];
+        if depends.iter().any(|other| self.is_hopeless(*other)) {
+            self.judged.insert(node);
+            if answered(Step::Judge(scenario.node(node))) {
+                self.judge(scenario, node);
+            }
+            return;
+        }
+        if !depends.iter().all(|other| self.own[*other] == Some(Fate::Ready)) {
             return;
         }
         self.checked.insert(node);
@@ -61,17 +74,37 @@ impl Model {
                     });
                 }
             }
-            Checked::Inactive => {
-                self.own[node] = Some(Fate::Inactive);
-                self.marked.extend(scenario.behind(node));
-            }
+            Checked::Inactive => self.own[node] = Some(Fate::Inactive),
             Checked::Remove => {
                 self.marked.insert(node);
-                self.marked.extend(scenario.behind(node));
             }
             Checked::Hold => self.own[node] = Some(Fate::Held),
             Checked::Waiting => self.own[node] = Some(Fate::Waiting),
             Checked::Failed => self.own[node] = Some(Fate::Failed),
+        }
+    }
+
+    /// Whether it is certain that the node won't be ready.
+    fn is_hopeless(&self, node: usize) -> bool {
+        self.judged.contains(&node)
+            || self.marked.contains(&node)
+            || self.own[node].is_some_and(|own| own != Fate::Ready)
+    }
+
+    fn judge(&mut self, scenario: &Scenario, node: usize) {
+        let goes = |other: &usize| self.marked.contains(other) || self.own[*other] == Some(Fate::Inactive);
+        let doomed = scenario.depends[node].iter().any(goes);
+        match scenario.answers[node].checked {
+            Checked::Remove | Checked::Inactive => {
+                self.marked.insert(node);
+            }
+            Checked::Run if doomed => {
+                self.marked.insert(node);
+            }
+            Checked::Hold => self.own[node] = Some(Fate::Held),
+            Checked::Waiting => self.own[node] = Some(Fate::Waiting),
+            Checked::Failed if doomed => self.own[node] = Some(Fate::Failed),
+            Checked::Run | Checked::Failed => {}
         }
     }
 
@@ -96,9 +129,10 @@ impl Model {
     /// All steps that have to be asked for by now.
     pub(super) fn asked(&self, scenario: &Scenario) -> BTreeSet<Step> {
         let checks = self.checked.iter().map(|node| Step::Check(scenario.node(*node)));
+        let judges = self.judged.iter().map(|node| Step::Judge(scenario.node(*node)));
         let reconciles = self.reconciled.iter().map(|node| Step::Reconcile(scenario.node(*node)));
         let deletes = self.deleted.iter().map(|node| Step::Delete(scenario.node(*node)));
-        checks.chain(reconciles).chain(deletes).collect()
+        checks.chain(judges).chain(reconciles).chain(deletes).collect()
     }
 
     /// What has become of each node; only for the end of a run.
@@ -132,6 +166,9 @@ impl Model {
                     (true, Some(Fate::DeleteFailed)) => {
                         return removal_blocked(RemovalObstacle::DeleteFailed);
                     }
+                    (true, Some(Fate::Held)) => return removal_blocked(RemovalObstacle::Held),
+                    (true, Some(Fate::Waiting)) => return removal_blocked(RemovalObstacle::Waiting),
+                    (true, Some(Fate::Failed)) => return removal_blocked(RemovalObstacle::Failed),
                     _ => {}
                 }
             }

@@ -28,7 +28,11 @@ proptest! {
                     let dependents: BTreeSet<usize> = (0..scenario.depends.len()).filter(depends).collect();
                     prop_assert!(dependents.is_subset(&gone), "{node:?} goes before what depends on it");
                 }
-                Event::Answered(Step::Check(_)) => {}
+                Event::Asked(Step::Judge(node)) => {
+                    let depends = &scenario.depends[node.index()];
+                    prop_assert!(!depends.is_subset(&ready), "{node:?} could run, and is only judged");
+                }
+                Event::Answered(Step::Check(_) | Step::Judge(_)) => {}
                 Event::Answered(Step::Reconcile(node)) => {
                     if scenario.answers[node.index()].reconciled == Reconciled::Ready {
                         ready.insert(node.index());
@@ -134,7 +138,7 @@ proptest! {
             asked.push(step);
             let before = plan.fates();
             for node in scenario.graph.nodes() {
-                let of_reconcile = [Step::Check(node), Step::Reconcile(node)];
+                let of_reconcile = [Step::Check(node), Step::Judge(node), Step::Reconcile(node)];
                 let possible = of_reconcile.into_iter().filter(|_| kind == Kind::Reconcile);
                 for strange in possible.chain([Step::Delete(node)]) {
                     let answers = scenario.answers[(node.index() + noise as usize) % scenario.answers.len()];

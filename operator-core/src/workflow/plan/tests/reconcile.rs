@@ -8,17 +8,23 @@ fn touched(trace: &Trace, node: usize, is: impl Fn(Step) -> bool) -> bool {
     trace.asked().into_iter().any(|step| step.node().index() == node && is(step))
 }
 
-/// Whether a gate that was come to removes the node, by the answers alone.
+/// Whether a gate removes the node: its own, or one before it, of which the removal reaches it. By the answers alone.
 fn is_to_be_removed(scenario: &Scenario, trace: &Trace, node: usize) -> bool {
-    let closes = |gate: usize| {
-        let removes = match scenario.answers[gate].checked {
-            Checked::Remove => true,
-            Checked::Inactive => gate != node,
-            _ => false,
-        };
-        removes && touched(trace, gate, |step| matches!(step, Step::Check(_)))
-    };
-    closes(node) || scenario.before(node).into_iter().any(closes)
+    let answered = |node: usize| scenario.answers[node].checked;
+    let judged = |node: usize| touched(trace, node, |step| matches!(step, Step::Judge(_)));
+    let goes =
+        |before: &usize| answered(*before) == Checked::Inactive || is_to_be_removed(scenario, trace, *before);
+    match answered(node) {
+        Checked::Remove => true,
+        Checked::Inactive => judged(node),
+        Checked::Run => judged(node) && scenario.depends[node].iter().any(goes),
+        Checked::Hold | Checked::Waiting | Checked::Failed => false,
+    }
+}
+
+/// Whether the node is treated as one that may be reconciled.
+const fn runs(step: Step) -> bool {
+    matches!(step, Step::Check(_) | Step::Reconcile(_))
 }
 
 proptest! {
@@ -43,12 +49,32 @@ proptest! {
         let held = |node: &usize| matches!(trace.fates[*node], Fate::Held | Fate::Waiting);
         for gate in (0..scenario.depends.len()).filter(held) {
             for node in scenario.behind(gate) {
-                let runs = touched(&trace, node, |step| !matches!(step, Step::Delete(_)));
-                prop_assert!(!runs, "node {} runs behind {}, which is held", node, gate);
+                prop_assert!(!touched(&trace, node, runs), "node {} runs behind {}, which is held", node, gate);
                 if touched(&trace, node, |step| matches!(step, Step::Delete(_))) {
                     prop_assert!(is_to_be_removed(&scenario, &trace, node), "nobody removes node {}", node);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_held_node_stays_with_all_that_it_depends_on(scenario in scenarios(), order in orders()) {
+        let trace = scenario.run(Kind::Reconcile, &order);
+        let held = |node: &usize| matches!(trace.fates[*node], Fate::Held | Fate::Waiting);
+        for gate in (0..scenario.depends.len()).filter(held) {
+            for node in scenario.before(gate).into_iter().chain([gate]) {
+                let deleted = touched(&trace, node, |step| matches!(step, Step::Delete(_)));
+                prop_assert!(!deleted, "node {} goes, and {} is held", node, gate);
+            }
+        }
+    }
+
+    #[test]
+    fn every_gate_is_asked_once(scenario in scenarios(), order in orders()) {
+        let trace = scenario.run(Kind::Reconcile, &order);
+        for node in 0..scenario.depends.len() {
+            let asks = |step: &Step| step.node().index() == node && matches!(step, Step::Check(_) | Step::Judge(_));
+            prop_assert_eq!(trace.asked().iter().filter(|step| asks(step)).count(), 1, "node {}", node);
         }
     }
 
@@ -68,14 +94,22 @@ proptest! {
         }
         let (fine, failing) = (fine.run(Kind::Reconcile, &order), failing.run(Kind::Reconcile, &order));
         let behind = scenario.behind(which);
-        for node in (0..scenario.depends.len()).filter(|node| *node != which && !behind.contains(node)) {
+        // A removal that comes from those before it doesn't go past a gate that can't be asked.
+        let stops = failing.fates[which] == Fate::Failed
+            && touched(&failing, which, |step| matches!(step, Step::Judge(_)));
+        let before = if stops { scenario.before(which) } else { Default::default() };
+        let concerned = |node: &usize| *node == which || behind.contains(node) || before.contains(node);
+        for node in (0..scenario.depends.len()).filter(|node| !concerned(node)) {
             prop_assert_eq!(fine.fates[node], failing.fates[node], "node {}", node);
         }
         if failing.fates[which] == Fate::Failed {
             for node in behind {
-                let runs = touched(&failing, node, |step| !matches!(step, Step::Delete(_)));
-                prop_assert!(!runs, "node {} runs behind the failed one", node);
+                prop_assert!(!touched(&failing, node, runs), "node {} runs behind the failed one", node);
             }
+        }
+        for node in before {
+            let deleted = touched(&failing, node, |step| matches!(step, Step::Delete(_)));
+            prop_assert!(!deleted, "node {} goes, and perhaps node {} is held", node, which);
         }
     }
 

@@ -109,6 +109,7 @@ impl<'g> Driven<'g> {
             Step::Delete(node) => self.plan.removed(node, answers.removed, steps),
             step if self.kind == Kind::Cleanup => panic!("{step:?} in a clean-up"),
             Step::Check(node) => self.plan.checked(node, answers.checked, steps),
+            Step::Judge(node) => self.plan.judged(node, answers.checked, steps),
             Step::Reconcile(node) => self.plan.reconciled(node, answers.reconciled, steps),
         }
     }

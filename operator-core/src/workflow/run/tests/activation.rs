@@ -111,14 +111,11 @@ impl World {
         Self { source, woken, offline }
     }
 
-    /// A node that needs the source, for those primaries whose name is among the active ones.
-    fn node(&self, name: &str, active: &Arc<Mutex<Vec<&'static str>>>) -> Node<ConfigMap> {
+    /// A node that needs the source, where the cluster is able to.
+    fn node(&self, name: &str, active: &Says) -> Node<ConfigMap> {
         let sources = vec![DependentSource::shared(Arc::new(self.source.clone()))];
-        let active = Arc::clone(active);
-        let is_active = move |map: &ConfigMap, _: &Context<ConfigMap>| {
-            map.metadata.name.as_deref().is_some_and(|name| active.lock().contains(&name))
-        };
-        Fake { sources, ..Fake::named(name, &Log::default()) }.node().active_when(is_active)
+        let fake = Fake { sources, ..Fake::named(name, &Log::default()) };
+        fake.node().activation_condition(active.clone())
     }
 
     async fn run(&self, workflow: &Workflow<ConfigMap>, name: &str) -> Vec<String> {
@@ -131,13 +128,13 @@ impl World {
 }
 
 const WAITS: &str = "route: waiting: informer of Route is syncing";
-const INACTIVE: &str = "route: inactive: its condition is not met";
+const NO: &str = "no such kind";
+const INACTIVE: &str = "route: inactive: no such kind";
 
 #[tokio::test(start_paused = true)]
 async fn a_node_waits_for_its_source_and_is_woken_once_it_is_synced() {
     let world = World::new();
-    let active = Arc::new(Mutex::new(vec!["one"]));
-    let all = workflow([world.node("route", &active), Fake::named("other", &Log::default()).node()]);
+    let all = workflow([world.node("route", &Says::yes()), Fake::named("other", &Log::default()).node()]);
     assert_eq!(world.run(&all, "one").await, [WAITS, "other: created"]);
     world.source.wake("one");
     assert_eq!((world.source.running(), world.woken.take().len()), (1, 0), "its first list wakes nobody");
@@ -148,28 +145,29 @@ async fn a_node_waits_for_its_source_and_is_woken_once_it_is_synced() {
     assert_eq!(world.source.starts.load(Ordering::SeqCst), 1);
 }
 
+/// The answer changes between the runs of two primaries.
 #[tokio::test(start_paused = true)]
 async fn opposite_answers_dont_disturb_each_other() {
-    let world = World::new();
-    let active = Arc::new(Mutex::new(vec!["one"]));
+    let (world, active) = (World::new(), Says::no(NO));
     let all = workflow([world.node("route", &active)]);
     world.source.synced.send_replace(true);
     assert_eq!(world.run(&all, "two").await, [INACTIVE]);
     assert_eq!(world.source.running(), 0, "nobody needs it");
+    active.change(None);
     world.run(&all, "one").await;
     assert_eq!(world.run(&all, "one").await, ["route: created"]);
+    active.change(Some(NO));
     assert_eq!(world.run(&all, "two").await, [INACTIVE]);
     assert_eq!(world.source.running(), 1, "the other one still needs it");
     world.woken.take();
     world.source.wake("one");
     world.source.wake("two");
     assert_eq!(world.woken.take(), ["one"], "what changes there is nothing to who is inactive");
-    *active.lock() = vec![];
     assert_eq!(world.run(&all, "one").await, [INACTIVE]);
     assert_eq!(world.source.running(), 0);
     world.source.wake("one");
     assert!(world.woken.take().is_empty());
-    *active.lock() = vec!["two"];
+    active.change(None);
     world.run(&all, "two").await;
     assert_eq!(world.source.starts.load(Ordering::SeqCst), 2, "it begins anew");
 }
@@ -178,21 +176,76 @@ async fn opposite_answers_dont_disturb_each_other() {
 async fn several_nodes_share_a_source_and_the_last_one_stops_it() {
     let world = World::new();
     world.source.synced.send_replace(true);
-    let (first, second) = (Arc::new(Mutex::new(vec!["one"])), Arc::new(Mutex::new(vec!["one"])));
+    let (first, second) = (Says::yes(), Says::yes());
     let all = workflow([world.node("a", &first), world.node("b", &second)]);
     world.run(&all, "one").await;
-    first.lock().clear();
+    first.change(Some(NO));
     world.run(&all, "one").await;
     assert_eq!(world.source.running(), 1);
-    second.lock().clear();
+    second.change(Some(NO));
     world.run(&all, "one").await;
     assert_eq!((world.source.running(), world.source.starts.load(Ordering::SeqCst)), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]
+async fn all_nodes_are_asked_at_the_start_also_those_that_are_not_come_to() {
+    let (world, active) = (World::new(), Says::yes());
+    world.source.synced.send_replace(true);
+    let above = || Fake::named("above", &Log::default()).node().ready_postcondition(Says::no("not yet"));
+    let all = workflow([above(), world.node("route", &active).depends_on("above")]);
+    let waits = ["above: created, not ready: not yet", WAITS];
+    assert_eq!(world.run(&all, "one").await, waits, "its source starts before its turn has come");
+    assert_eq!((active.asked(), world.source.running()), (1, 1));
+    let waits = ["above: matched, not ready: not yet", "route: waiting for above to be ready: not yet"];
+    assert_eq!(world.run(&all, "one").await, waits);
+    active.change(Some(NO));
+    assert_eq!(world.run(&all, "one").await, ["above: matched, not ready: not yet", INACTIVE]);
+    assert_eq!((active.asked(), world.source.running()), (3, 0), "nobody can use it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_holds_up_only_its_own_node() {
+    struct Slow;
+
+    impl Activation for Slow {
+        async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+            sleep(ROUND_TRIP * 50).await;
+            Ok(ConditionResult::met())
+        }
+    }
+
+    let log = Log::default();
+    let all = workflow([
+        Fake::named("slow", &log).node().activation_condition(Slow),
+        Fake::named("other", &log).node(),
+        Fake::named("further", &log).node().depends_on("other"),
+    ]);
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let after_two = tokio::time::timeout(ROUND_TRIP * 3, all.reconcile(&primary, &context));
+    assert!(after_two.await.is_err());
+    assert_eq!(log.take(), ["create other", "create further"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_asks_nothing_about_what_it_leaves_and_needs_no_source_for_it() {
+    let (world, active) = (World::new(), Says::yes());
+    let sources = vec![DependentSource::shared(Arc::new(world.source.clone()))];
+    let fake = Fake { sources, ..Fake::named("route", &Log::default()) };
+    let all = workflow([fake.kept().activation_condition(active.clone())]);
+    assert_eq!(world.run(&all, "one").await, [WAITS]);
+    assert_eq!((active.asked(), world.source.running()), (1, 1));
+    let primary = primary("one");
+    let result = all.cleanup(&primary, &world.offline.context(&primary)).await;
+    sleep(ROUND_TRIP).await;
+    assert_eq!(lines(&result), ["route: left as it is: it is not deleted by its dependent"]);
+    assert_eq!((active.asked(), world.source.running()), (1, 0), "its source isn't waited for, nor kept");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_primary_that_is_gone_needs_nothing_more() {
     let world = World::new();
-    let all = workflow([world.node("route", &Arc::new(Mutex::new(vec!["one"])))]);
+    let all = workflow([world.node("route", &Says::yes())]);
     let primary = primary("one");
     let context = world.offline.context(&primary);
     all.reconcile(&primary, &context).await;
@@ -216,7 +269,7 @@ async fn a_primary_that_is_gone_needs_nothing_more() {
 #[tokio::test(start_paused = true)]
 async fn it_is_waited_for_while_it_is_behind_and_nothing_starts_after_the_end() {
     let world = World::new();
-    let all = workflow([world.node("route", &Arc::new(Mutex::new(vec!["one"])))]);
+    let all = workflow([world.node("route", &Says::yes())]);
     let conditional = Arc::clone(world.offline.shared.sources.conditional());
     assert!(conditional.caught_up().await.unwrap(), "what doesn't run isn't waited for");
     world.run(&all, "one").await;

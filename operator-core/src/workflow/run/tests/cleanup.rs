@@ -58,3 +58,52 @@ async fn a_failed_deletion_stops_only_what_waits_for_it() {
     assert_eq!(log.take(), ["delete x"]);
     assert!(result.check().is_err() && !result.all_deleted());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depends_on() {
+    let log = Log::default();
+    let slow = Fake { takes_its_time: true, ..Fake::named("slow", &log).existing() };
+    let exists = Arc::clone(&slow.exists);
+    let all = workflow([Fake::named("below", &log).existing().node(), slow.node().depends_on("below")]);
+    let result = cleaned_up(&all).await;
+    let asked = "the deletion was asked for, and takes its time";
+    assert_eq!(
+        lines(&result),
+        [format!("below: waiting for slow to be gone: {asked}"), format!("slow: deleting: {asked}")]
+    );
+    *exists.lock() = false;
+    assert!(cleaned_up(&all).await.all_deleted());
+    assert_eq!(log.take(), ["delete slow", "delete below"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn about_a_node_that_nobody_deletes_nothing_is_asked_unless_its_end_is_waited_for() {
+    let (log, active, gone) = (Log::default(), Says::yes(), Says::no("somebody else has it"));
+    let all = workflow([
+        Fake::named("kept", &log).existing().kept().activation_condition(active.clone()),
+        Fake::named("others", &log).existing().kept().delete_postcondition(gone.clone()),
+    ]);
+    let result = cleaned_up(&all).await;
+    let left = "kept: left as it is: it is not deleted by its dependent";
+    assert_eq!(lines(&result), [left, "others: deleting: somebody else has it"]);
+    assert_eq!((active.asked(), gone.asked(), log.take()), (0, 1, Vec::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
+    let log = Log::default();
+    let all = workflow([
+        Fake::named("a", &log).existing().node(),
+        Fake::named("b", &log).existing().node().depends_on("a"),
+    ]);
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let told = Mutex::new(Vec::new());
+    let unfinished = |result: WorkflowResult| told.lock().extend(lines(&result));
+    let cleanup = crate::workflow::run::cleanup(&all.0, &primary, &context, &unfinished);
+    assert!(tokio::time::timeout(ROUND_TRIP * 3 / 2, cleanup).await.is_err());
+    assert_eq!(*told.lock(), ["a: pending: dependent called 0 s ago", "b: deleted"]);
+    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");
+    assert!(all.cleanup(&primary, &context).await.all_deleted());
+    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(true)));
+}

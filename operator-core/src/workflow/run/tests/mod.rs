@@ -18,9 +18,9 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    dependent::{Creator, CustomDependent, Deleter, DependentResource, DependentSource},
+    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, DependentSource},
     reconciler::{BoxError, Context, OfflineParts, workflow::WorkflowResult},
-    workflow::{Condition, ConditionResult, Node, NodeView, Workflow},
+    workflow::{Activation, Cluster, Condition, ConditionResult, Node, NodeView, Workflow},
 };
 
 type Offline = crate::reconciler::Offline<ConfigMap>;
@@ -51,6 +51,7 @@ struct Fake {
     under_way: Arc<AtomicUsize>,
     fails: bool,
     panics: bool,
+    takes_its_time: bool,
     sources: Vec<DependentSource>,
 }
 
@@ -137,10 +138,13 @@ impl Deleter<ConfigMap> for Fake {
         _: &Arc<String>,
         _: &Arc<ConfigMap>,
         _: &Context<ConfigMap>,
-    ) -> Result<(), BoxError> {
+    ) -> Result<Deletion, BoxError> {
         self.call("delete").await?;
+        if self.takes_its_time {
+            return Ok(Deletion::Asked);
+        }
         *self.exists.lock() = false;
-        Ok(())
+        Ok(Deletion::Gone)
     }
 }
 
@@ -167,6 +171,21 @@ impl Says {
     }
 }
 
+impl Says {
+    fn answer(&self) -> ConditionResult {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        match &*self.answer.lock() {
+            None => ConditionResult::met().with_detail(7_u32),
+            Some(reason) => ConditionResult::not_met(reason.as_str()),
+        }
+    }
+
+    /// Gives this answer from now on.
+    fn change(&self, answer: Option<&str>) {
+        *self.answer.lock() = answer.map(str::to_owned);
+    }
+}
+
 impl Condition<ConfigMap> for Says {
     async fn check(
         &self,
@@ -174,11 +193,13 @@ impl Condition<ConfigMap> for Says {
         _: &Arc<ConfigMap>,
         _: &Context<ConfigMap>,
     ) -> Result<ConditionResult, BoxError> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        Ok(match &*self.answer.lock() {
-            None => ConditionResult::met().with_detail(7_u32),
-            Some(reason) => ConditionResult::not_met(reason.as_str()),
-        })
+        Ok(self.answer())
+    }
+}
+
+impl Activation for Says {
+    async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+        Ok(self.answer())
     }
 }
 
@@ -194,6 +215,13 @@ impl Condition<ConfigMap> for Breaks {
         _: &Arc<ConfigMap>,
         _: &Context<ConfigMap>,
     ) -> Result<ConditionResult, BoxError> {
+        assert!(!self.panics, "a bug");
+        Err("nobody knows".into())
+    }
+}
+
+impl Activation for Breaks {
+    async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
         assert!(!self.panics, "a bug");
         Err("nobody knows".into())
     }

@@ -163,3 +163,149 @@ async fn a_gate_runs_holds_or_removes() {
     assert_eq!(lines(&result), ["run: matched", "hold: held: later", "remove: deleted"]);
     assert_eq!(log.take(), ["delete remove"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_as_it_should_be_waits_for_nobody() {
+    let log = Log::default();
+    let slow = workflow([Fake::named("slow", &log).node()]);
+    let quick = workflow([Fake::named("quick", &log).existing().node()]);
+    let workflows = WorkflowSurroundings::new(1);
+    let offline = Offline::new(OfflineParts { workflows, ..OfflineParts::default() });
+    let (first, second) = (primary("one"), primary("two"));
+    let (of_first, of_second) = (offline.context(&first), offline.context(&second));
+    let started = Instant::now();
+    let timed = async {
+        let result = quick.reconcile(&second, &of_second).await;
+        (result, started.elapsed())
+    };
+    let (one, (two, took)) = futures::join!(slow.reconcile(&first, &of_first), timed);
+    assert!(one.all_ready() && two.all_ready());
+    assert_eq!(took, Duration::ZERO, "there was nothing to do, and another one's create was under way");
+}
+
+/// By whom and why a node is not to be there, and how many of it were.
+fn removal(result: &WorkflowResult, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
+    let removal = result.node(node).unwrap().removal.clone()?;
+    Some((removal.by.map(|by| by.to_string()), removal.reason, removal.deleted))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log);
+    let all = workflow([
+        fake("page").node(),
+        fake("ingress").existing().node().depends_on("page").reconcile_precondition(Says::no("not exposed")),
+        fake("rules").node().depends_on("ingress"),
+        fake("extra").existing().node().depends_on("rules"),
+        fake("own").existing().node().reconcile_precondition(Says::no("not wanted")),
+        fake("read").existing().kept().reconcile_precondition(Says::no("not readable")),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let by = |by: &str, reason: &str, deleted| Some((Some(by.to_owned()), reason.to_owned(), deleted));
+    assert_eq!(removal(&result, "page"), None);
+    assert_eq!(removal(&result, "ingress"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(removal(&result, "rules"), by("ingress", "not exposed", Some(0)), "it was never there");
+    assert!(result.node("rules").unwrap().removal.as_ref().unwrap().found_nothing());
+    assert_eq!(removal(&result, "extra"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(removal(&result, "own"), by("own", "not wanted", Some(1)));
+    assert_eq!(removal(&result, "read"), by("read", "not readable", None), "nobody deletes it");
+
+    let primary = primary("one");
+    let context = Offline::new(OfflineParts::default()).context(&primary);
+    let result = all.cleanup(&primary, &context).await;
+    let with_the_primary = |deleted| Some((None, String::new(), deleted));
+    assert_eq!(removal(&result, "page"), with_the_primary(Some(1)));
+    assert_eq!(removal(&result, "ingress"), with_the_primary(Some(0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing();
+    let all = workflow([
+        fake("app").node().reconcile_precondition(Says::no("not wanted")),
+        Fake { fails: true, ..fake("user") }.node().depends_on("app"),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    assert_eq!(lines(&result)[0], "app: waiting for user to be gone, which failed");
+    let by_app = Some((Some("app".to_owned()), "not wanted".to_owned(), None));
+    assert_eq!((removal(&result, "app"), removal(&result, "user")), (by_app.clone(), by_app));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_stops_a_removal_that_comes_down_the_chain() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("gate").reconcile_precondition(Says::no("not wanted")),
+        fake("between").depends_on("gate"),
+        fake("held").depends_on("between").hold_unless(Says::no("outside of the window")),
+        fake("behind").depends_on("held"),
+        fake("behind-both").depends_on("held").depends_on("beside"),
+        fake("beside").depends_on("gate"),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let why = "to be let go: outside of the window";
+    let expected = [
+        format!("gate: waiting for held {why}"),
+        format!("between: waiting for held {why}"),
+        "held: held: outside of the window".to_owned(),
+        format!("behind: waiting for held {why}"),
+        "behind-both: deleted".to_owned(),
+        "beside: deleted".to_owned(),
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete behind-both", "delete beside"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_waits_for_a_gate_that_can_not_be_asked_if_it_may_hold() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("gate").reconcile_precondition(Says::no("not wanted")),
+        fake("may-hold").depends_on("gate").hold_unless(Breaks { panics: false }),
+        fake("other-gate").reconcile_precondition(Says::no("not wanted")),
+        fake("may-not").depends_on("other-gate").reconcile_precondition(Breaks { panics: true }),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let expected = [
+        "gate: waiting for may-hold to be let go, which failed",
+        "may-hold: failed: nobody knows",
+        "other-gate: deleted",
+        "may-not: deleted",
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete may-not", "delete other-gate"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_removes_its_node_also_behind_one_that_is_not_ready() {
+    let log = Log::default();
+    let fake = |name: &str| Fake::named(name, &log).existing().node();
+    let all = workflow([
+        fake("web").ready_postcondition(Says::no("1/3 replicas")),
+        fake("service").depends_on("web").reconcile_precondition(Says::no("not published")),
+        fake("ingress").depends_on("service"),
+        fake("config").depends_on("web").reconcile_precondition(Says::yes()),
+        fake("asks-too-much")
+            .depends_on("web")
+            .gate(Window(Gate::Run))
+            .reconcile_precondition(Breaks { panics: false }),
+        fake("deep").depends_on("config").reconcile_precondition(Says::no("not wanted")),
+    ]);
+    let (result, _) = reconciled(&all).await;
+    let waits = "waiting for web to be ready: 1/3 replicas";
+    let expected = [
+        "web: matched, not ready: 1/3 replicas".to_owned(),
+        "service: deleted".to_owned(),
+        "ingress: deleted".to_owned(),
+        format!("config: {waits}"),
+        format!("asks-too-much: {waits}"),
+        "deep: deleted".to_owned(),
+    ];
+    assert_eq!(lines(&result), expected);
+    assert_eq!(log.take(), ["delete ingress", "delete deep", "delete service"]);
+    assert!(result.check().is_ok(), "a gate that can't be asked yet is asked when its turn comes");
+}

@@ -1,0 +1,83 @@
+//! Nodes that take part only where the cluster is able to: S10 and S16.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::Result;
+use integration_tests::{
+    Child, LateTestResource, Scene, Script, Switch, TestObject, looking_on, meta_of, wanted,
+};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{Api, CustomResourceExt, api::DeleteParams};
+use operator_core::{
+    Workflow,
+    testing::faults::Faults,
+    workflow::{Node, conditions::CrdPresent},
+};
+
+use super::{TestResource, pass, scene, under};
+
+fn late(primary: &TestResource) -> LateTestResource {
+    LateTestResource { metadata: meta_of(primary, "late"), ..LateTestResource::named("", primary.value()) }
+}
+
+async fn late_ones(scene: &Scene) -> Result<usize> {
+    Ok(scene.api::<LateTestResource>().list(&Default::default()).await?.items.len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn s16_an_informer_stops_with_its_definition_also_behind_a_node_that_is_not_ready() -> Result<()> {
+    let scene = scene().await?;
+    let is_ready = Arc::new(AtomicBool::new(true));
+    let asked = Arc::clone(&is_ready);
+    let above = Child("above").node().ready_when(move |_, _| asked.load(Ordering::SeqCst));
+    let late = Node::new(wanted("late", late)).activation_condition(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().node(above).node(late.depends_on("above")).build()?;
+    scene.cluster.install_crds([LateTestResource::crd()]).await?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    assert_eq!(late_ones(&scene).await?, 1);
+
+    is_ready.store(false, Ordering::SeqCst);
+    scene.set("one", "second").await?;
+    pass(60).await;
+    let definitions = Api::<CustomResourceDefinition>::all(scene.client.clone());
+    definitions.delete(LateTestResource::crd_name(), &DeleteParams::default()).await?;
+    pass(300).await;
+    let unhealthy = operator.unhealthy_sources().await;
+    assert!(unhealthy.is_empty(), "nobody can need it, and it is still asked for: {unhealthy:?}");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn s10_a_capability_of_the_users_own_wakes_when_it_comes_and_goes() -> Result<()> {
+    let scene = scene().await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let (able, inactive) = (Switch::off(), "app: inactive: its condition is not met");
+    let app = Child("app").node().activation_condition(able.clone());
+    let workflow = Workflow::builder().node(app).build()?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
+    for name in ["one", "two"] {
+        scene.create(name, name).await?;
+    }
+    pass(60).await;
+    operator.settled().await?;
+    assert_eq!((outcomes.lines("one"), script.runs.count()), (vec![inactive.to_owned()], 2), "one run each");
+
+    able.turn(true);
+    pass(60).await;
+    assert_eq!(scene.values().await?.len(), 2, "nothing else has happened");
+    able.turn(false);
+    pass(60).await;
+    assert_eq!(outcomes.lines("two"), [inactive]);
+    assert_eq!(scene.values().await?.len(), 2, "what is inactive is not deleted");
+    let runs = script.runs.count();
+    able.turn(false);
+    pass(60).await;
+    assert_eq!(script.runs.count(), runs, "no change, no run");
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! What is deleted at the end of a primary, by whom, and in which order.
+
+use anyhow::Result;
+use integration_tests::{
+    Child, ExternalSystem, LateTestResource, Script, TestObject, meta_of, one_record, wanted,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{
+    Workflow,
+    testing::{TestOperator, faults::Faults},
+    workflow::{
+        Node,
+        conditions::{CrdPresent, ResourceDeleted},
+    },
+};
+use serde_json::json;
+
+use super::{Scene, TestResource, gone_after, pass, scene, under};
+
+/// Has somebody else hold a config map, or let it go.
+async fn hold(maps: &Api<ConfigMap>, name: &str, finalizers: &[&str]) -> Result<()> {
+    let patch = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    maps.patch(name, &PatchParams::default(), &patch).await?;
+    Ok(())
+}
+
+/// Which config maps are there, and which of them are marked for deletion.
+async fn maps_of(scene: &Scene) -> Result<Vec<String>> {
+    let maps = scene.api::<ConfigMap>().list(&Default::default()).await?;
+    let said = |map: &ConfigMap| match map.metadata.deletion_timestamp {
+        Some(_) => format!("{} going", map.name_any()),
+        None => map.name_any(),
+    };
+    // The cluster's own one is no matter here.
+    Ok(maps.iter().filter(|map| map.name_any().starts_with("one")).map(said).collect())
+}
+
+/// An operator with this workflow, and a primary called `one` that is settled.
+async fn settled(scene: &Scene, workflow: &Workflow<TestResource>, cleaner: bool) -> Result<TestOperator> {
+    let controller = scene.managed(&Script::idle(), workflow);
+    let controller = if cleaner { controller.with_cleaner() } else { controller };
+    let operator = under(&Faults::none(), scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    Ok(operator)
+}
+
+/// S3: the primary waits for what the collector takes only after the primary.
+async fn goes(node: Node<TestResource>, cleaner: bool) -> Result<()> {
+    let scene = scene().await?;
+    let workflow = Workflow::builder().node(node.delete_postcondition(ResourceDeleted)).build()?;
+    let operator = settled(&scene, &workflow, cleaner).await?;
+    assert_eq!(scene.values().await?.len(), 1);
+    scene.delete("one").await?;
+    let gone = gone_after(&scene, "one").await?;
+    assert_eq!(gone, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
+    let written = operator.settled().await?.written();
+    let expected = ["DELETE configmaps/one-a -> 200", "PATCH testresources/one -> 200"];
+    assert_eq!(written, expected, "it is deleted by us, before the finalizer");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_collected_node_with_a_delete_postcondition_is_deleted_by_us() -> Result<()> {
+    goes(Child("a").node(), true).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_postcondition_asks_for_the_finalizer() -> Result<()> {
+    goes(Child("a").node(), false).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_always_deleted_by_us_goes_as_ever() -> Result<()> {
+    goes(Child("a").deleted_node(), false).await
+}
+
+/// S4: an app that the collector would take, on a database that we drop.
+#[tokio::test(start_paused = true)]
+async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
+    let (scene, system) = (scene().await?, ExternalSystem::default());
+    let workflow = Workflow::builder()
+        .node(Node::new(one_record(&system, "")).named("database"))
+        .node(Child("app").node().depends_on("database"))
+        .node(Child("web").node().depends_on("app"))
+        .node(Child("aside").node())
+        .build()?;
+    let records = system.polled(&scene.namespace, |name| name);
+    let controller = scene.managed(&Script::idle(), &workflow).watches(records);
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    hold(&maps, "one-app", &["example.com/draining"]).await?;
+    pass(60).await;
+    operator.settled().await?;
+
+    scene.delete("one").await?;
+    pass(60).await;
+    assert_eq!(maps_of(&scene).await?, ["one-app going", "one-aside"], "the app drains");
+    assert_eq!(system.all().len(), 1, "its database is there");
+    assert_eq!(scene.resources.get("one").await?.finalizers().len(), 1);
+    let written = operator.settled().await?.written();
+    let in_order = ["DELETE configmaps/one-web -> 200", "DELETE configmaps/one-app -> 200"];
+    assert_eq!(written, in_order, "each is deleted once, and what stands aside is the collector's");
+
+    hold(&maps, "one-app", &[]).await?;
+    pass(60).await;
+    assert!(system.all().is_empty(), "{:?}", system.all());
+    assert!(scene.resources.get_opt("one").await?.is_none());
+    assert_eq!(operator.settled().await?.written(), ["PATCH testresources/one -> 200"]);
+    assert!(maps_of(&scene).await?.is_empty());
+    Ok(())
+}
+
+/// S4: without a postcondition, too, what goes before another one is gone before it.
+#[tokio::test(start_paused = true)]
+async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
+    let scene = scene().await?;
+    let workflow = Workflow::builder()
+        .node(Child("below").deleted_node())
+        .node(Child("above").deleted_node().depends_on("below"))
+        .build()?;
+    let operator = settled(&scene, &workflow, false).await?;
+    let maps = scene.api::<ConfigMap>();
+    hold(&maps, "one-above", &["example.com/draining"]).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    pass(60).await;
+    assert_eq!(maps_of(&scene).await?, ["one-above going", "one-below"]);
+    hold(&maps, "one-above", &[]).await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    let expected = [
+        "DELETE configmaps/one-above -> 200",
+        "DELETE configmaps/one-below -> 200",
+        "PATCH testresources/one -> 200",
+    ];
+    assert_eq!(operator.settled().await?.written(), expected);
+    Ok(())
+}
+
+/// The control: nothing outside of the collector's reach, so there is no finalizer, and nothing is deleted by us.
+#[tokio::test(start_paused = true)]
+async fn what_the_collector_takes_is_left_to_it() -> Result<()> {
+    let scene = scene().await?;
+    let workflow = Workflow::builder()
+        .node(Child("below").node())
+        .node(Child("above").node().depends_on("below"))
+        .build()?;
+    let operator = settled(&scene, &workflow, false).await?;
+    assert!(scene.resources.get("one").await?.finalizers().is_empty());
+    scene.delete("one").await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    assert_eq!(operator.settled().await?.written(), [""; 0]);
+    Ok(())
+}
+
+/// A child of a kind that this cluster doesn't have, although the node is active.
+fn late() -> Node<TestResource> {
+    let late = |primary: &TestResource| {
+        let mut late = LateTestResource::named("", "late");
+        late.metadata = meta_of(primary, "late");
+        late
+    };
+    // A definition that is there; the informer of the node's own kind still never gets in step.
+    let active = CrdPresent::<TestResource>::new();
+    Node::new(wanted("late", late)).activation_condition(active)
+}
+
+/// S11: nothing is deleted there, so nobody needs to know what there is.
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Result<()> {
+    let scene = scene().await?;
+    let workflow = Workflow::builder().node(late()).node(Child("a").node()).build()?;
+    let controller = scene.managed(&Script::idle(), &workflow).with_cleaner();
+    let _operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    scene.delete("one").await?;
+    let gone = gone_after(&scene, "one").await?;
+    assert_eq!(gone, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
+    Ok(())
+}
+
+/// S3, S4: who deletes has the right to, and the finalizer for it.
+#[test]
+fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
+    let system = ExternalSystem::default();
+    let database = || Node::new(one_record(&system, "")).named("database");
+    let app = || Child("app").node();
+    let nodes = [
+        (vec![app()], (false, false), "deleted by the garbage collector, in any order"),
+        (vec![app().delete_postcondition(ResourceDeleted)], (true, true), "deleted in reverse"),
+        (vec![database(), app().depends_on("database")], (true, true), "deleted in reverse"),
+        (
+            vec![database(), app()],
+            (true, false),
+            "deleted in reverse: database; by the garbage collector, in any order: app",
+        ),
+    ];
+    for (nodes, (finalizer, right), said) in nodes {
+        let workflow: Workflow<TestResource> =
+            nodes.into_iter().fold(Workflow::builder(), |all, node| all.node(node)).build()?;
+        let deletes = workflow.access().iter().any(|right| right.verbs.contains(&"delete"));
+        assert_eq!((workflow.has_deletable(), deletes), (finalizer, right), "{said}");
+        let outline = workflow.outline().to_string();
+        assert!(outline.ends_with(said), "{outline}");
+    }
+    Ok(())
+}

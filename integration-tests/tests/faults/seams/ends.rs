@@ -1,0 +1,260 @@
+//! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use anyhow::Result;
+use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, config_map, standalone};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
+use operator_core::{
+    BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
+    controller::IntoController,
+    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState},
+    testing::faults::Faults,
+    workflow::{Node, conditions::ResourceDeleted},
+};
+use serde_json::json;
+
+use super::{Scene, TestResource, gone_after, pass, scene, under};
+
+/// A record whose deletion is asked for, and done by somebody else.
+#[derive(Clone, Default)]
+struct Slow {
+    system: ExternalSystem,
+    asked: Arc<AtomicUsize>,
+    /// Whether what is there is read from the source that polls the other system; otherwise from the system.
+    polled: bool,
+    /// That many deletions fail; the next one is done at once.
+    fails: usize,
+    /// Whether a config map keeps the record's id.
+    kept: bool,
+}
+
+impl Slow {
+    fn node(&self) -> Node<TestResource> {
+        let dependent = CustomDependent::new(self.clone()).creates().deletes();
+        let dependent = if self.kept { dependent.keeps_state() } else { dependent };
+        let dependent = if self.polled { dependent.remembered_by("records") } else { dependent };
+        Node::new(dependent.name("slow"))
+    }
+}
+
+impl DependentResource<TestResource> for Slow {
+    type Resource = Record;
+
+    async fn secondary(
+        &self,
+        primary: &Arc<TestResource>,
+        context: &Context<TestResource>,
+    ) -> Result<Option<Arc<Record>>, BoxError> {
+        match self.polled {
+            true => Ok(context.external::<Record>().pop()),
+            false => Ok(self.system.named(&primary.name_any()).pop().map(Arc::new)),
+        }
+    }
+}
+
+impl Creator<TestResource> for Slow {
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Record, BoxError> {
+        Ok(Record { id: String::new(), name: primary.name_any(), data: primary.value().to_owned() })
+    }
+
+    async fn create(
+        &self,
+        desired: Record,
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Arc<Record>, BoxError> {
+        Ok(Arc::new(self.system.create(&desired.name, &desired.data)?))
+    }
+}
+
+impl ExplicitState<TestResource> for Slow {
+    type State = ConfigMap;
+
+    fn state(
+        &self,
+        record: &Record,
+        primary: &TestResource,
+        context: &Context<TestResource>,
+    ) -> Result<ConfigMap, BoxError> {
+        Ok(config_map(primary, context, &record.id))
+    }
+}
+
+impl Deleter<TestResource> for Slow {
+    async fn delete(
+        &self,
+        actual: &Arc<Record>,
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Deletion, BoxError> {
+        let before = self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.fails == 0 {
+            return Ok(Deletion::Asked);
+        }
+        if before < self.fails {
+            return Err("not now".into());
+        }
+        self.system.delete(&actual.id);
+        Ok(Deletion::Gone)
+    }
+}
+
+/// S21: the finalizer stays until the other system is done.
+async fn a_slow_deletion(polled: bool) -> Result<()> {
+    let (scene, system) = (scene().await?, ExternalSystem::default());
+    let slow = Slow { system: system.clone(), polled, ..Slow::default() };
+    let workflow = Workflow::builder().node(slow.node()).build()?;
+    let controller = scene.managed(&Script::idle(), &workflow);
+    let controller = match polled {
+        true => controller.watches(system.polled(&scene.namespace, |name| name)),
+        false => controller,
+    };
+    let _operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
+    scene.delete("one").await?;
+    pass(3600).await;
+    let left = scene.resources.get_opt("one").await?.map(|one| one.finalizers().len());
+    assert_eq!(left, Some(1), "the record is still there");
+    assert!(slow.asked.load(Ordering::SeqCst) > 0);
+    system.delete(&record.id);
+    pass(60).await;
+    assert!(scene.resources.get_opt("one").await?.is_none(), "it is gone, and the primary isn't");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_external_deletion_that_takes_time_is_waited_for() -> Result<()> {
+    a_slow_deletion(true).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Result<()> {
+    a_slow_deletion(false).await
+}
+
+/// S21: the object that keeps an id goes after what the id is of.
+#[tokio::test(start_paused = true)]
+async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
+    let (scene, system) = (scene().await?, ExternalSystem::default());
+    let slow = Slow { system: system.clone(), polled: true, kept: true, ..Slow::default() };
+    let wanted = |primary: &TestResource, _: &Context<TestResource>| primary.value() != "none";
+    let workflow = Workflow::builder().node(slow.node().reconcile_when(wanted)).build()?;
+    let records = system.polled(&scene.namespace, |name| name);
+    let controller = scene.managed(&Script::idle(), &workflow).watches(records).owns::<ConfigMap>();
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
+    let ids = || async { anyhow::Ok(scene.values().await?.into_values().collect::<Vec<_>>()) };
+    assert_eq!(ids().await?, [&*record.id]);
+
+    scene.set("one", "none").await?;
+    pass(60).await;
+    assert_eq!(ids().await?, [&*record.id], "the record is still there");
+    system.delete(&record.id);
+    pass(60).await;
+    assert_eq!(ids().await?, [""; 0], "nothing is left that it would be the id of");
+
+    scene.set("one", "again").await?;
+    pass(60).await;
+    let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
+    assert_eq!(ids().await?, [&*record.id]);
+    Ok(())
+}
+
+/// S12: somebody else still holds the child when the cleaner agrees.
+async fn is_kept(scene: &Scene, controller: impl IntoController) -> Result<()> {
+    let _operator = under(&Faults::none(), scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    let maps = scene.api::<ConfigMap>();
+    let hold = |by: &[&str]| Patch::Merge(json!({ "metadata": { "finalizers": by } }));
+    maps.patch("one-a", &PatchParams::default(), &hold(&["example.com/foreign"])).await?;
+    scene.delete("one").await?;
+    pass(60).await;
+    let left = scene.resources.get_opt("one").await?.map(|one| one.finalizers().len());
+    assert_eq!(left, Some(1), "the clean-up said that it isn't done");
+    maps.patch("one-a", &PatchParams::default(), &hold(&[])).await?;
+    assert_eq!(gone_after(scene, "one").await?, Some(0));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> {
+    let scene = scene().await?;
+    let node = Child("a").deleted_node().delete_postcondition(ResourceDeleted);
+    let workflow = Workflow::builder().node(node).explicit_invocation().build()?;
+    let script = Script::new(|_, _, context| {
+        Box::pin(async {
+            context.workflow().reconcile().await?;
+            Ok(UpdateControl::no_update())
+        })
+    })
+    .cleanup(|_, _, context| {
+        Box::pin(async {
+            context.workflow().cleanup().await?;
+            Ok(DeleteControl::default_delete())
+        })
+    });
+    is_kept(&scene, scene.managed(&script, &workflow).with_cleaner()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cleaner_can_not_let_go_what_a_standalone_workflow_still_holds() -> Result<()> {
+    let scene = scene().await?;
+    let node = Child("a").deleted_node().delete_postcondition(ResourceDeleted);
+    let workflow = Workflow::builder().node(node).build()?;
+    let controller = scene.controller(&standalone(&workflow)).with_cleaner().event_sources_of(&workflow);
+    is_kept(&scene, controller).await
+}
+
+/// S12: a deletion that fails, and a cleaner that doesn't look.
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Result<()> {
+    let (scene, system) = (scene().await?, ExternalSystem::default());
+    let slow = Slow { system: system.clone(), fails: 2, ..Slow::default() };
+    let asked = Arc::clone(&slow.asked);
+    let workflow = Workflow::builder().node(slow.node()).build()?;
+    let cleans_up = workflow.clone();
+    let script = standalone(&workflow).cleanup(move |_, primary, context| {
+        let workflow = cleans_up.clone();
+        Box::pin(async move {
+            let _ = workflow.cleanup(&primary, context).await;
+            Ok(DeleteControl::default_delete())
+        })
+    });
+    let controller = scene.controller(&script).with_cleaner().event_sources_of(&workflow);
+    let _operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    scene.delete("one").await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    assert_eq!((asked.load(Ordering::SeqCst), system.all().len()), (3, 0), "two have failed");
+    Ok(())
+}
+
+/// S12: without a cleaner nobody would call it.
+#[test]
+fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<()> {
+    let workflow = Workflow::builder().node(Child("kept").node()).node(Child("a").deleted_node()).build()?;
+    let declared =
+        || Controller::builder(Script::<TestResource>::idle()).name("seams").event_sources_of(&workflow);
+    let error = declared().build().err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error.contains("`a`") && error.contains("with_cleaner"), "{error:?}");
+    assert!(!error.contains("kept"), "{error}");
+    assert!(declared().with_cleaner().build().is_ok());
+    let collected = Workflow::builder().node(Child("kept").node()).build()?;
+    assert!(Controller::builder(Script::<TestResource>::idle()).event_sources_of(&collected).build().is_ok());
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What a node needs of the cluster.
+
+use std::{
+    fmt,
+    future::Future,
+    sync::{Arc, Weak},
+};
+
+use futures::{FutureExt, future::BoxFuture};
+use kube::Client;
+use parking_lot::Mutex;
+
+use super::condition::Answer;
+use crate::{
+    event_source::{EventSink, Primaries},
+    observe::Cause,
+    reconciler::{
+        BoxError, Context,
+        workflow::{ConditionResult, WorkflowSurroundings},
+    },
+    resource::{Access, KubeObject, ResourceType},
+};
+
+/// Asked about the cluster, never about a primary: whether a node can take part. An inactive node is not there, so nothing
+/// of it is deleted; whether one is to exist for a primary is said by a
+/// [`reconcile_precondition`](super::Node::reconcile_precondition). JOSDK's `activationCondition`.
+///
+/// [`KindServed`](super::conditions::KindServed) and [`CrdPresent`](super::conditions::CrdPresent) are such capabilities,
+/// and can be combined by [`ConditionExt`](super::conditions::ConditionExt). One of the user's own keeps who has asked, and
+/// wakes them when its answer changes:
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+///
+/// use operator_core::{
+///     BoxError,
+///     workflow::{Activation, Askers, Cluster, ConditionResult},
+/// };
+///
+/// /// Met while the mesh is there, as somebody else finds out.
+/// #[derive(Clone, Default)]
+/// struct Mesh(Arc<(AtomicBool, Askers)>);
+///
+/// impl Mesh {
+///     fn is_there(&self, there: bool) {
+///         let (is_there, askers) = &*self.0;
+///         if is_there.swap(there, Ordering::SeqCst) != there {
+///             askers.wake();
+///         }
+///     }
+/// }
+///
+/// impl Activation for Mesh {
+///     async fn check(&self, cluster: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+///         let (is_there, askers) = &*self.0;
+///         // Before the look, so that no change is missed.
+///         askers.note(cluster);
+///         Ok(ConditionResult::when(is_there.load(Ordering::SeqCst), "there is no mesh"))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no capability of the cluster",
+    note = "activation asks the cluster, never the primary: take `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "whether a node is to exist for a primary is said by `reconcile_precondition`"
+)]
+pub trait Activation: Send + Sync + 'static {
+    /// Whether the cluster is able to, and why not. Asked once in each run of the workflow.
+    ///
+    /// # Errors
+    /// When it can't be told: the node fails then, and is retried with its primary.
+    fn check(&self, cluster: &Cluster<'_>) -> impl Future<Output = Result<ConditionResult, BoxError>> + Send;
+
+    /// The rights that the question needs.
+    fn access(&self) -> Vec<Access> {
+        Vec::new()
+    }
+}
+
+/// What an [`Activation`] can ask.
+pub struct Cluster<'c> {
+    workflows: &'c WorkflowSurroundings,
+    client: &'c Client,
+}
+
+impl<'c> Cluster<'c> {
+    pub(super) fn of<P: KubeObject>(context: &'c Context<P>) -> Self {
+        Self { workflows: &context.shared().workflows, client: context.client() }
+    }
+}
+
+impl Cluster<'_> {
+    /// Whether a CustomResourceDefinition of that name is installed and established. The primaries of the controller are
+    /// woken when that changes.
+    ///
+    /// # Errors
+    /// When definitions can't be watched.
+    pub async fn is_defined(&self, definition: &str) -> Result<bool, BoxError> {
+        let (discovery, subscriber) = self.workflows.discovery()?;
+        Ok(discovery.is_defined(definition, subscriber).await?)
+    }
+
+    /// Whether objects of this kind are served. The primaries of the controller are woken when a definition of its group
+    /// appears, changes or goes.
+    ///
+    /// # Errors
+    /// When definitions can't be watched, or the server doesn't answer.
+    pub async fn serves(&self, kind: &ResourceType) -> Result<bool, BoxError> {
+        let (discovery, subscriber) = self.workflows.discovery()?;
+        Ok(discovery.is_served(kind, subscriber).await?)
+    }
+
+    /// A client for other questions; each request is sent once.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.client
+    }
+}
+
+impl fmt::Debug for Cluster<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").finish_non_exhaustive()
+    }
+}
+
+/// The controllers that have asked a capability of the user's own, so that it can wake their primaries.
+#[derive(Default)]
+pub struct Askers(Mutex<Vec<Asker>>);
+
+/// A controller, as long as it is there.
+struct Asker {
+    primaries: Weak<dyn Primaries>,
+    sink: Weak<dyn EventSink>,
+    cause: Cause,
+}
+
+impl Askers {
+    /// Notes who asks; once, however often.
+    pub fn note(&self, cluster: &Cluster<'_>) {
+        // Without a cluster, in unit tests, there is nobody to wake.
+        let Ok((_, subscriber)) = cluster.workflows.discovery() else { return };
+        let primaries = Arc::downgrade(&subscriber.primaries);
+        let mut askers = self.0.lock();
+        if askers.iter().any(|asker| Weak::ptr_eq(&asker.primaries, &primaries)) {
+            return;
+        }
+        askers.retain(|asker| asker.sink.strong_count() > 0);
+        askers.push(Asker { primaries, sink: Arc::downgrade(&subscriber.sink), cause: subscriber.cause });
+    }
+
+    /// Wakes all primaries of those who have asked: the answer has changed.
+    pub fn wake(&self) {
+        let askers: Vec<_> = {
+            let askers = self.0.lock();
+            let alive =
+                |asker: &Asker| Some((asker.primaries.upgrade()?, asker.sink.upgrade()?, asker.cause));
+            askers.iter().filter_map(alive).collect()
+        };
+        for (primaries, sink, cause) in askers {
+            for primary in primaries.keys() {
+                sink.related_changed(&primary, cause);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Askers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Askers").field(&self.0.lock().len()).finish()
+    }
+}
+
+/// An [`Activation`] of any type.
+pub(super) trait AnyActivation: Send + Sync {
+    fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer>;
+}
+
+impl<A: Activation> AnyActivation for A {
+    fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
+        // The call itself may panic, too, not only the future that it makes.
+        async move { Activation::check(self, cluster).await }.boxed()
+    }
+}
