@@ -37,7 +37,7 @@ impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
 
 /// Which changes of a primary cause a run.
 ///
-/// By default a change of the spec does (the generation grows), the mark for deletion, and the loss of the finalizer;
+/// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
 pub(crate) struct PrimaryFilters<P> {
     /// The user's own filters, asked before the default ones.
@@ -70,7 +70,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
         let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
         !self.default_filters
             || !self.generation_aware
-            || updates::generation_grew(&**new, &**old)
+            || updates::generation_changed(&**new, &**old)
             || updates::marked_for_deletion(&**new, &**old)
             || self.finalizer.as_ref().is_some_and(lacks_finalizer)
     }
@@ -228,6 +228,21 @@ mod tests {
 
     fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
         filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") })
+    }
+
+    #[test]
+    fn a_spec_that_went_back_counts() {
+        let filters = PrimaryFilters {
+            user: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            finalizer: None,
+        };
+        let of = |generation| {
+            let metadata = ObjectMeta { generation: Some(generation), ..ObjectMeta::default() };
+            Arc::new(Deployment { metadata, ..Deployment::default() })
+        };
+        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }));
     }
 
     #[test]
