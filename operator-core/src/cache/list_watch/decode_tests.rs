@@ -44,7 +44,9 @@ fn understood<K: KubeObject>(text: &[u8], kind: &ResourceType) -> Line<K> {
 /// The items of a list that `body` is, as they are decoded.
 fn listed(body: &[u8], kind: &ResourceType) -> Result<Vec<Decoded<ConfigMap>>, Failure> {
     let shape = shape(kind);
-    Ok(Page::parse(body, kind)?.into_items().map(|item| object(&item, kind, &shape)).collect())
+    let body =
+        String::from_utf8(body.to_vec()).map_err(|_| Failure::new("the answer is no list: it is no text"))?;
+    Ok(Page::parse(body, kind)?.items().map(|item| object(item, kind, &shape)).collect())
 }
 
 /// What is said of something that can't be understood; nothing of what can.
@@ -138,7 +140,7 @@ proptest! {
     fn what_cannot_be_decoded_keeps_its_identity(data in any_json()) {
         let mut item = config_map("odd");
         item["data"] = data;
-        let item: Box<serde_json::value::RawValue> = serde_json::from_str(&item.to_string()).unwrap();
+        let item = item.to_string();
         let kind = ResourceType::of::<ConfigMap>();
         match object::<ConfigMap>(&item, &kind, &shape(&kind)) {
             Decoded::Object(object) => prop_assert_eq!(object.metadata.name.as_deref(), Some("odd")),
@@ -158,7 +160,7 @@ proptest! {
             let line = understood::<Secret>(text.as_bytes(), &kind);
             let words = words(&line).unwrap_or_default();
             prop_assert!(!words.contains(CANARY), "{words}");
-            if let Err(failure) = Page::parse(text.as_bytes(), &kind) {
+            if let Err(failure) = Page::parse(text, &kind) {
                 prop_assert!(!failure.reason.contains(CANARY), "{}", failure.reason);
             }
         }
@@ -209,4 +211,15 @@ fn the_server_is_quoted_about_a_request_for_secrets_and_not_about_its_own_troubl
     };
     assert_eq!([said(403), said(410), said(504)], [CANARY; 3]);
     assert_eq!([said(500), said(502)], [MASKED; 2]);
+}
+
+#[test]
+fn the_items_of_a_page_are_parts_of_its_text() {
+    let items = [config_map("a"), config_map("b")];
+    let body = json!({ "metadata": { "resourceVersion": "7" }, "items": items }).to_string();
+    let text = body.as_bytes().as_ptr_range();
+    let page = Page::parse(body, &ResourceType::of::<ConfigMap>()).unwrap();
+    let found: Vec<&str> = page.items().collect();
+    assert_eq!(found, items.map(|item| item.to_string()));
+    assert!(found.iter().all(|item| text.contains(&item.as_ptr())), "the text is held twice");
 }
