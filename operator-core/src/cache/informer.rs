@@ -21,7 +21,7 @@ use crate::{
 };
 
 use super::{
-    Bounds, ChangeHandler, Error, InformerConfig, OwnWrite, barrier,
+    Bounds, ChangeHandler, Error, Follower, InformerConfig, OwnWrite, barrier,
     engine::{Engine, Held},
     fetch,
     list_watch::{Collection, follow},
@@ -58,6 +58,8 @@ pub struct Sizes {
     pub overlay: usize,
     /// Objects with an own write under way, or whose echo is awaited.
     pub windows: usize,
+    /// Versions of own writes that the watch has not shown yet. However long it is broken, they have a bound.
+    pub awaited: usize,
     /// Distinct values in all indexes together.
     pub index_values: usize,
     /// Objects that exist and can't be decoded.
@@ -132,9 +134,10 @@ impl<K: KubeObject> Informer<K> {
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 
-    /// From now on `follower` is told of every change as well, before the informer's own handler is. Health and what can't
-    /// be decoded is for that one alone. Somebody who comes late is not told of what has been seen before.
-    pub(crate) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
+    /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
+    /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
+    /// it is told.
+    pub(crate) fn also_tell(&self, follower: Arc<dyn Follower>) {
         self.0.engine.also_tell(follower);
     }
 
@@ -339,6 +342,7 @@ impl<K: KubeObject> Informer<K> {
             full: engine.full(),
             overlay: engine.recent(),
             windows: engine.windows(),
+            awaited: engine.awaited(),
             index_values: engine.index_values(),
             undecodable: engine.undecodable().len(),
         }

@@ -136,6 +136,10 @@ impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
         }
     }
 
+    fn on_not_selected(&self, key: &ObjectKey) {
+        self.relation.not_selected(key);
+    }
+
     fn on_health(&self, health: &SourceHealth) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::SourceHealth { controller, source, health });

@@ -68,13 +68,15 @@ impl<K: KubeObject> Engine<K> {
             if let Some(version) = version {
                 let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
                 for (key, last) in ghosts {
+                    self.handlers.gone(&self.name, &key);
                     let kind = ChangeKind::Deleted { last, final_state_unknown: true };
                     self.hand_over(Change { key, kind });
                 }
             }
         }
         if let Some(version) = version {
-            self.hand_over_all(state.overlay.relisted(scope, version));
+            let advanced = state.overlay.relisted(scope, version);
+            self.take_in(state, advanced);
         }
         state.collections[scope.0].synced = true;
         if state.collections.iter().all(|collection| collection.synced) {

@@ -4,6 +4,7 @@ mod fetches;
 mod handlers;
 mod lists;
 mod reads;
+mod writes;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,6 +46,8 @@ pub(super) struct Engine<K: KubeObject> {
     recent: Arc<Recent<K>>,
     indexers: Indexers<K>,
     handlers: Handlers<K>,
+    /// What is asked of the objects that are followed, where that isn't all of them.
+    selector: Option<String>,
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
@@ -55,6 +58,8 @@ struct State<K> {
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, Undecodable>,
+    /// It has been said that something was written that the selector doesn't match.
+    not_selected_told: bool,
     health: SourceHealth,
 }
 
@@ -140,10 +145,12 @@ impl<K: KubeObject> Engine<K> {
             recent: overlay.recent(),
             indexers: Indexers::new(config.indexers.clone()),
             handlers: Handlers::new(handler),
+            selector: selector(config),
             state: Mutex::new(State {
                 overlay,
                 collections,
                 undecodable: BTreeMap::new(),
+                not_selected_told: false,
                 health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
             }),
             scopes,
@@ -169,7 +176,8 @@ impl<K: KubeObject> Engine<K> {
             WatchEvent::Deleted(item) => self.vanished(state, item),
         };
         if let Some(version) = version {
-            self.hand_over_all(state.overlay.advance(scope, version));
+            let advanced = state.overlay.advance(scope, version);
+            self.take_in(state, advanced);
         }
     }
 
@@ -211,7 +219,8 @@ impl<K: KubeObject> Engine<K> {
         let state = &mut *self.state.lock();
         self.store.tidy();
         if let Some(version) = ResourceVersion::parse(version) {
-            self.hand_over_all(state.overlay.advance(scope, version));
+            let advanced = state.overlay.advance(scope, version);
+            self.take_in(state, advanced);
         }
     }
 
@@ -227,48 +236,6 @@ impl<K: KubeObject> Engine<K> {
             state.health = health.clone();
             self.handlers.on_health(&self.name, &health);
         }
-    }
-
-    /// From now on `follower` is told of every change, too.
-    pub(super) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
-        self.handlers.add(follower);
-    }
-
-    /// An own write to `key` starts. Returns the newest known state.
-    pub(super) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.state.lock().overlay.begin(key);
-        self.base(key)
-    }
-
-    /// What an own write starts from: the newest known state, in its minimal form where no more is held.
-    pub(super) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
-    }
-
-    /// An own write that started from `base` was answered.
-    pub(super) fn wrote(&self, key: &ObjectKey, base: Option<&K>, answer: &Arc<K>) {
-        let state = &mut *self.state.lock();
-        let stored = self.store.shown(key);
-        let change = state.overlay.wrote(key, base.and_then(ResourceVersion::of), answer, stored.as_deref());
-        self.hand_over_all(change);
-    }
-
-    /// An own write has ended, in whatever way.
-    pub(super) fn finish_write(&self, key: &ObjectKey) {
-        let state = &mut *self.state.lock();
-        self.hand_over_all(state.overlay.finish(key));
-    }
-
-    /// The answer of a write in the form in which it is kept.
-    pub(super) fn kept(&self, answer: K) -> Arc<K> {
-        Arc::new(self.shape.apply_to_answer(answer))
-    }
-
-    /// Remembers the answer of a write whose echo is to be handed over.
-    pub(super) fn remember(&self, key: &ObjectKey, answer: &Arc<K>) {
-        let state = &mut *self.state.lock();
-        let stored = self.store.shown(key);
-        state.overlay.put(key, answer, stored.as_deref());
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
@@ -295,6 +262,7 @@ impl<K: KubeObject> Engine<K> {
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
             self.indexers.remove(key, &replaced, None);
             state.overlay.deleted(key, ResourceVersion::of(&*replaced));
+            self.handlers.gone(&self.name, key);
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
@@ -303,6 +271,8 @@ impl<K: KubeObject> Engine<K> {
         if let Some(old) = &old {
             self.indexers.remove(key, old, Some(&new));
         }
+        // Before the change causes a run: what others keep about the object is in order then.
+        self.handlers.seen(&self.name, key);
         let initial = listed && !state.collections[scope.0].synced;
         self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));
     }
@@ -322,6 +292,7 @@ impl<K: KubeObject> Engine<K> {
             self.indexers.remove(key, &stored, None);
         }
         state.overlay.deleted(key, version);
+        self.handlers.gone(&self.name, key);
         let kind = ChangeKind::Deleted { last, final_state_unknown };
         self.hand_over(Change { key: key.clone(), kind });
     }
@@ -378,6 +349,16 @@ impl<K: KubeObject> Engine<K> {
             }
             changed.await;
         }
+    }
+}
+
+/// The selectors of an informer, in words.
+fn selector<K: KubeObject>(config: &InformerConfig<K>) -> Option<String> {
+    match (&config.label_selector, &config.field_selector) {
+        (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
+        (Some(labels), None) => Some(format!("labels {labels}")),
+        (None, Some(fields)) => Some(format!("fields {fields}")),
+        (None, None) => None,
     }
 }
 

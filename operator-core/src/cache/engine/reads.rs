@@ -96,6 +96,10 @@ impl<K: KubeObject> Engine<K> {
         self.lock().overlay.windows()
     }
 
+    pub(in crate::cache) fn awaited(&self) -> usize {
+        self.lock().overlay.awaited()
+    }
+
     pub(in crate::cache) fn index_values(&self) -> usize {
         self.indexers.len()
     }

@@ -1,6 +1,8 @@
 //! Tests of the whole module.
 
 mod bounded;
+mod followers;
+mod lists;
 #[cfg(target_os = "linux")]
 mod memory;
 mod model;
