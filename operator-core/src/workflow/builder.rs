@@ -100,7 +100,7 @@ impl<P: KubeObject> Workflow<P> {
         Outline { graph: self.0.graph.clone(), conditions }
     }
 
-    /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
+    /// The rights that its dependents need to write, and its conditions to answer. The right to delete is needed only where the workflow itself deletes:
     /// what the garbage collector removes, and no condition, is not deleted by the operator, unless it is one of several.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
@@ -113,6 +113,7 @@ impl<P: KubeObject> Workflow<P> {
             if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
                 removable.insert(id);
             }
+            access.extend(node.asks.iter().cloned());
             let dependent = &node.dependent;
             let deletes = removable.contains(&id)
                 || dependent.capabilities().needs_cleanup()

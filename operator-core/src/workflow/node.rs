@@ -7,7 +7,7 @@ use super::outline::short_name;
 use crate::{
     dependent::{Dependent, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// Declares a dependent as part of a workflow: what it depends on, and its conditions. JOSDK's `@Dependent`
@@ -22,6 +22,8 @@ pub struct Node<P: KubeObject> {
     pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
     pub(super) sources: Vec<String>,
+    /// The rights that its conditions need.
+    pub(super) asks: Vec<Access>,
     /// The conditions in words, by what they decide.
     words: BTreeMap<ConditionKind, String>,
 }
@@ -37,6 +39,7 @@ impl<P: KubeObject> Node<P> {
             ready: None,
             deleted: None,
             sources: Vec::new(),
+            asks: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -57,6 +60,7 @@ impl<P: KubeObject> Node<P> {
     /// event source runs only while at least one primary has it active. JOSDK's `activationCondition`.
     pub fn activation_condition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::Activation, "active if", &condition);
+        self.asks.extend(condition.access());
         self.activation = Some(Arc::new(condition));
         self
     }
@@ -65,6 +69,7 @@ impl<P: KubeObject> Node<P> {
     /// `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
+        self.asks.extend(condition.access());
         self.precondition = Some(Precondition::RemoveUnless(Arc::new(condition)));
         self
     }
@@ -72,6 +77,7 @@ impl<P: KubeObject> Node<P> {
     /// Stays as it is, with everything that depends on it, until the condition is met. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
+        self.asks.extend(condition.access());
         self.precondition = Some(Precondition::HoldUnless(Arc::new(condition)));
         self
     }
@@ -86,6 +92,7 @@ impl<P: KubeObject> Node<P> {
     /// What depends on it runs once the condition is met. JOSDK's `readyPostcondition`.
     pub fn ready_postcondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReadyPostcondition, "ready when", &condition);
+        self.asks.extend(condition.access());
         self.ready = Some(Arc::new(condition));
         self
     }
@@ -93,6 +100,7 @@ impl<P: KubeObject> Node<P> {
     /// What it depends on is deleted once the condition is met. JOSDK's `deletePostcondition`.
     pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
+        self.asks.extend(condition.access());
         self.deleted = Some(Arc::new(condition));
         self
     }

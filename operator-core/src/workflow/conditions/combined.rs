@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     reconciler::{Context, workflow::ConditionResult},
-    resource::KubeObject,
+    resource::{Access, KubeObject},
     workflow::{Condition, NodeView, condition::Answer},
 };
 
@@ -46,6 +46,10 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for And<A, B>
         let first = self.0.check(node, primary, context).await?;
         if first.is_met() { self.1.check(node, primary, context).await } else { Ok(first) }
     }
+
+    fn access(&self) -> Vec<Access> {
+        [self.0.access(), self.1.access()].concat()
+    }
 }
 
 /// See [`ConditionExt::or`]. The answer is that of the condition that is met; where none is, the reasons of both.
@@ -66,6 +70,10 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for Or<A, B> 
             [first.reason(), second.reason()].into_iter().filter(|reason| !reason.is_empty()).collect();
         Ok(ConditionResult::not_met(reasons.join("; ")))
     }
+
+    fn access(&self) -> Vec<Access> {
+        [self.0.access(), self.1.access()].concat()
+    }
 }
 
 /// See [`ConditionExt::not`]. What the condition says for itself becomes the reason where there is one.
@@ -78,5 +86,9 @@ impl<P: KubeObject, C: Condition<P>> Condition<P> for Not<C> {
         let reason =
             if answer.reason().is_empty() { "a condition is met that must not be" } else { answer.reason() };
         Ok(ConditionResult::when(!answer.is_met(), reason))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        self.0.access()
     }
 }

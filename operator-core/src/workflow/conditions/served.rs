@@ -2,11 +2,19 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
 use crate::{
     reconciler::{Context, workflow::ConditionResult},
-    resource::{KubeObject, ResourceType},
+    resource::{Access, KubeObject, ResourceType},
     workflow::{Condition, NodeView, condition::Answer},
 };
+
+/// What the operator has to be allowed to know what the cluster serves.
+fn to_watch_definitions() -> Access {
+    let resource_type = ResourceType::of::<CustomResourceDefinition>();
+    Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }
+}
 
 /// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
 /// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
@@ -44,6 +52,10 @@ impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
         let (discovery, subscriber) = context.shared().workflows.discovery()?;
         let present = discovery.is_defined(&self.name, subscriber).await?;
         Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
     }
 }
 
@@ -93,10 +105,35 @@ impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
             format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),
         ))
     }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
+    }
 }
 
 impl<K> fmt::Debug for KindServed<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KindServed").field("type", &self.resource_type).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::workflow::conditions::{ConditionExt, Ready};
+
+    #[test]
+    fn the_right_to_watch_definitions_is_asked_for_wherever_the_question_stands() {
+        let access = |condition: &dyn Fn() -> Vec<Access>| {
+            let names = condition().into_iter().map(|right| (right.resource_type.full_name(), right.verbs));
+            names.collect::<Vec<_>>()
+        };
+        let expected = ("customresourcedefinitions.apiextensions.k8s.io".to_owned(), vec!["list", "watch"]);
+        let present = || Condition::<ConfigMap>::access(&CrdPresent::named("routes.example.com"));
+        assert_eq!(access(&present), [expected.clone()]);
+        let served = KindServed::<ConfigMap>::new().not().or(Ready);
+        assert_eq!(access(&|| Condition::<ConfigMap>::access(&served)), [expected]);
     }
 }
