@@ -93,7 +93,13 @@ pub trait ChangeHandler<K>: Send + Sync {
         let _ = key;
     }
 
-    /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read.
+    /// So many objects exist now that can't be decoded, and whose metadata can.
+    fn on_undecodable_objects(&self, objects: usize) {
+        let _ = objects;
+    }
+
+    /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read. The error
+    /// names the field and what is expected there, and none of the object's values.
     fn on_undecodable(&self, key: Option<&ObjectKey>, error: &str) {
         let _ = (key, error);
     }

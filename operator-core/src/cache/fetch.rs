@@ -46,6 +46,6 @@ pub(super) async fn object<K: KubeObject>(
     };
     match decode::object(item.get(), resource_type, shape) {
         Decoded::Object(object) => Ok(Some(object)),
-        Decoded::Undecodable { error, .. } => Err(refused(None, error)),
+        Decoded::Undecodable(undecodable) => Err(refused(None, undecodable.error)),
     }
 }

@@ -319,7 +319,13 @@ impl<K: KubeObject> Informer<K> {
             .collect()
     }
 
-    /// The objects that exist and can't be decoded, with what the decoder says; sorted by key.
+    /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
+    #[must_use]
+    pub fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.0.engine.is_undecodable(key)
+    }
+
+    /// The objects that exist and can't be decoded, each with its field that isn't as expected; sorted by key.
     #[must_use]
     pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         self.0.engine.undecodable()

@@ -25,7 +25,8 @@
 //! - A follower is told of what is stored already, and from then on of each state that is stored, own writes included.
 //! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is
 //!   reported as deleted, then as added.
-//! - An object that can't be decoded is reported and skipped; an older version of it stays. The others go on.
+//! - An object that can't be decoded is reported and skipped; an older version of it stays, with its new metadata where that
+//!   is wanted. The others go on. No text about it holds any of its values.
 //! - Nothing is kept about an object that is gone, nor about one that was written and that the selectors don't match, once
 //!   the watch has passed it.
 //! - What own writes leave behind while a watch is broken has a bound: the newest state of each object that was written,

@@ -109,6 +109,8 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
+        // It must be able to go.
+        config.take_over_metadata = true;
         let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let events = Arc::new(PrimaryEvents {
             unconfirmed: Arc::clone(&unconfirmed),
@@ -136,6 +138,11 @@ impl<P: KubeObject> PrimarySource<P> {
 }
 
 impl<P: KubeObject> PrimarySource<P> {
+    /// Whether the primary can't be decoded as it is now: its last state that could be is not what anybody wants any more.
+    pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
+        self.informer.is_undecodable(primary)
+    }
+
     /// What is known of `primary` may not be what there is: its next run is to look.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         self.unconfirmed.note(primary);
@@ -201,6 +208,11 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.unconfirmed.leftovers(exists)
+    }
+
+    fn on_undecodable_objects(&self, objects: usize) {
+        let controller = &*self.controller;
+        self.observers.observe(&Observation::UndecodableObjects { controller, source: NAME, objects });
     }
 
     fn on_silent_watch(&self) {

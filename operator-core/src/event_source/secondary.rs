@@ -149,6 +149,11 @@ impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
         self.relation.leftovers(exists)
     }
 
+    fn on_undecodable_objects(&self, objects: usize) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
+    }
+
     fn on_silent_watch(&self) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::WatchReplaced { controller, source });

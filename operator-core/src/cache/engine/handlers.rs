@@ -72,6 +72,10 @@ impl<K: Clone> Handlers<K> {
         guarded(informer, || self.main.on_not_selected(key));
     }
 
+    pub(super) fn on_undecodable_objects(&self, informer: &str, objects: usize) {
+        guarded(informer, || self.main.on_undecodable_objects(objects));
+    }
+
     pub(super) fn on_undecodable(&self, informer: &str, key: Option<&ObjectKey>, error: &str) {
         guarded(informer, || self.main.on_undecodable(key, error));
     }

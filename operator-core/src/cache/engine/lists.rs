@@ -22,12 +22,12 @@ impl<K: KubeObject> Engine<K> {
                 listing.keys.insert(key.clone());
                 self.applied(state, scope, &key, object, true);
             }
-            Decoded::Undecodable { key, version, error } => {
-                match &key {
+            Decoded::Undecodable(undecodable) => {
+                match &undecodable.key {
                     Some(key) => listing.keys.insert(key.clone()),
                     None => mem::replace(&mut listing.blind, true),
                 };
-                self.not_decoded(state, key, version, error);
+                self.not_decoded(state, scope, undecodable, true);
             }
         }
     }
@@ -42,7 +42,7 @@ impl<K: KubeObject> Engine<K> {
                     listing.keys.remove(&key);
                 }
                 // The collection isn't there yet: objects with lower versions may still be shown.
-                self.vanished(state, item);
+                self.vanished(state, scope, item);
             }
         }
     }
@@ -57,6 +57,7 @@ impl<K: KubeObject> Engine<K> {
             state
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
+            self.count_undecodable(state);
             for key in self.store.shown_keys() {
                 if self.scopes.of(&key) == Some(scope)
                     && !listing.keys.contains(&key)

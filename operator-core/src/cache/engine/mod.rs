@@ -4,6 +4,7 @@ mod fetches;
 mod handlers;
 mod lists;
 mod reads;
+mod undecodable;
 mod writes;
 
 use std::{
@@ -11,7 +12,7 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -26,6 +27,8 @@ use crate::{
 use handlers::Handlers;
 
 pub(super) use fetches::Held;
+use undecodable::Known;
+pub(super) use undecodable::Undecodable;
 
 use super::{
     Change, ChangeHandler, ChangeKind, InformerConfig,
@@ -48,6 +51,10 @@ pub(super) struct Engine<K: KubeObject> {
     handlers: Handlers<K>,
     /// What is asked of the objects that are followed, where that isn't all of them.
     selector: Option<String>,
+    /// Of what can't be decoded any more, the metadata is taken over.
+    takes_metadata: bool,
+    /// How many objects exist and can't be decoded.
+    undecodable: AtomicUsize,
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
@@ -57,7 +64,7 @@ struct State<K> {
     overlay: Overlay<K>,
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
-    undecodable: BTreeMap<ObjectKey, Undecodable>,
+    undecodable: BTreeMap<ObjectKey, Known>,
     /// It has been said that something was written that the selector doesn't match.
     not_selected_told: bool,
     health: SourceHealth,
@@ -79,25 +86,13 @@ struct Listing {
     blind: bool,
 }
 
-struct Undecodable {
-    version: Option<String>,
-    error: String,
-}
-
 /// An object as it came from the server.
 #[derive(Debug)]
 pub(super) enum Decoded<K> {
     /// It was understood, and is in the form in which objects are kept.
     Object(K),
     /// It wasn't.
-    Undecodable {
-        /// Its key, where its metadata could be read.
-        key: Option<ObjectKey>,
-        /// Its version, where its metadata could be read.
-        version: Option<String>,
-        /// What the decoder says.
-        error: String,
-    },
+    Undecodable(Undecodable),
 }
 
 impl<K: KubeObject> Decoded<K> {
@@ -105,9 +100,17 @@ impl<K: KubeObject> Decoded<K> {
     fn key(&self) -> Option<ObjectKey> {
         match self {
             Self::Object(object) => Some(ObjectKey::of(object)),
-            Self::Undecodable { key, .. } => key.clone(),
+            Self::Undecodable(undecodable) => undecodable.key.clone(),
         }
     }
+}
+
+/// How an object was seen.
+struct Sighting {
+    /// By a list, not by a watch.
+    listed: bool,
+    /// What was said of it so far doesn't count: it could not be decoded.
+    is_news: bool,
 }
 
 /// What a watch says of an object.
@@ -146,6 +149,8 @@ impl<K: KubeObject> Engine<K> {
             indexers: Indexers::new(config.indexers.clone()),
             handlers: Handlers::new(handler),
             selector: selector(config),
+            takes_metadata: config.take_over_metadata,
+            undecodable: AtomicUsize::new(0),
             state: Mutex::new(State {
                 overlay,
                 collections,
@@ -168,12 +173,12 @@ impl<K: KubeObject> Engine<K> {
                 self.applied(state, scope, &ObjectKey::of(&object), object, false);
                 version
             }
-            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                self.not_decoded(state, key, version, error);
-                parsed
+            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
+                let version = undecodable.version();
+                self.not_decoded(state, scope, undecodable, false);
+                version
             }
-            WatchEvent::Deleted(item) => self.vanished(state, item),
+            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
         };
         if let Some(version) = version {
             let advanced = state.overlay.advance(scope, version);
@@ -182,7 +187,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// A watch said that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut State<K>, item: Decoded<K>) -> Option<ResourceVersion> {
+    fn vanished(&self, state: &mut State<K>, scope: ScopeIndex, item: Decoded<K>) -> Option<ResourceVersion> {
         match item {
             Decoded::Object(object) => {
                 let version = ResourceVersion::of(&object);
@@ -197,19 +202,17 @@ impl<K: KubeObject> Engine<K> {
                 }
                 version
             }
-            Decoded::Undecodable { key, version, error } => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                match key.as_ref().and_then(|key| self.store.shown(key).map(|stored| (key, stored))) {
-                    Some((key, stored)) => self.removed(state, key, parsed, stored, true),
-                    None => match &key {
-                        Some(key) => {
-                            state.undecodable.remove(key);
-                            state.overlay.deleted(key, parsed);
-                        }
-                        None => self.not_decoded(state, key, version, error),
-                    },
+            Decoded::Undecodable(undecodable) => {
+                let version = undecodable.version();
+                match undecodable.key.clone().map(|key| (self.store.shown(&key), key)) {
+                    Some((Some(stored), key)) => self.removed(state, &key, version, stored, true),
+                    Some((None, key)) => {
+                        self.can_be_decoded(state, &key);
+                        state.overlay.deleted(&key, version);
+                    }
+                    None => self.not_decoded(state, scope, undecodable, false),
                 }
-                parsed
+                version
             }
         }
     }
@@ -244,11 +247,23 @@ impl<K: KubeObject> Engine<K> {
 
     /// An object exists in this state.
     fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: &ObjectKey, object: K, listed: bool) {
+        let is_news = self.can_be_decoded(state, key);
+        self.exists(state, scope, key, object, Sighting { listed, is_news });
+    }
+
+    /// The same, whether all of it could be decoded or only its metadata.
+    fn exists(
+        &self,
+        state: &mut State<K>,
+        scope: ScopeIndex,
+        key: &ObjectKey,
+        object: K,
+        Sighting { listed, is_news }: Sighting,
+    ) {
         let new = Arc::new(object);
-        state.undecodable.remove(key);
         let mut old = self.store.shown(key);
         if let Some(stored) = &old {
-            if stored.meta().resource_version == new.meta().resource_version {
+            if stored.meta().resource_version == new.meta().resource_version && !is_news {
                 return;
             }
             // A watch may repeat itself after it was resumed; a list is always the newest word.
@@ -274,6 +289,8 @@ impl<K: KubeObject> Engine<K> {
         // Before the change causes a run: what others keep about the object is in order then.
         self.handlers.seen(&self.name, key);
         let initial = listed && !state.collections[scope.0].synced;
+        // What it was when nobody could understand it is nothing to compare it with.
+        let old = old.filter(|_| !is_news);
         self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));
     }
 
@@ -286,7 +303,7 @@ impl<K: KubeObject> Engine<K> {
         last: Arc<K>,
         final_state_unknown: bool,
     ) {
-        state.undecodable.remove(key);
+        self.can_be_decoded(state, key);
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
             self.indexers.remove(key, &stored, None);
@@ -295,30 +312,6 @@ impl<K: KubeObject> Engine<K> {
         self.handlers.gone(&self.name, key);
         let kind = ChangeKind::Deleted { last, final_state_unknown };
         self.hand_over(Change { key: key.clone(), kind });
-    }
-
-    /// An object exists, and can't be decoded. An older version of it stays where it is.
-    fn not_decoded(
-        &self,
-        state: &mut State<K>,
-        key: Option<ObjectKey>,
-        version: Option<String>,
-        error: String,
-    ) {
-        let known = key.as_ref().and_then(|key| state.undecodable.get(key));
-        if known.is_some_and(|known| known.version == version) {
-            return;
-        }
-        tracing::warn!(
-            informer = self.name,
-            object = key.as_ref().map(tracing::field::display),
-            error,
-            "an object can't be decoded and is skipped"
-        );
-        self.handlers.on_undecodable(&self.name, key.as_ref(), &error);
-        if let Some(key) = key {
-            state.undecodable.insert(key, Undecodable { version, error });
-        }
     }
 
     fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<K>>) {

@@ -2,13 +2,14 @@
 
 use std::{any::Any, borrow::Cow, collections::BTreeMap, ops::Range};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     cache::{
-        engine::{Decoded, WatchEvent},
+        engine::{Decoded, Undecodable, WatchEvent},
         shape::Shape,
     },
     resource::{Cluster, KubeObject, ObjectKey, ResourceType},
@@ -16,7 +17,8 @@ use crate::{
 
 use super::{
     failure::Failure,
-    managed_fields::{self, range_within},
+    managed_fields::{self, Cut, range_within},
+    unreadable,
 };
 
 /// A page of a list, its items not looked into yet. The text of each of them is that of the body.
@@ -93,8 +95,10 @@ pub(in crate::cache) fn object<K: KubeObject>(
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
+    // Looked at again only where something is wrong.
+    let cut = || managed_fields::cut(item, shape.own_managers());
     let decoded = typed(item, shape.own_managers())
-        .map_err(|error| resource_type.masked(error))
+        .map_err(|error| resource_type.masked(unreadable::words(&cut().text, &error)))
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
             shape.apply(object)
@@ -107,8 +111,12 @@ pub(in crate::cache) fn object<K: KubeObject>(
         Ok(object) => Decoded::Object(object),
         Err(error) => {
             let identity = Identity::of(item);
-            let key = identity.as_ref().and_then(Identity::key);
-            Decoded::Undecodable { key, version: identity.and_then(Identity::version), error }
+            Decoded::Undecodable(Undecodable {
+                key: identity.as_ref().and_then(Identity::key),
+                version: identity.and_then(Identity::version),
+                meta: metadata(cut()).map(Box::new),
+                error,
+            })
         }
     }
 }
@@ -123,6 +131,16 @@ pub(crate) fn typed<K: KubeObject>(
     object.meta_mut().managed_fields = cut.own;
     // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
     Ok(object.clone())
+}
+
+/// The metadata alone of an object that can't be decoded as a whole.
+fn metadata(object: Cut<'_>) -> Option<ObjectMeta> {
+    #[derive(Deserialize)]
+    struct Object {
+        metadata: ObjectMeta,
+    }
+    let Object { metadata } = serde_json::from_str(&object.text).ok()?;
+    Some(ObjectMeta { managed_fields: object.own, ..metadata })
 }
 
 /// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
@@ -173,7 +191,7 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
         let decoded = object(raw.object.get(), resource_type, shape);
         let version = match &decoded {
             Decoded::Object(object) => object.meta().resource_version.clone(),
-            Decoded::Undecodable { version, .. } => version.clone(),
+            Decoded::Undecodable(undecodable) => undecodable.version.clone(),
         };
         Line::Event(wrap(decoded), version)
     };

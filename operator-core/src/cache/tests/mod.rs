@@ -13,5 +13,6 @@ mod selectors;
 mod server;
 mod streaming;
 mod trouble;
+mod undecodable;
 mod watching;
 mod windows;
