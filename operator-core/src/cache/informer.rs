@@ -67,7 +67,8 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// An informer that has not started yet. `client` is the one for reads; `handler` is told of every change.
+    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which falls
+    /// silent, as those of [`Clients`](crate::client::Clients) do; `handler` is told of every change.
     #[must_use]
     pub fn new(
         config: InformerConfig<K>,

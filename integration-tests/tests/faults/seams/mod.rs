@@ -4,6 +4,7 @@
 //! Each test has a server of its own, inside the process and in virtual time, and an operator whose settings are the default
 //! ones where the test isn't about them.
 
+mod lists;
 mod sources;
 mod undecodable;
 

@@ -130,10 +130,10 @@ mod tests {
             let names = condition().into_iter().map(|right| (right.resource_type.full_name(), right.verbs));
             names.collect::<Vec<_>>()
         };
-        let expected = ("customresourcedefinitions.apiextensions.k8s.io".to_owned(), vec!["list", "watch"]);
+        let expected = [("customresourcedefinitions.apiextensions.k8s.io".to_owned(), vec!["list", "watch"])];
         let present = || Condition::<ConfigMap>::access(&CrdPresent::named("routes.example.com"));
-        assert_eq!(access(&present), [expected.clone()]);
+        assert_eq!(access(&present), expected);
         let served = KindServed::<ConfigMap>::new().not().or(Ready);
-        assert_eq!(access(&|| Condition::<ConfigMap>::access(&served)), [expected]);
+        assert_eq!(access(&|| Condition::<ConfigMap>::access(&served)), expected);
     }
 }
