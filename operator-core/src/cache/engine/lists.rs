@@ -57,7 +57,6 @@ impl<K: KubeObject> Engine<K> {
             state
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            self.count_undecodable(state);
             for key in self.store.shown_keys() {
                 if self.scopes.of(&key) == Some(scope)
                     && !listing.keys.contains(&key)
@@ -79,6 +78,7 @@ impl<K: KubeObject> Engine<K> {
             let advanced = state.overlay.relisted(scope, version);
             self.take_in(state, advanced);
         }
+        self.count_undecodable(state);
         state.collections[scope.0].synced = true;
         if state.collections.iter().all(|collection| collection.synced) {
             self.set_synced();

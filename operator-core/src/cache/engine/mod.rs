@@ -65,6 +65,8 @@ struct State<K> {
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, Known>,
+    /// How many of them the handler was told of last.
+    undecodable_told: Option<usize>,
     /// It has been said that something was written that the selector doesn't match.
     not_selected_told: bool,
     health: SourceHealth,
@@ -155,6 +157,7 @@ impl<K: KubeObject> Engine<K> {
                 overlay,
                 collections,
                 undecodable: BTreeMap::new(),
+                undecodable_told: None,
                 not_selected_told: false,
                 health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
             }),

@@ -80,10 +80,11 @@ impl<K: KubeObject> Engine<K> {
         could_not && self.takes_metadata
     }
 
-    /// Tells how many there are, where that has changed.
-    pub(super) fn count_undecodable(&self, state: &State<K>) {
+    /// Tells how many there are, where that has changed or was never told.
+    pub(super) fn count_undecodable(&self, state: &mut State<K>) {
         let objects = state.undecodable.len();
-        if self.undecodable.swap(objects, Ordering::AcqRel) != objects {
+        if state.undecodable_told.replace(objects) != Some(objects) {
+            self.undecodable.store(objects, Ordering::Release);
             self.handlers.on_undecodable_objects(&self.name, objects);
         }
     }

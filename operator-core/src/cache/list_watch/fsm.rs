@@ -152,8 +152,7 @@ pub(super) struct Fsm {
     failures: u32,
     /// Expired versions since the watch last showed something.
     expired: u32,
-    /// Whether the next list may come in pages. Not the one after a list whose pages expired before its end: it may never
-    /// end. If that one can't come in one piece either, pages are tried again.
+    /// Whether the next list may come in pages. Not after one whose pages expired before its end, unless one piece failed.
     paged: bool,
 }
 
