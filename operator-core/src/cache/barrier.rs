@@ -41,12 +41,12 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
     let mut continue_token = None;
     loop {
         let body = fetch(collection, collection.list_metadata(continue_token)?).await?;
-        let page = Page::parse(&body, &collection.resource_type)?;
+        let page = Page::parse(body, &collection.resource_type)?;
         // All pages show the state as of the first one.
         list_version = list_version.or_else(|| page.version());
         continue_token = page.continue_token();
-        for item in page.into_items() {
-            if let Some(identity) = Identity::of(&item)
+        for item in page.items() {
+            if let Some(identity) = Identity::of(item)
                 && let Some(key) = identity.key()
                 && let Some(version) = identity.version()
             {

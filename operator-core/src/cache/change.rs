@@ -87,8 +87,33 @@ pub trait ChangeHandler<K>: Send + Sync {
         0
     }
 
-    /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read.
+    /// An object that was written by the operator itself is not among those that are followed, as the selectors don't match
+    /// it: no change of it will be told.
+    fn on_not_selected(&self, key: &ObjectKey) {
+        let _ = key;
+    }
+
+    /// So many objects exist now that can't be decoded, and whose metadata can.
+    fn on_undecodable_objects(&self, objects: usize) {
+        let _ = objects;
+    }
+
+    /// An object couldn't be decoded and is skipped. `key` is unknown when not even its metadata could be read. The error
+    /// names the field and what is expected there, and none of the object's values.
     fn on_undecodable(&self, key: Option<&ObjectKey>, error: &str) {
         let _ = (key, error);
     }
+}
+
+/// Is told which objects an informer stores, by itself or as the echo of an own write: for those who keep something about
+/// each of them. Called in order, under the informer's lock, like a [`ChangeHandler`], and before that one.
+pub(crate) trait Follower: Send + Sync {
+    /// It is stored in a new state.
+    fn seen(&self, key: &ObjectKey);
+
+    /// It is gone. One that was replaced under its name is first gone, then seen.
+    fn gone(&self, key: &ObjectKey);
+
+    /// Nobody is told any more.
+    fn has_ended(&self) -> bool;
 }

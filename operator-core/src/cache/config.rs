@@ -55,6 +55,10 @@ pub struct InformerConfig<K: KubeObject> {
     /// version, generation, owners, finalizers and mark for deletion are restored afterwards. JOSDK's
     /// `TransformingItemStore`.
     pub transform: Option<Transform<K>>,
+    /// Of an object that is known and can't be decoded any more, take over the metadata: its mark for deletion, finalizers
+    /// and version; the rest stays as it was decoded last. It is handed over like any change. By default an older state
+    /// stays as a whole.
+    pub take_over_metadata: bool,
     /// Indexes by name. JOSDK's `addIndexers`.
     pub indexers: BTreeMap<String, Indexer<K>>,
 }
@@ -75,6 +79,7 @@ impl<K: KubeObject> InformerConfig<K> {
             watch_timeout: Duration::from_secs(90),
             own_managers: Vec::new(),
             transform: None,
+            take_over_metadata: false,
             indexers: BTreeMap::new(),
         }
     }
@@ -105,6 +110,7 @@ impl<K: KubeObject> fmt::Debug for InformerConfig<K> {
             .field("watch_timeout", &self.watch_timeout)
             .field("own_managers", &self.own_managers)
             .field("transform", &self.transform.is_some())
+            .field("take_over_metadata", &self.take_over_metadata)
             .field("indexers", &self.indexers.keys())
             .finish()
     }

@@ -44,8 +44,8 @@ pub(super) async fn object<K: KubeObject>(
             return Err(refused(None, format!("the answer is no object: {error}")));
         }
     };
-    match decode::object(&item, resource_type, shape) {
+    match decode::object(item.get(), resource_type, shape) {
         Decoded::Object(object) => Ok(Some(object)),
-        Decoded::Undecodable { error, .. } => Err(refused(None, error)),
+        Decoded::Undecodable(undecodable) => Err(refused(None, undecodable.error)),
     }
 }

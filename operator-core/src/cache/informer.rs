@@ -21,7 +21,7 @@ use crate::{
 };
 
 use super::{
-    Bounds, ChangeHandler, Error, InformerConfig, OwnWrite, barrier,
+    Bounds, ChangeHandler, Error, Follower, InformerConfig, OwnWrite, barrier,
     engine::{Engine, Held},
     fetch,
     list_watch::{Collection, follow},
@@ -58,6 +58,8 @@ pub struct Sizes {
     pub overlay: usize,
     /// Objects with an own write under way, or whose echo is awaited.
     pub windows: usize,
+    /// Versions of own writes that the watch has not shown yet. However long it is broken, they have a bound.
+    pub awaited: usize,
     /// Distinct values in all indexes together.
     pub index_values: usize,
     /// Objects that exist and can't be decoded.
@@ -65,7 +67,8 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// An informer that has not started yet. `client` is the one for reads; `handler` is told of every change.
+    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which falls
+    /// silent, as those of [`Clients`](crate::client::Clients) do; `handler` is told of every change.
     #[must_use]
     pub fn new(
         config: InformerConfig<K>,
@@ -132,9 +135,10 @@ impl<K: KubeObject> Informer<K> {
         Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
     }
 
-    /// From now on `follower` is told of every change as well, before the informer's own handler is. Health and what can't
-    /// be decoded is for that one alone. Somebody who comes late is not told of what has been seen before.
-    pub(crate) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
+    /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
+    /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
+    /// it is told.
+    pub(crate) fn also_tell(&self, follower: Arc<dyn Follower>) {
         self.0.engine.also_tell(follower);
     }
 
@@ -316,7 +320,13 @@ impl<K: KubeObject> Informer<K> {
             .collect()
     }
 
-    /// The objects that exist and can't be decoded, with what the decoder says; sorted by key.
+    /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
+    #[must_use]
+    pub fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.0.engine.is_undecodable(key)
+    }
+
+    /// The objects that exist and can't be decoded, each with its field that isn't as expected; sorted by key.
     #[must_use]
     pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         self.0.engine.undecodable()
@@ -339,6 +349,7 @@ impl<K: KubeObject> Informer<K> {
             full: engine.full(),
             overlay: engine.recent(),
             windows: engine.windows(),
+            awaited: engine.awaited(),
             index_values: engine.index_values(),
             undecodable: engine.undecodable().len(),
         }

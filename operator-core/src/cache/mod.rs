@@ -22,10 +22,15 @@
 //!   deletion was seen doesn't come back through a late answer.
 //! - The echo of an own write is not handed to the handler. A foreign change always is, by itself or as part of a later
 //!   one; so is every deletion, every mark for deletion, and whatever a list found after a gap.
+//! - A follower is told of what is stored already, and from then on of each state that is stored, own writes included.
 //! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is
 //!   reported as deleted, then as added.
-//! - An object that can't be decoded is reported and skipped; an older version of it stays. The others go on.
-//! - Nothing is kept about an object that is gone.
+//! - An object that can't be decoded is reported and skipped; an older version of it stays, with its new metadata where that
+//!   is wanted. The others go on. No text about it holds any of its values.
+//! - Nothing is kept about an object that is gone, nor about one that was written and that the selectors don't match, once
+//!   the watch has passed it.
+//! - What own writes leave behind while a watch is broken has a bound: the newest state of each object that was written,
+//!   and ten thousand versions of a collection; the echo of an older one counts as foreign.
 //! - A list that was cut, in pages or as a stream, counts for nothing: no object is deleted by it, and nobody is told that
 //!   the informer is synced.
 //! - A bounded informer ([`Informer::bounded`]) tells the same changes in the same order as an unbounded one, though the
@@ -67,6 +72,7 @@ mod shape;
 mod tests;
 
 pub use bounds::Bounds;
+pub(crate) use change::Follower;
 pub use change::{Change, ChangeHandler, ChangeKind};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;

@@ -1,13 +1,13 @@
-//! A deadline for every request that is expected to end.
+//! A deadline for every request that is expected to end: for its whole answer, or for the silence between its parts.
 
 use std::{
     task::{Context, Poll},
     time::Duration,
 };
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use http::{Request, Response, header};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
 use tower::{BoxError, Layer, Service};
 
@@ -18,15 +18,26 @@ use super::ResponseBody;
 #[error("no complete answer within {} s", .0.as_secs())]
 pub(crate) struct DeadlineElapsed(Duration);
 
-/// Adds the deadline to a service.
+/// The server, or something on the way to it, has stopped in the middle of an answer, or before its beginning.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer, or no further part of one, for {} s", .0.as_secs())]
+pub(crate) struct SilenceElapsed(Duration);
+
+/// Marks a request whose answer may be long, as a list's: it isn't over as long as more of it comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LongAnswer;
+
+/// Adds the deadlines to a service.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeadlineLayer {
     deadline: Duration,
+    silence: Duration,
 }
 
 impl DeadlineLayer {
-    pub(super) fn new(deadline: Duration) -> Self {
-        Self { deadline }
+    /// `deadline` is for whole answers, `silence` for what is marked as a [`LongAnswer`].
+    pub(super) fn new(deadline: Duration, silence: Duration) -> Self {
+        Self { deadline, silence }
     }
 }
 
@@ -34,15 +45,15 @@ impl<S> Layer<S> for DeadlineLayer {
     type Service = Deadline<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Deadline { inner, deadline: self.deadline }
+        Deadline { inner, deadlines: *self }
     }
 }
 
-/// A service whose answers arrive completely within the deadline, or not at all.
+/// A service whose answers arrive completely within the deadline, or not at all; long ones part by part.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline<S> {
     inner: S,
-    deadline: Duration,
+    deadlines: DeadlineLayer,
 }
 
 /// Watches, followed logs and upgraded connections have no end of their own.
@@ -67,12 +78,19 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let endless = is_endless(&request);
+        let (endless, long) = (is_endless(&request), request.extensions().get::<LongAnswer>().is_some());
         let answer = self.inner.call(request).map(|answer| answer.map_err(Into::into));
         if endless {
             return answer.boxed();
         }
-        let deadline = self.deadline;
+        let DeadlineLayer { deadline, silence } = self.deadlines;
+        if long {
+            return async move {
+                let answer = tokio::time::timeout(silence, answer).await;
+                Ok(answer.map_err(|_| SilenceElapsed(silence))??.map(|body| without_silence(body, silence)))
+            }
+            .boxed();
+        }
         async move {
             let complete = async move {
                 // The body is read here, because a connection that stalls in the middle of it is as silent as one that
@@ -90,11 +108,22 @@ where
     }
 }
 
+/// A body that fails when no part of it comes for so long.
+fn without_silence(body: ResponseBody, silence: Duration) -> ResponseBody {
+    let parts = stream::unfold(Some(BodyStream::new(body)), move |body| async move {
+        let mut body = body?;
+        match tokio::time::timeout(silence, body.next()).await {
+            Ok(part) => part.map(|part| (part, Some(body))),
+            Err(_) => Some((Err(SilenceElapsed(silence).into()), None)),
+        }
+    });
+    StreamBody::new(parts).boxed_unsync()
+}
+
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use futures::stream;
-    use http_body_util::{Full, StreamBody};
+    use http_body_util::Full;
     use tower::{ServiceExt, service_fn};
 
     use super::*;
@@ -105,13 +134,57 @@ mod tests {
 
     fn stalled() -> ResponseBody {
         let first = Ok::<_, BoxError>(http_body::Frame::data(Bytes::from_static(b"{")));
-        StreamBody::new(futures::StreamExt::chain(stream::iter([first]), stream::pending())).boxed_unsync()
+        StreamBody::new(stream::iter([first]).chain(stream::pending())).boxed_unsync()
+    }
+
+    fn layer() -> DeadlineLayer {
+        DeadlineLayer::new(Duration::from_secs(30), Duration::from_secs(60))
+    }
+
+    /// A part of the body each 40 seconds, so many in all.
+    fn slow(parts: usize) -> ResponseBody {
+        let parts = stream::iter(0..parts).then(|_| async {
+            tokio::time::sleep(Duration::from_secs(40)).await;
+            Ok::<_, BoxError>(http_body::Frame::data(Bytes::from_static(b"x")))
+        });
+        StreamBody::new(parts).boxed_unsync()
+    }
+
+    fn long(uri: &str) -> Request<Body> {
+        let mut request = get(uri);
+        request.extensions_mut().insert(LongAnswer);
+        request
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_answer_ends_by_silence_alone() {
+        let before = tokio::time::Instant::now();
+        let service = layer().layer(service_fn(async |_| {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            Ok::<_, BoxError>(Response::new(slow(10)))
+        }));
+        let answer = service.oneshot(long("/api/v1/pods")).await.expect("an answer");
+        assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes().len(), 10);
+        assert_eq!(before.elapsed(), Duration::from_secs(450));
+
+        let service = layer().layer(service_fn(async |_| Ok::<_, BoxError>(Response::new(stalled()))));
+        let before = tokio::time::Instant::now();
+        let answer = service.oneshot(long("/api/v1/pods")).await.expect("its beginning");
+        let error = answer.into_body().collect().await.expect_err("nothing more comes");
+        assert!(error.is::<SilenceElapsed>(), "{error}");
+        assert_eq!(before.elapsed(), Duration::from_secs(60));
+
+        let never =
+            service_fn(async |_| std::future::pending::<Result<Response<ResponseBody>, BoxError>>().await);
+        let before = tokio::time::Instant::now();
+        let error = layer().layer(never).oneshot(long("/api/v1/pods")).await.expect_err("no answer comes");
+        assert!(error.is::<SilenceElapsed>(), "{error}");
+        assert_eq!(before.elapsed(), Duration::from_secs(60));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_stalls_in_its_body_is_given_up() {
-        let service = DeadlineLayer::new(Duration::from_secs(30))
-            .layer(service_fn(async |_| Ok::<_, BoxError>(Response::new(stalled()))));
+        let service = layer().layer(service_fn(async |_| Ok::<_, BoxError>(Response::new(stalled()))));
         let before = tokio::time::Instant::now();
         let error = service.oneshot(get("/api/v1/pods")).await.expect_err("the deadline is over");
         assert!(error.is::<DeadlineElapsed>(), "{error}");
@@ -120,7 +193,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_has_no_deadline() {
-        let service = DeadlineLayer::new(Duration::from_secs(30)).layer(service_fn(async |_| {
+        let service = layer().layer(service_fn(async |_| {
             tokio::time::sleep(Duration::from_secs(600)).await;
             Ok::<_, BoxError>(Response::new(stalled()))
         }));
@@ -131,8 +204,8 @@ mod tests {
     async fn a_complete_answer_passes() {
         let body =
             || BodyExt::map_err(Full::new(Bytes::from_static(b"{}")), |never| match never {}).boxed_unsync();
-        let service = DeadlineLayer::new(Duration::from_secs(30))
-            .layer(service_fn(move |_| async move { Ok::<_, BoxError>(Response::new(body())) }));
+        let service =
+            layer().layer(service_fn(move |_| async move { Ok::<_, BoxError>(Response::new(body())) }));
         let answer = service.oneshot(get("/api/v1/pods")).await.expect("an answer");
         assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "{}");
     }

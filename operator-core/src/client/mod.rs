@@ -14,8 +14,8 @@
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
 //!   answered with 504 but took effect, such a repetition is a second write.
-//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error. Where there
-//!   is a budget, the time of a request of `direct` begins when the budget lets it go, so that a write that was never sent
+//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error; a list ends
+//!   when it was silent for [`LIST_SILENCE`]. Where there is a budget, the time of a request of `direct` begins when the budget lets it go, so that a write that was never sent
 //!   doesn't end like one whose outcome is unknown.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
@@ -60,6 +60,7 @@ pub(crate) use answer::{exchange, is_end_of};
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;
+pub(crate) use deadline::LongAnswer;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
@@ -70,8 +71,12 @@ use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 
-/// How long any request but a watch may take, the reading of its answer included.
+/// How long any request but a watch or a list may take, the reading of its answer included.
 pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a list may be silent, before its answer begins and in the middle of it. As long as more comes it may take as
+/// long as it needs: of many objects there is much to say.
+pub const LIST_SILENCE: Duration = Duration::from_secs(60);
 
 /// The body of an answer on its way through the layers.
 pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
@@ -158,7 +163,8 @@ impl Clients {
         term: Option<Term>,
     ) -> Result<Self, Error> {
         let clock = environment.clock();
-        let (deadline, fence) = (DeadlineLayer::new(REQUEST_DEADLINE), Fence::new(term, *clock));
+        let (deadline, fence) =
+            (DeadlineLayer::new(REQUEST_DEADLINE, LIST_SILENCE), Fence::new(term, *clock));
         let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
         // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
         let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);

@@ -16,6 +16,7 @@ use crate::{
     event_source::{ConditionalSources, EventSource},
     observe::{Observation, Observers, SourceHealth},
     processor::{Processor, Snapshot},
+    resource::ObjectKey,
 };
 
 /// Tasks that end when this is dropped, and conditional sources that start and stop theirs themselves.
@@ -114,6 +115,21 @@ impl RunningController {
         let all = self.sources.iter().chain(&conditional);
         let all = all.map(|source| (source.name().to_owned(), source.health()));
         all.filter(|(_, health)| *health != SourceHealth::Healthy).collect()
+    }
+
+    /// The objects that can't be decoded, by source, each with its field that isn't as expected.
+    pub(crate) fn undecodable(&self) -> Vec<(String, ObjectKey, String)> {
+        let conditional = self.conditional.running();
+        let all = self.sources.iter().chain(&conditional);
+        let of = |source: &Arc<dyn EventSource>| {
+            let name = source.name().to_owned();
+            source
+                .undecodable()
+                .into_iter()
+                .map(move |(key, error)| (name.clone(), key, error))
+                .collect::<Vec<_>>()
+        };
+        all.flat_map(of).collect()
     }
 
     /// What doesn't work any more because its task has ended, by a panic. Only a new start brings it back.

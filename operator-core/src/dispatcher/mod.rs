@@ -7,6 +7,7 @@
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
 //!   │    └─ workflow's cleanup, cleanup ─ all agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
 //!   └─ alive
+//!        ├─ can't be decoded ────────────────────────────────────▶ Success: nothing to do
 //!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
 //!        ├─ workflow, unless it is invoked explicitly
 //!        └─ reconcile ─▶ patch of object and status ─────────────▶ Success
@@ -17,6 +18,7 @@
 //! - User code that panics makes a failed run, nothing more.
 //! - A run that is dropped at any await leaves nothing behind: windows, gauges and spans are guards.
 //! - A primary that goes, or is replaced, while it is being worked on ends the run without an error.
+//! - A primary that can't be decoded any more is not reconciled; it is cleaned up with its last state that could be.
 //! - With a deadline, a run that passes it is dropped, counts as failed and is retried; the writing of its error status has
 //!   the same time once more.
 //!
@@ -157,6 +159,10 @@ impl<R: Reconciler> Dispatcher<R> {
                 // Others still hold the object; its end is theirs to wait for.
                 _ => Ok(Done::Nothing),
             };
+        }
+        // Its state is one from before: nobody wants that any more. It is reconciled when it can be decoded again.
+        if self.shared.primary.is_undecodable(context.primary_key()) {
+            return Ok(Done::Nothing);
         }
         let mut primary = primary;
         if let Some(finalizer) = finalizer

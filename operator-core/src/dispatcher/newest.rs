@@ -26,6 +26,10 @@ pub(super) async fn live_if_in_doubt<P: KubeObject>(
 ) -> Result<Option<Arc<P>>, operations::Error> {
     let Some(known) = known else { return Ok(None) };
     let source = &shared.primary;
+    // The live state couldn't be decoded either.
+    if source.is_undecodable(&run.key) {
+        return Ok(Some(known));
+    }
     // A primary that is known to be going waits for the end of what it owns anyway.
     if run.causes.include_owned_gone() && known.meta().deletion_timestamp.is_none() {
         source.doubt(&run.key);

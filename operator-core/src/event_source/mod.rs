@@ -149,6 +149,11 @@ pub trait EventSource: Send + Sync {
         SourceHealth::Healthy
     }
 
+    /// The objects that exist and can't be decoded, each with its field that isn't as expected. By default none.
+    fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        Vec::new()
+    }
+
     /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself. By default
     /// yes: `settled` doesn't wait for what the source doesn't deliver by itself.
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
@@ -185,6 +190,10 @@ impl<K: KubeObject> EventSource for Informer<K> {
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
         let informer = self.clone();
         Box::pin(async move { Self::caught_up(&informer).await })
+    }
+
+    fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        Self::undecodable(self)
     }
 
     fn leftovers(&self) -> usize {

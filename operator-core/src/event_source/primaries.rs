@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Informer},
+    cache::{Follower, Informer},
     resource::{KubeObject, ObjectKey},
 };
 
@@ -30,8 +30,9 @@ pub trait Primaries: Any + Send + Sync {
         None
     }
 
-    /// From now on `follower` is told of all changes of primaries, for as long as it lives. A source calls this while it
-    /// is built, when nothing has been seen yet.
+    /// From now on `follower` is told of all changes of primaries, for as long as it lives; and before this returns, of the
+    /// primaries that are there. A source calls this while it is built, be that at the start or, for a conditional one, at
+    /// any later time; it holds no lock then that it takes when it is told.
     fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
         let _ = follower;
     }
@@ -42,13 +43,13 @@ pub trait Primaries: Any + Send + Sync {
     }
 }
 
-/// Is told of changes of primaries, whether they pass the controller's filters or not. For sources that keep something
-/// for each primary. JOSDK: `ResourceEventAware`.
+/// Is told of changes of primaries, whether they pass the controller's filters or not, and of those that the operator has
+/// written itself. For sources that keep something for each primary. JOSDK: `ResourceEventAware`.
 ///
 /// Both methods are called in order, before the change causes a run, and in the middle of the event path: they return
 /// quickly and don't block. They may read the [`Primaries`].
 pub trait PrimaryFollower: Send + Sync {
-    /// A primary appeared or changed. By default nothing comes of it.
+    /// A primary appeared or changed, or was there before. By default nothing comes of it.
     fn primary_seen(&self, key: &ObjectKey) {
         let _ = key;
     }
@@ -60,14 +61,22 @@ pub trait PrimaryFollower: Send + Sync {
 /// Tells a follower what an informer of primaries sees.
 struct Following(Weak<dyn PrimaryFollower>);
 
-impl<P: KubeObject> ChangeHandler<P> for Following {
-    fn on_change(&self, change: Change<P>) {
+impl Follower for Following {
+    fn seen(&self, key: &ObjectKey) {
         // A follower holds on to the primaries that it reads, so the way back must not hold on to it.
-        let Some(follower) = self.0.upgrade() else { return };
-        match change.kind {
-            ChangeKind::Added { .. } | ChangeKind::Updated { .. } => follower.primary_seen(&change.key),
-            ChangeKind::Deleted { .. } => follower.primary_gone(&change.key),
+        if let Some(follower) = self.0.upgrade() {
+            follower.primary_seen(key);
         }
+    }
+
+    fn gone(&self, key: &ObjectKey) {
+        if let Some(follower) = self.0.upgrade() {
+            follower.primary_gone(key);
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.0.strong_count() == 0
     }
 }
 

@@ -37,7 +37,7 @@ impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
 
 /// Which changes of a primary cause a run.
 ///
-/// By default a change of the spec does (the generation grows), the mark for deletion, and the loss of the finalizer;
+/// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
 pub(crate) struct PrimaryFilters<P> {
     /// The user's own filters, asked before the default ones.
@@ -70,7 +70,7 @@ impl<P: KubeObject> PrimaryFilters<P> {
         let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
         !self.default_filters
             || !self.generation_aware
-            || updates::generation_grew(&**new, &**old)
+            || updates::generation_changed(&**new, &**old)
             || updates::marked_for_deletion(&**new, &**old)
             || self.finalizer.as_ref().is_some_and(lacks_finalizer)
     }
@@ -109,6 +109,8 @@ impl<P: KubeObject> PrimarySource<P> {
         config.field_selector = declaration.field_selector;
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers = declaration.indexers;
+        // It must be able to go.
+        config.take_over_metadata = true;
         let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let events = Arc::new(PrimaryEvents {
             unconfirmed: Arc::clone(&unconfirmed),
@@ -136,6 +138,11 @@ impl<P: KubeObject> PrimarySource<P> {
 }
 
 impl<P: KubeObject> PrimarySource<P> {
+    /// Whether the primary can't be decoded as it is now: its last state that could be is not what anybody wants any more.
+    pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
+        self.informer.is_undecodable(primary)
+    }
+
     /// What is known of `primary` may not be what there is: its next run is to look.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         self.unconfirmed.note(primary);
@@ -203,6 +210,11 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
         self.unconfirmed.leftovers(exists)
     }
 
+    fn on_undecodable_objects(&self, objects: usize) {
+        let controller = &*self.controller;
+        self.observers.observe(&Observation::UndecodableObjects { controller, source: NAME, objects });
+    }
+
     fn on_silent_watch(&self) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::WatchReplaced { controller, source: NAME });
@@ -228,6 +240,21 @@ mod tests {
 
     fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
         filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") })
+    }
+
+    #[test]
+    fn a_spec_that_went_back_counts() {
+        let filters = PrimaryFilters {
+            user: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            finalizer: None,
+        };
+        let of = |generation| {
+            let metadata = ObjectMeta { generation: Some(generation), ..ObjectMeta::default() };
+            Arc::new(Deployment { metadata, ..Deployment::default() })
+        };
+        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }));
     }
 
     #[test]

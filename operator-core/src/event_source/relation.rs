@@ -80,6 +80,13 @@ impl<K: KubeObject> Relation<K> {
         }
     }
 
+    /// Takes in that nothing will be told of a secondary that was written: what related it then goes.
+    pub(super) fn not_selected(&self, key: &ObjectKey) {
+        if let Self::Indexed { links, .. } = self {
+            links.lock().unlink(key);
+        }
+    }
+
     /// Takes in that a secondary was written by the operator itself, and returns the primaries that it belongs to now or belonged
     /// to before. `newest` reads what is known of it now.
     ///

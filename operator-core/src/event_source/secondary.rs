@@ -157,6 +157,10 @@ impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
         }
     }
 
+    fn on_not_selected(&self, key: &ObjectKey) {
+        self.relation.not_selected(key);
+    }
+
     fn on_health(&self, health: &SourceHealth) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::SourceHealth { controller, source, health });
@@ -164,6 +168,11 @@ impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.relation.leftovers(exists)
+    }
+
+    fn on_undecodable_objects(&self, objects: usize) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
     }
 
     fn on_silent_watch(&self) {

@@ -7,17 +7,17 @@
 //! use operator_core::{InformerEventSource, event_source::updates};
 //!
 //! let source = InformerEventSource::<Deployment>::new()
-//!     .on_update(|new, old| updates::generation_grew(new, old) || updates::labels_changed(new, old));
+//!     .on_update(|new, old| updates::generation_changed(new, old) || updates::labels_changed(new, old));
 //! ```
 
 use kube::Resource;
 
-/// Whether the spec changed, as far as the server counts that: the generation grew. Always true of kinds that have no
-/// generation.
+/// Whether the spec changed, as far as the server counts that: the generation is another one. Mostly it has grown; a backup
+/// that was restored takes it back. Always true of kinds that have no generation.
 #[must_use]
-pub fn generation_grew<K: Resource>(new: &K, old: &K) -> bool {
+pub fn generation_changed<K: Resource>(new: &K, old: &K) -> bool {
     let (new, old) = (new.meta().generation, old.meta().generation);
-    old.is_none() || old < new
+    old.is_none() || old != new
 }
 
 /// Whether the object was marked for deletion by this update.
@@ -59,10 +59,14 @@ mod tests {
 
     #[test]
     fn a_kind_without_generation_counts_each_update() {
-        assert!(generation_grew(&ConfigMap::default(), &ConfigMap::default()));
+        assert!(generation_changed(&ConfigMap::default(), &ConfigMap::default()));
         let second = with(|meta| meta.generation = Some(2));
-        assert!(generation_grew(&second, &with(|meta| meta.generation = Some(1))));
-        assert!(!generation_grew(&second, &second));
+        assert!(generation_changed(&second, &with(|meta| meta.generation = Some(1))));
+        assert!(!generation_changed(&second, &second));
+        assert!(
+            generation_changed(&with(|meta| meta.generation = Some(1)), &second),
+            "a restored backup takes it back"
+        );
     }
 
     #[test]

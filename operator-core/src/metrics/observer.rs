@@ -54,6 +54,10 @@ impl Observer for MetricsObserver {
             Observation::SourceHealth { .. }
             | Observation::NodeState { .. }
             | Observation::RetryScheduled { .. } => {}
+            Observation::UndecodableObjects { controller, source, objects } => {
+                let labels = [("controller_name", controller), ("event", source)];
+                metrics.record(&table::UNDECODABLE_OBJECTS, &labels, count(objects));
+            }
             Observation::WatchReplaced { controller, source } => {
                 let labels = [("controller_name", controller), ("event", source)];
                 metrics.increment(&table::WATCHES_REPLACED, &labels);
@@ -147,6 +151,7 @@ mod tests {
         for observation in [
             Observation::ProcessingStarted { controller, after: took },
             Observation::WatchReplaced { controller, source: "Pod" },
+            Observation::UndecodableObjects { controller, source: "Pod", objects: 1 },
             Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
             Observation::Leadership { lease: "web", identity: "one", leads: true },
             Observation::PrimaryAdded { controller, key },

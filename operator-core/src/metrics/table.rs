@@ -71,6 +71,8 @@ table! {
         "Events that passed the filters of their source.";
     WATCHES_REPLACED = "watches_replaced_total", Counter, ["controller_name", "event"],
         "Watches that fell silent and were replaced.";
+    UNDECODABLE_OBJECTS = "undecodable_objects", Gauge, ["controller_name", "event"],
+        "Objects that exist and can't be decoded.";
     WRITES = "api_writes_total", Counter, ["controller_name", "kind", "result"],
         "Writes to the API server, by what came of them.";
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],

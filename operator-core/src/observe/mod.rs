@@ -74,6 +74,15 @@ pub enum Observation<'a> {
         /// What it reports now.
         health: &'a SourceHealth,
     },
+    /// The number of objects has changed that an event source can't decode.
+    UndecodableObjects {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+        /// How many there are now.
+        objects: usize,
+    },
     /// A watch of an event source fell silent, as over a half-open connection, and another one takes its place.
     WatchReplaced {
         /// The controller's name.

@@ -20,6 +20,7 @@ use crate::{
     event_source::Discovery,
     observe::{Observers, SourceHealth},
     reconciler::workflow::WorkflowSurroundings,
+    resource::ObjectKey,
 };
 
 use super::{
@@ -43,6 +44,7 @@ const LAST_AWAIT: Duration = Duration::from_secs(1);
 /// What exists between a start and a stop.
 pub(crate) struct Running {
     pub(super) controllers: Vec<RunningController>,
+    pub(super) discovery: Discovery,
     pub(super) clients: Clients,
     pub(super) environment: Environment,
     /// The last runs are waited for, and no more are handed out.
@@ -78,6 +80,19 @@ pub struct UnhealthySource {
     pub source: String,
     /// What it says of itself.
     pub health: SourceHealth,
+}
+
+/// An object that exists and can't be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndecodableObject {
+    /// The controller's name.
+    pub controller: String,
+    /// The name of the event source that found it.
+    pub source: String,
+    /// The object.
+    pub object: ObjectKey,
+    /// Which field isn't as expected, and what is expected there. None of the object's values is in it.
+    pub reason: String,
 }
 
 impl Operator {
@@ -131,18 +146,20 @@ impl Operator {
             None => None,
         };
         let observers = self.observers.clone();
+        let discovery = Discovery::new(clients.clone(), environment.clone(), observers.clone());
         let parts = OperatorParts {
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
             cache_sync_timeout: self.settings.cache_sync_timeout,
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
-                .with_discovery(Discovery::new(clients.clone(), environment.clone())),
+                .with_discovery(discovery.clone()),
         };
         let controllers =
             self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
+            discovery,
             clients,
             stopping: AtomicBool::new(false),
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
@@ -208,6 +225,11 @@ impl Operator {
         self.running().await.map(|running| running.unhealthy_sources()).unwrap_or_default()
     }
 
+    /// The objects that exist and can't be decoded, all controllers together. They don't make an operator unready.
+    pub async fn undecodable_objects(&self) -> Vec<UndecodableObject> {
+        self.running().await.map(|running| running.undecodable_objects()).unwrap_or_default()
+    }
+
     /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator doesn't
     /// run.
     pub async fn http_address(&self) -> Option<SocketAddr> {
@@ -230,6 +252,19 @@ impl Running {
         Some(self.leader.as_ref()?.leadership())
     }
 
+    pub(super) fn undecodable_objects(&self) -> Vec<UndecodableObject> {
+        let all = self.controllers.iter().flat_map(|controller| {
+            let name = controller.name().to_owned();
+            controller.undecodable().into_iter().map(move |(source, object, reason)| UndecodableObject {
+                controller: name.clone(),
+                source,
+                object,
+                reason,
+            })
+        });
+        all.collect()
+    }
+
     pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
         let unhealthy = self.controllers.iter().flat_map(|controller| {
             let name = controller.name().to_owned();
@@ -239,7 +274,15 @@ impl Running {
                 health,
             })
         });
-        unhealthy.collect()
+        // It belongs to none of them, and serves each that has asked.
+        let discovery = self.discovery.trouble().into_iter().flat_map(|(source, health, controllers)| {
+            controllers.into_iter().map(move |controller| UnhealthySource {
+                controller: controller.to_string(),
+                source: source.to_owned(),
+                health: health.clone(),
+            })
+        });
+        unhealthy.chain(discovery).collect()
     }
 }
 

@@ -28,6 +28,6 @@ pub(crate) use error::Error;
 pub(crate) use leader::LeaderElection;
 pub use leader::{LeaderElectionError, Leadership, LostLeadership};
 pub(crate) use lifecycle::Operator;
-pub use lifecycle::{Stopped, UnhealthySource};
+pub use lifecycle::{Stopped, UndecodableObject, UnhealthySource};
 pub(crate) use run::Exit;
 pub use settle::{Footprint, SettleError, Settling};

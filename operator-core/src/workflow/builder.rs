@@ -109,7 +109,7 @@ impl<P: KubeObject> Workflow<P> {
         Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
     }
 
-    /// The rights that its dependents need to write. The right to delete is needed only where the workflow itself deletes:
+    /// The rights that its dependents need to write, and its conditions to answer. The right to delete is needed only where the workflow itself deletes:
     /// what the garbage collector removes, and no condition, is not deleted by the operator, unless it is one of several.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {

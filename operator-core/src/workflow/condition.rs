@@ -11,7 +11,7 @@ use crate::{
         BoxError, Context,
         workflow::{ConditionResult, ReconcileResult, Secondary},
     },
-    resource::KubeObject,
+    resource::{Access, KubeObject},
 };
 
 /// The node that a condition is asked about.
@@ -110,6 +110,11 @@ pub trait Condition<P: KubeObject>: Send + Sync + 'static {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> impl Future<Output = Result<ConditionResult, BoxError>> + Send;
+
+    /// The rights in the cluster that it needs to answer, beside those of its node. By default none.
+    fn access(&self) -> Vec<Access> {
+        Vec::new()
+    }
 }
 
 /// What a reconcile precondition says about its node.

@@ -77,6 +77,7 @@ impl<P: KubeObject> Node<P> {
     /// it depends on isn't ready. JOSDK's `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
+        self.asks.extend(condition.access());
         self.precondition = Some(Precondition::RemoveUnless(Arc::new(condition)));
         self
     }
@@ -85,6 +86,7 @@ impl<P: KubeObject> Node<P> {
     /// from what it depends on stops at it. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
+        self.asks.extend(condition.access());
         self.precondition = Some(Precondition::HoldUnless(Arc::new(condition)));
         self
     }
@@ -99,6 +101,7 @@ impl<P: KubeObject> Node<P> {
     /// What depends on it runs once the condition is met. JOSDK's `readyPostcondition`.
     pub fn ready_postcondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::ReadyPostcondition, "ready when", &condition);
+        self.asks.extend(condition.access());
         self.ready = Some(Arc::new(condition));
         self
     }
@@ -107,6 +110,7 @@ impl<P: KubeObject> Node<P> {
     /// deletes it for that, also where the garbage collector would. JOSDK's `deletePostcondition`.
     pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
         self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
+        self.asks.extend(condition.access());
         self.deleted = Some(Arc::new(condition));
         self
     }

@@ -10,11 +10,14 @@ mod deletions;
 mod echoes;
 mod ends;
 mod gates;
+mod lists;
 mod not_found;
 mod outage;
 mod panics;
 mod rebased;
 mod results;
+mod sources;
+mod undecodable;
 
 use std::{sync::Arc, time::Duration};
 

@@ -8,38 +8,55 @@ use std::{
 use parking_lot::RwLock;
 
 use crate::{
-    cache::{Change, ChangeHandler},
+    cache::{Change, ChangeHandler, Follower},
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
 
 use super::Engine;
 
-/// The informer's own handler, and those who follow its changes beside it.
+/// The informer's own handler, and those who follow what it keeps.
 pub(super) struct Handlers<K> {
     main: Arc<dyn ChangeHandler<K>>,
-    /// Told before the main one: what they keep about an object is in order when an event causes a run.
-    followers: RwLock<Followers<K>>,
+    followers: RwLock<Followers>,
 }
 
-type Followers<K> = Arc<[Arc<dyn ChangeHandler<K>>]>;
+type Followers = Arc<[Arc<dyn Follower>]>;
 
 impl<K: Clone> Handlers<K> {
     pub(super) fn new(main: Arc<dyn ChangeHandler<K>>) -> Self {
         Self { main, followers: RwLock::new(Arc::new([])) }
     }
 
-    pub(super) fn add(&self, follower: Arc<dyn ChangeHandler<K>>) {
+    /// Adds one, and lets go of those that have ended.
+    pub(super) fn add(&self, follower: Arc<dyn Follower>) {
         let mut followers = self.followers.write();
-        *followers = followers.iter().cloned().chain([follower]).collect();
+        let living = followers.iter().filter(|follower| !follower.has_ended()).cloned();
+        *followers = living.chain([follower]).collect();
     }
 
-    pub(super) fn on_change(&self, informer: &str, change: Change<K>) {
+    #[cfg(test)]
+    pub(super) fn followers(&self) -> usize {
+        self.followers.read().len()
+    }
+
+    pub(super) fn seen(&self, informer: &str, key: &ObjectKey) {
+        self.follow(informer, |follower| follower.seen(key));
+    }
+
+    pub(super) fn gone(&self, informer: &str, key: &ObjectKey) {
+        self.follow(informer, |follower| follower.gone(key));
+    }
+
+    fn follow(&self, informer: &str, tell: impl Fn(&dyn Follower)) {
         // Shared, so that no lock of ours is held while others' code runs.
         let followers = Arc::clone(&self.followers.read());
         for follower in &*followers {
-            guarded(informer, || follower.on_change(change.clone()));
+            guarded(informer, || tell(&**follower));
         }
+    }
+
+    pub(super) fn on_change(&self, informer: &str, change: Change<K>) {
         guarded(informer, || self.main.on_change(change));
     }
 
@@ -51,12 +68,35 @@ impl<K: Clone> Handlers<K> {
         guarded(informer, || self.main.on_silent_watch());
     }
 
+    pub(super) fn on_not_selected(&self, informer: &str, key: &ObjectKey) {
+        guarded(informer, || self.main.on_not_selected(key));
+    }
+
+    pub(super) fn on_undecodable_objects(&self, informer: &str, objects: usize) {
+        guarded(informer, || self.main.on_undecodable_objects(objects));
+    }
+
     pub(super) fn on_undecodable(&self, informer: &str, key: Option<&ObjectKey>, error: &str) {
         guarded(informer, || self.main.on_undecodable(key, error));
     }
 }
 
 impl<K: KubeObject> Engine<K> {
+    /// From now on `follower` is told of every object that is stored, and now of those that are.
+    pub(in crate::cache) fn also_tell(&self, follower: Arc<dyn Follower>) {
+        let _in_order = self.state.lock();
+        for key in self.store.shown_keys() {
+            guarded(&self.name, || follower.seen(&key));
+        }
+        self.handlers.add(follower);
+    }
+
+    /// How many follow.
+    #[cfg(test)]
+    pub(in crate::cache) fn followers(&self) -> usize {
+        self.handlers.followers()
+    }
+
     /// How much the informer's handler keeps about objects that are not there.
     pub(in crate::cache) fn kept_by_handler(&self) -> usize {
         self.handlers.main.leftovers(&|key| self.contains(key))

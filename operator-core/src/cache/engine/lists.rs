@@ -22,12 +22,12 @@ impl<K: KubeObject> Engine<K> {
                 listing.keys.insert(key.clone());
                 self.applied(state, scope, &key, object, true);
             }
-            Decoded::Undecodable { key, version, error } => {
-                match &key {
+            Decoded::Undecodable(undecodable) => {
+                match &undecodable.key {
                     Some(key) => listing.keys.insert(key.clone()),
                     None => mem::replace(&mut listing.blind, true),
                 };
-                self.not_decoded(state, key, version, error);
+                self.not_decoded(state, scope, undecodable, true);
             }
         }
     }
@@ -42,7 +42,7 @@ impl<K: KubeObject> Engine<K> {
                     listing.keys.remove(&key);
                 }
                 // The collection isn't there yet: objects with lower versions may still be shown.
-                self.vanished(state, item);
+                self.vanished(state, scope, item);
             }
         }
     }
@@ -68,14 +68,17 @@ impl<K: KubeObject> Engine<K> {
             if let Some(version) = version {
                 let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
                 for (key, last) in ghosts {
+                    self.handlers.gone(&self.name, &key);
                     let kind = ChangeKind::Deleted { last, final_state_unknown: true };
                     self.hand_over(Change { key, kind });
                 }
             }
         }
         if let Some(version) = version {
-            self.hand_over_all(state.overlay.relisted(scope, version));
+            let advanced = state.overlay.relisted(scope, version);
+            self.take_in(state, advanced);
         }
+        self.count_undecodable(state);
         state.collections[scope.0].synced = true;
         if state.collections.iter().all(|collection| collection.synced) {
             self.set_synced();

@@ -4,13 +4,15 @@ mod fetches;
 mod handlers;
 mod lists;
 mod reads;
+mod undecodable;
+mod writes;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -25,6 +27,8 @@ use crate::{
 use handlers::Handlers;
 
 pub(super) use fetches::Held;
+use undecodable::Known;
+pub(super) use undecodable::Undecodable;
 
 use super::{
     Change, ChangeHandler, ChangeKind, InformerConfig,
@@ -45,6 +49,12 @@ pub(super) struct Engine<K: KubeObject> {
     recent: Arc<Recent<K>>,
     indexers: Indexers<K>,
     handlers: Handlers<K>,
+    /// What is asked of the objects that are followed, where that isn't all of them.
+    selector: Option<String>,
+    /// Of what can't be decoded any more, the metadata is taken over.
+    takes_metadata: bool,
+    /// How many objects exist and can't be decoded.
+    undecodable: AtomicUsize,
     state: Mutex<State<K>>,
     synced: AtomicBool,
     synced_changed: Notify,
@@ -54,7 +64,11 @@ struct State<K> {
     overlay: Overlay<K>,
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
-    undecodable: BTreeMap<ObjectKey, Undecodable>,
+    undecodable: BTreeMap<ObjectKey, Known>,
+    /// How many of them the handler was told of last.
+    undecodable_told: Option<usize>,
+    /// It has been said that something was written that the selector doesn't match.
+    not_selected_told: bool,
     health: SourceHealth,
 }
 
@@ -74,25 +88,13 @@ struct Listing {
     blind: bool,
 }
 
-struct Undecodable {
-    version: Option<String>,
-    error: String,
-}
-
 /// An object as it came from the server.
 #[derive(Debug)]
 pub(super) enum Decoded<K> {
     /// It was understood, and is in the form in which objects are kept.
     Object(K),
     /// It wasn't.
-    Undecodable {
-        /// Its key, where its metadata could be read.
-        key: Option<ObjectKey>,
-        /// Its version, where its metadata could be read.
-        version: Option<String>,
-        /// What the decoder says.
-        error: String,
-    },
+    Undecodable(Undecodable),
 }
 
 impl<K: KubeObject> Decoded<K> {
@@ -100,9 +102,17 @@ impl<K: KubeObject> Decoded<K> {
     fn key(&self) -> Option<ObjectKey> {
         match self {
             Self::Object(object) => Some(ObjectKey::of(object)),
-            Self::Undecodable { key, .. } => key.clone(),
+            Self::Undecodable(undecodable) => undecodable.key.clone(),
         }
     }
+}
+
+/// How an object was seen.
+struct Sighting {
+    /// By a list, not by a watch.
+    listed: bool,
+    /// What was said of it so far doesn't count: it could not be decoded.
+    is_news: bool,
 }
 
 /// What a watch says of an object.
@@ -140,10 +150,15 @@ impl<K: KubeObject> Engine<K> {
             recent: overlay.recent(),
             indexers: Indexers::new(config.indexers.clone()),
             handlers: Handlers::new(handler),
+            selector: selector(config),
+            takes_metadata: config.take_over_metadata,
+            undecodable: AtomicUsize::new(0),
             state: Mutex::new(State {
                 overlay,
                 collections,
                 undecodable: BTreeMap::new(),
+                undecodable_told: None,
+                not_selected_told: false,
                 health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
             }),
             scopes,
@@ -161,20 +176,21 @@ impl<K: KubeObject> Engine<K> {
                 self.applied(state, scope, &ObjectKey::of(&object), object, false);
                 version
             }
-            WatchEvent::Applied(Decoded::Undecodable { key, version, error }) => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                self.not_decoded(state, key, version, error);
-                parsed
+            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
+                let version = undecodable.version();
+                self.not_decoded(state, scope, undecodable, false);
+                version
             }
-            WatchEvent::Deleted(item) => self.vanished(state, item),
+            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
         };
         if let Some(version) = version {
-            self.hand_over_all(state.overlay.advance(scope, version));
+            let advanced = state.overlay.advance(scope, version);
+            self.take_in(state, advanced);
         }
     }
 
     /// A watch said that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut State<K>, item: Decoded<K>) -> Option<ResourceVersion> {
+    fn vanished(&self, state: &mut State<K>, scope: ScopeIndex, item: Decoded<K>) -> Option<ResourceVersion> {
         match item {
             Decoded::Object(object) => {
                 let version = ResourceVersion::of(&object);
@@ -189,19 +205,17 @@ impl<K: KubeObject> Engine<K> {
                 }
                 version
             }
-            Decoded::Undecodable { key, version, error } => {
-                let parsed = version.as_deref().and_then(ResourceVersion::parse);
-                match key.as_ref().and_then(|key| self.store.shown(key).map(|stored| (key, stored))) {
-                    Some((key, stored)) => self.removed(state, key, parsed, stored, true),
-                    None => match &key {
-                        Some(key) => {
-                            state.undecodable.remove(key);
-                            state.overlay.deleted(key, parsed);
-                        }
-                        None => self.not_decoded(state, key, version, error),
-                    },
+            Decoded::Undecodable(undecodable) => {
+                let version = undecodable.version();
+                match undecodable.key.clone().map(|key| (self.store.shown(&key), key)) {
+                    Some((Some(stored), key)) => self.removed(state, &key, version, stored, true),
+                    Some((None, key)) => {
+                        self.can_be_decoded(state, &key);
+                        state.overlay.deleted(&key, version);
+                    }
+                    None => self.not_decoded(state, scope, undecodable, false),
                 }
-                parsed
+                version
             }
         }
     }
@@ -211,7 +225,8 @@ impl<K: KubeObject> Engine<K> {
         let state = &mut *self.state.lock();
         self.store.tidy();
         if let Some(version) = ResourceVersion::parse(version) {
-            self.hand_over_all(state.overlay.advance(scope, version));
+            let advanced = state.overlay.advance(scope, version);
+            self.take_in(state, advanced);
         }
     }
 
@@ -229,59 +244,29 @@ impl<K: KubeObject> Engine<K> {
         }
     }
 
-    /// From now on `follower` is told of every change, too.
-    pub(super) fn also_tell(&self, follower: Arc<dyn ChangeHandler<K>>) {
-        self.handlers.add(follower);
-    }
-
-    /// An own write to `key` starts. Returns the newest known state.
-    pub(super) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.state.lock().overlay.begin(key);
-        self.base(key)
-    }
-
-    /// What an own write starts from: the newest known state, in its minimal form where no more is held.
-    pub(super) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
-    }
-
-    /// An own write that started from `base` was answered.
-    pub(super) fn wrote(&self, key: &ObjectKey, base: Option<&K>, answer: &Arc<K>) {
-        let state = &mut *self.state.lock();
-        let stored = self.store.shown(key);
-        let change = state.overlay.wrote(key, base.and_then(ResourceVersion::of), answer, stored.as_deref());
-        self.hand_over_all(change);
-    }
-
-    /// An own write has ended, in whatever way.
-    pub(super) fn finish_write(&self, key: &ObjectKey) {
-        let state = &mut *self.state.lock();
-        self.hand_over_all(state.overlay.finish(key));
-    }
-
-    /// The answer of a write in the form in which it is kept.
-    pub(super) fn kept(&self, answer: K) -> Arc<K> {
-        Arc::new(self.shape.apply_to_answer(answer))
-    }
-
-    /// Remembers the answer of a write whose echo is to be handed over.
-    pub(super) fn remember(&self, key: &ObjectKey, answer: &Arc<K>) {
-        let state = &mut *self.state.lock();
-        let stored = self.store.shown(key);
-        state.overlay.put(key, answer, stored.as_deref());
-    }
-
     fn lock(&self) -> MutexGuard<'_, State<K>> {
         self.state.lock()
     }
 
     /// An object exists in this state.
     fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: &ObjectKey, object: K, listed: bool) {
+        let is_news = self.can_be_decoded(state, key);
+        self.exists(state, scope, key, object, Sighting { listed, is_news });
+    }
+
+    /// The same, whether all of it could be decoded or only its metadata.
+    fn exists(
+        &self,
+        state: &mut State<K>,
+        scope: ScopeIndex,
+        key: &ObjectKey,
+        object: K,
+        Sighting { listed, is_news }: Sighting,
+    ) {
         let new = Arc::new(object);
-        state.undecodable.remove(key);
         let mut old = self.store.shown(key);
         if let Some(stored) = &old {
-            if stored.meta().resource_version == new.meta().resource_version {
+            if stored.meta().resource_version == new.meta().resource_version && !is_news {
                 return;
             }
             // A watch may repeat itself after it was resumed; a list is always the newest word.
@@ -295,6 +280,7 @@ impl<K: KubeObject> Engine<K> {
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
             self.indexers.remove(key, &replaced, None);
             state.overlay.deleted(key, ResourceVersion::of(&*replaced));
+            self.handlers.gone(&self.name, key);
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
@@ -303,7 +289,11 @@ impl<K: KubeObject> Engine<K> {
         if let Some(old) = &old {
             self.indexers.remove(key, old, Some(&new));
         }
+        // Before the change causes a run: what others keep about the object is in order then.
+        self.handlers.seen(&self.name, key);
         let initial = listed && !state.collections[scope.0].synced;
+        // What it was when nobody could understand it is nothing to compare it with.
+        let old = old.filter(|_| !is_news);
         self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));
     }
 
@@ -316,38 +306,15 @@ impl<K: KubeObject> Engine<K> {
         last: Arc<K>,
         final_state_unknown: bool,
     ) {
-        state.undecodable.remove(key);
+        self.can_be_decoded(state, key);
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
             self.indexers.remove(key, &stored, None);
         }
         state.overlay.deleted(key, version);
+        self.handlers.gone(&self.name, key);
         let kind = ChangeKind::Deleted { last, final_state_unknown };
         self.hand_over(Change { key: key.clone(), kind });
-    }
-
-    /// An object exists, and can't be decoded. An older version of it stays where it is.
-    fn not_decoded(
-        &self,
-        state: &mut State<K>,
-        key: Option<ObjectKey>,
-        version: Option<String>,
-        error: String,
-    ) {
-        let known = key.as_ref().and_then(|key| state.undecodable.get(key));
-        if known.is_some_and(|known| known.version == version) {
-            return;
-        }
-        tracing::warn!(
-            informer = self.name,
-            object = key.as_ref().map(tracing::field::display),
-            error,
-            "an object can't be decoded and is skipped"
-        );
-        self.handlers.on_undecodable(&self.name, key.as_ref(), &error);
-        if let Some(key) = key {
-            state.undecodable.insert(key, Undecodable { version, error });
-        }
     }
 
     fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<K>>) {
@@ -378,6 +345,16 @@ impl<K: KubeObject> Engine<K> {
             }
             changed.await;
         }
+    }
+}
+
+/// The selectors of an informer, in words.
+fn selector<K: KubeObject>(config: &InformerConfig<K>) -> Option<String> {
+    match (&config.label_selector, &config.field_selector) {
+        (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
+        (Some(labels), None) => Some(format!("labels {labels}")),
+        (None, Some(fields)) => Some(format!("fields {fields}")),
+        (None, None) => None,
     }
 }
 

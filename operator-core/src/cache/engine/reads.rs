@@ -76,10 +76,6 @@ impl<K: KubeObject> Engine<K> {
         self.lock().overlay.last_sync(scope)
     }
 
-    pub(in crate::cache) fn undecodable(&self) -> Vec<(ObjectKey, String)> {
-        self.lock().undecodable.iter().map(|(key, known)| (key.clone(), known.error.clone())).collect()
-    }
-
     pub(in crate::cache) fn stored(&self) -> usize {
         self.store.len()
     }
@@ -94,6 +90,10 @@ impl<K: KubeObject> Engine<K> {
 
     pub(in crate::cache) fn windows(&self) -> usize {
         self.lock().overlay.windows()
+    }
+
+    pub(in crate::cache) fn awaited(&self) -> usize {
+        self.lock().overlay.awaited()
     }
 
     pub(in crate::cache) fn index_values(&self) -> usize {

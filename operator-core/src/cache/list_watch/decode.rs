@@ -1,38 +1,54 @@
 //! Understanding what the server sent, item by item.
 
-use std::{any::Any, borrow::Cow, collections::BTreeMap};
+use std::{any::Any, borrow::Cow, collections::BTreeMap, ops::Range};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     cache::{
-        engine::{Decoded, WatchEvent},
+        engine::{Decoded, Undecodable, WatchEvent},
         shape::Shape,
     },
     resource::{Cluster, KubeObject, ObjectKey, ResourceType},
 };
 
-use super::{failure::Failure, managed_fields};
+use super::{
+    failure::Failure,
+    managed_fields::{self, Cut, range_within},
+    unreadable,
+};
 
-/// A page of a list, its items not looked into yet.
-#[derive(Debug, Deserialize)]
+/// A page of a list, its items not looked into yet. The text of each of them is that of the body.
+#[derive(Debug)]
 pub(in crate::cache) struct Page {
+    body: String,
     metadata: ListMeta,
-    /// Go writes an empty list as `null` at times.
-    items: Option<Vec<Box<RawValue>>>,
+    /// Where in the body they are.
+    items: Vec<Range<usize>>,
 }
 
 impl Page {
-    pub(in crate::cache) fn parse(body: &[u8], resource_type: &ResourceType) -> Result<Self, Failure> {
+    pub(in crate::cache) fn parse(body: String, resource_type: &ResourceType) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct List<'a> {
+            metadata: ListMeta,
+            /// Go writes an empty list as `null` at times.
+            #[serde(borrow)]
+            items: Option<Vec<&'a RawValue>>,
+        }
         let no_list = |error| format!("the answer is no list: {}", resource_type.masked(error));
-        serde_json::from_slice(body).map_err(|error: serde_json::Error| Failure::new(no_list(error)))
+        let List { metadata, items } =
+            serde_json::from_str(&body).map_err(|error: serde_json::Error| Failure::new(no_list(error)))?;
+        let items = items.into_iter().flatten().map(|item| range_within(&body, item.get())).collect();
+        Ok(Self { body, metadata, items })
     }
 
-    /// The items; each is freed when the iterator goes on.
-    pub(in crate::cache) fn into_items(self) -> impl Iterator<Item = Box<RawValue>> {
-        self.items.into_iter().flatten()
+    /// The text of each item.
+    pub(in crate::cache) fn items(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().map(|item| &self.body[item.clone()])
     }
 
     /// Where the next page starts; the server says "nowhere" by an empty token.
@@ -55,12 +71,12 @@ pub(in crate::cache) struct Identity {
 }
 
 impl Identity {
-    pub(in crate::cache) fn of(item: &RawValue) -> Option<Self> {
+    pub(in crate::cache) fn of(item: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Object {
             metadata: Identity,
         }
-        serde_json::from_str::<Object>(item.get()).ok().map(|object| object.metadata)
+        serde_json::from_str::<Object>(item).ok().map(|object| object.metadata)
     }
 
     pub(in crate::cache) fn key(&self) -> Option<ObjectKey> {
@@ -75,12 +91,14 @@ impl Identity {
 
 /// Decodes one object and brings it into the form in which it is kept.
 pub(in crate::cache) fn object<K: KubeObject>(
-    item: &RawValue,
+    item: &str,
     resource_type: &ResourceType,
     shape: &Shape<K>,
 ) -> Decoded<K> {
-    let decoded = typed(item.get(), shape.own_managers())
-        .map_err(|error| resource_type.masked(error))
+    // Looked at again only where something is wrong.
+    let cut = || managed_fields::cut(item, shape.own_managers());
+    let decoded = typed(item, shape.own_managers())
+        .map_err(|error| resource_type.masked(unreadable::words(&cut().text, &error)))
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
             shape.apply(object)
@@ -93,8 +111,12 @@ pub(in crate::cache) fn object<K: KubeObject>(
         Ok(object) => Decoded::Object(object),
         Err(error) => {
             let identity = Identity::of(item);
-            let key = identity.as_ref().and_then(Identity::key);
-            Decoded::Undecodable { key, version: identity.and_then(Identity::version), error }
+            Decoded::Undecodable(Undecodable {
+                key: identity.as_ref().and_then(Identity::key),
+                version: identity.and_then(Identity::version),
+                meta: metadata(cut()).map(Box::new),
+                error,
+            })
         }
     }
 }
@@ -109,6 +131,16 @@ pub(crate) fn typed<K: KubeObject>(
     object.meta_mut().managed_fields = cut.own;
     // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
     Ok(object.clone())
+}
+
+/// The metadata alone of an object that can't be decoded as a whole.
+fn metadata(object: Cut<'_>) -> Option<ObjectMeta> {
+    #[derive(Deserialize)]
+    struct Object {
+        metadata: ObjectMeta,
+    }
+    let Object { metadata } = serde_json::from_str(&object.text).ok()?;
+    Some(ObjectMeta { managed_fields: object.own, ..metadata })
 }
 
 /// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
@@ -156,10 +188,10 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
         }
     };
     let event = |wrap: fn(Decoded<K>) -> WatchEvent<K>| {
-        let decoded = object(raw.object, resource_type, shape);
+        let decoded = object(raw.object.get(), resource_type, shape);
         let version = match &decoded {
             Decoded::Object(object) => object.meta().resource_version.clone(),
-            Decoded::Undecodable { version, .. } => version.clone(),
+            Decoded::Undecodable(undecodable) => undecodable.version.clone(),
         };
         Line::Event(wrap(decoded), version)
     };
@@ -167,7 +199,7 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
         "ADDED" | "MODIFIED" => event(WatchEvent::Applied),
         "DELETED" => event(WatchEvent::Deleted),
         "BOOKMARK" => Line::Bookmark {
-            version: Identity::of(raw.object).and_then(Identity::version),
+            version: Identity::of(raw.object.get()).and_then(Identity::version),
             initial_end: ends_initial_events(raw.object),
         },
         "ERROR" => Line::Error(match serde_json::from_str::<Status>(raw.object.get()) {

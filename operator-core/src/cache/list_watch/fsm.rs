@@ -152,7 +152,7 @@ pub(super) struct Fsm {
     failures: u32,
     /// Expired versions since the watch last showed something.
     expired: u32,
-    /// Whether lists may come in pages. Not after a list whose pages expired before its end: it may never end.
+    /// Whether the next list may come in pages. Not after one whose pages expired before its end, unless one piece failed.
     paged: bool,
 }
 
@@ -337,9 +337,7 @@ impl Fsm {
 
     /// 410: the version, or the page's token, is too old. Not a failure, unless it happens again and again.
     fn too_old(&mut self) -> Command {
-        if matches!(self.state, State::Listing { .. }) {
-            self.paged = false;
-        }
+        self.paged = !matches!(self.state, State::Listing { .. });
         self.pause_streams();
         self.state = State::Empty;
         self.expired = self.expired.saturating_add(1);
@@ -364,6 +362,8 @@ impl Fsm {
             return self.request();
         }
         self.pause_streams();
+        // Of a list, only the pages that follow its first one are asked for in another state.
+        self.paged |= self.state == State::Empty;
         // Trouble starts with the request that fails. What an open watch shows was not asked for at any moment.
         let since = match &self.state {
             State::Watching { since, .. } => {

@@ -115,6 +115,17 @@ fn a_page_that_the_server_refuses_for_good_leads_to_a_new_list() {
 }
 
 #[test]
+fn a_list_that_cannot_come_in_one_piece_comes_in_pages_again() {
+    let mut fsm = fsm();
+    fsm.on(page("10", Some("more")), NOW);
+    assert_eq!(after(&mut fsm, refused(410, "the token is too old")), first_page(false));
+    assert_eq!(after(&mut fsm, refused(500, "out of memory")), first_page(true));
+    fsm.on(page("10", Some("more")), NOW);
+    assert_eq!(after(&mut fsm, refused(410, "the token is too old")), first_page(false));
+    assert_eq!(after(&mut fsm, refused(410, "too old")), first_page(true));
+}
+
+#[test]
 fn health_is_told_only_when_it_changes() {
     let mut fsm = fsm();
     assert!(fsm.on(refused(500, "etcd is away"), NOW).health.is_some());

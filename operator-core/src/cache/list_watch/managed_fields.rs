@@ -121,7 +121,7 @@ fn own_entries(
 }
 
 /// Where `part`, which was borrowed from `whole`, lies in it.
-fn range_within(whole: &str, part: &str) -> Range<usize> {
+pub(super) fn range_within(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
 }

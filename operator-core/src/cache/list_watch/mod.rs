@@ -30,6 +30,7 @@ mod health;
 mod managed_fields;
 pub(super) mod request;
 mod shell;
+mod unreadable;
 
 #[cfg(test)]
 mod decode_tests;

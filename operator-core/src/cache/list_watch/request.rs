@@ -10,6 +10,7 @@ use kube::{
 
 use crate::{
     cache::{InformerConfig, config::InitialList},
+    client::LongAnswer,
     resource::{KubeObject, ResourceType},
 };
 
@@ -97,7 +98,9 @@ impl Collection {
             ..ListParams::default()
         };
         let request = kube::core::Request::new(self.path()).list(&params);
-        Ok(accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept))
+        let mut request = accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept);
+        request.extensions_mut().insert(LongAnswer);
+        Ok(request)
     }
 
     /// The form in which one object is asked for.

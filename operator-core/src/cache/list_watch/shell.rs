@@ -2,12 +2,11 @@
 
 use std::{io, pin::Pin, time::Duration};
 
-use bytes::Bytes;
 use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use kube::{client::Body, core::Status};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
     cache::{
@@ -28,12 +27,12 @@ use super::{
     request::WATCH_SPREAD,
 };
 
-/// The longest time for a page of a list.
-const LIST_DEADLINE: Duration = Duration::from_secs(60);
 /// The longest time until a watch is open.
 const OPEN_DEADLINE: Duration = Duration::from_secs(30);
 /// So much later than asked for may the server end a watch before it counts as silent.
 const SILENCE: Duration = Duration::from_secs(5);
+/// After so many objects of a list others on the same thread may go on.
+const DECODED_AT_A_TIME: usize = 32;
 /// Waits are spread by up to this share.
 const WAIT_SPREAD: f64 = 0.5;
 /// The longest part of an answer that is no `Status` which is quoted.
@@ -84,7 +83,7 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
         if decision.publish != Publish::Nothing {
             active();
         }
-        publish(decision.publish, received, decision.health, collection, engine, scope);
+        publish(decision.publish, received, decision.health, collection, engine, scope).await;
         command = decision.next;
     }
 }
@@ -105,7 +104,7 @@ async fn open(
     }
 }
 
-fn publish<K: KubeObject>(
+async fn publish<K: KubeObject>(
     publish: Publish,
     received: Received<K>,
     health: Option<SourceHealth>,
@@ -119,8 +118,11 @@ fn publish<K: KubeObject>(
             if first {
                 engine.list_started(scope);
             }
-            for item in page.into_items() {
-                engine.listed(scope, decode::object(&item, &collection.resource_type, &engine.shape));
+            for (number, item) in page.items().enumerate() {
+                if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
+                    tokio::task::yield_now().await;
+                }
+                engine.listed(scope, decode::object(item, &collection.resource_type, &engine.shape));
             }
             completed = complete;
         }
@@ -150,7 +152,7 @@ async fn list<K>(
         Err(failure) => Err(failure),
     };
     let parsed = answer.and_then(|body| {
-        let page = Page::parse(&body, &collection.resource_type)?;
+        let page = Page::parse(body, &collection.resource_type)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
         Ok((input, page))
     });
@@ -217,16 +219,20 @@ impl Watch {
     }
 }
 
-/// The body of the answer to a request, within a deadline.
+/// The body of the answer to a request. It is the client that gives up one which falls silent.
 pub(in crate::cache) async fn fetch(
     collection: &Collection,
     request: Request<Vec<u8>>,
-) -> Result<Bytes, Failure> {
-    let answer = async {
-        let body = send(collection, request).await?.into_body();
-        body.collect_bytes().await.map_err(|error| Failure::new(words(&error)))
-    };
-    timeout(LIST_DEADLINE, answer).await.map_err(|_| no_answer(LIST_DEADLINE))?
+) -> Result<String, Failure> {
+    let mut body = send(collection, request).await?.into_body();
+    let mut text = Vec::new();
+    while let Some(part) = body.frame().await {
+        // Each part is copied and let go at once, so that the text is never held twice.
+        if let Ok(data) = part.map_err(|error| Failure::new(words(&error)))?.into_data() {
+            text.extend_from_slice(&data);
+        }
+    }
+    String::from_utf8(text).map_err(|_| Failure::new("the answer is no list: it is no text"))
 }
 
 /// The answer to a request, unless it is a refusal. Goes round kube's own treatment of refusals, which loses the header

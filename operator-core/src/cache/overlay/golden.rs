@@ -105,7 +105,7 @@ fn watched(overlay: &mut Overlay<ConfigMap>, event: Observed<ConfigMap>) -> Vec<
     let key = ObjectKey::of(&*event.new);
     let version = ResourceVersion::of(&*event.new).unwrap();
     let mut changes: Vec<_> = overlay.observed(&key, event).into_iter().collect();
-    changes.extend(overlay.advance(SCOPE, version));
+    changes.extend(overlay.advance(SCOPE, version).changes);
     changes.iter().map(|change| short(&change.kind)).collect()
 }
 
@@ -124,14 +124,14 @@ fn a_deletion_goes_out_at_once_and_a_re_creation_it_has_overtaken_is_not_swallow
     overlay.begin(&key());
     assert!(watched(&mut overlay, update(5)).is_empty());
     overlay.deleted(&key(), version(6));
-    assert!(overlay.wrote(&key(), None, &object(7), None).is_none());
+    assert!(overlay.wrote(&key(), None, &object(7), None).is_empty());
     assert!(overlay.finish(&key()).is_none());
     assert_eq!(watched(&mut overlay, added(7)), Vec::<String>::new(), "created after the deletion was known");
     assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
 
     // The answer to our creation overtakes the events of an earlier object.
     overlay.begin(&key());
-    assert!(overlay.wrote(&key(), None, &object(12), None).is_none());
+    assert!(overlay.wrote(&key(), None, &object(12), None).is_empty());
     assert!(overlay.finish(&key()).is_none());
     assert!(watched(&mut overlay, added(10)).is_empty());
     overlay.deleted(&key(), version(11));
@@ -147,7 +147,7 @@ fn a_mark_for_deletion_is_handed_over_even_if_it_is_ours() {
     marked.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
     let marked = Arc::new(marked);
     overlay.begin(&key());
-    assert!(overlay.wrote(&key(), version(5), &marked, Some(&object(5))).is_none());
+    assert!(overlay.wrote(&key(), version(5), &marked, Some(&object(5))).is_empty());
     assert!(overlay.finish(&key()).is_none());
     let event = Observed { old: Some(object(5)), new: marked, initial: false, listed: false };
     assert_eq!(watched(&mut overlay, event), ["5>6"]);
@@ -159,7 +159,7 @@ fn a_write_that_changed_nothing_swallows_no_foreign_event() {
     overlay.begin(&key());
     assert!(watched(&mut overlay, update(4)).is_empty());
     // The write started from 4, which a foreign writer made; the server found nothing to change.
-    assert!(overlay.wrote(&key(), version(4), &object(4), Some(&object(4))).is_none());
+    assert!(overlay.wrote(&key(), version(4), &object(4), Some(&object(4))).is_empty());
     assert_eq!(overlay.finish(&key()).map(|change| short(&change.kind)).as_deref(), Some("3>4"));
     assert_eq!(overlay.windows(), 0);
 }
@@ -175,13 +175,14 @@ fn an_echo_belongs_to_the_same_uid() {
 fn what_the_collection_has_passed_is_dropped() {
     let mut overlay = overlay();
     overlay.begin(&key());
-    assert!(overlay.wrote(&key(), version(3), &object(5), Some(&object(3))).is_none());
+    assert!(overlay.wrote(&key(), version(3), &object(5), Some(&object(3))).is_empty());
     assert!(overlay.finish(&key()).is_none());
     assert!(watched(&mut overlay, update(4)).is_empty(), "an own version is still awaited");
     // Version 5 doesn't match our selectors, say. What waited for it was foreign.
     assert_eq!(
         overlay
             .advance(SCOPE, ResourceVersion::new(9))
+            .changes
             .iter()
             .map(|change| short(&change.kind))
             .collect::<Vec<_>>(),
@@ -195,8 +196,8 @@ fn a_late_answer_does_not_bring_a_deleted_object_back() {
     let mut overlay = overlay();
     overlay.begin(&key());
     overlay.deleted(&key(), version(6));
-    assert!(overlay.advance(SCOPE, ResourceVersion::new(6)).is_empty());
-    assert!(overlay.wrote(&key(), version(4), &object(5), None).is_none());
+    assert!(overlay.advance(SCOPE, ResourceVersion::new(6)).changes.is_empty());
+    assert!(overlay.wrote(&key(), version(4), &object(5), None).is_empty());
     assert!(overlay.finish(&key()).is_none());
     assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
 }
@@ -218,7 +219,7 @@ fn versions_that_cannot_be_compared_go_past_the_overlay() {
     opaque.metadata.resource_version = Some("abc".to_owned());
     let opaque = Arc::new(opaque);
     overlay.begin(&key());
-    assert!(overlay.wrote(&key(), None, &opaque, None).is_none());
+    assert!(overlay.wrote(&key(), None, &opaque, None).is_empty());
     let event = Observed { old: None, new: opaque, initial: false, listed: false };
     assert!(overlay.observed(&key(), event).is_some(), "told at once, though a write is under way");
     assert!(overlay.finish(&key()).is_none());

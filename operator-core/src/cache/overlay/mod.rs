@@ -61,8 +61,23 @@ pub(super) struct Overlay<K> {
 struct Collection {
     /// Everything up to this version has been seen; `None` before the first list is complete.
     last_sync: Option<ResourceVersion>,
-    /// Versions of recent entries and own versions that the collection has not passed yet.
-    ahead: BTreeSet<(ResourceVersion, ObjectKey)>,
+    /// The versions of the recent entries, which the collection has not passed yet.
+    recent: BTreeSet<(ResourceVersion, ObjectKey)>,
+    /// Own versions that the collection has not passed yet.
+    own: BTreeSet<(ResourceVersion, ObjectKey)>,
+}
+
+/// So many own versions of one collection are awaited at most. While its watch is broken for long they would grow without
+/// end, as writes go on; the oldest of them is given up then, so that its echo, if it ever comes, counts as foreign.
+const MOST_AWAITED: usize = 10_000;
+
+/// What comes of it that a collection has been seen up to some version.
+#[derive(Debug)]
+pub(super) struct Advanced<K> {
+    /// To be handed over.
+    pub(super) changes: Vec<Change<K>>,
+    /// Recent entries that were passed without an event of theirs, and are kept no more.
+    pub(super) not_shown: Vec<ObjectKey>,
 }
 
 impl<K: Resource> Overlay<K> {
@@ -93,6 +108,11 @@ impl<K: Resource> Overlay<K> {
         self.windows.len()
     }
 
+    /// How many versions of own writes the collections have not passed yet.
+    pub(super) fn awaited(&self) -> usize {
+        self.collections.iter().map(|collection| collection.own.len()).sum()
+    }
+
     /// An own write starts: from now on, events of the object wait. Each call is paired with one of [`Overlay::finish`].
     pub(super) fn begin(&mut self, key: &ObjectKey) {
         self.windows.entry(key.clone()).or_default().active += 1;
@@ -105,23 +125,29 @@ impl<K: Resource> Overlay<K> {
         base: Option<ResourceVersion>,
         answer: &Arc<K>,
         stored: Option<&K>,
-    ) -> Option<Change<K>> {
-        let version = ResourceVersion::of(&**answer)?;
-        let scope = self.scopes.of(key)?;
+    ) -> Vec<Change<K>> {
+        let (Some(version), Some(scope)) = (ResourceVersion::of(&**answer), self.scopes.of(key)) else {
+            return Vec::new();
+        };
         let changed = base != Some(version);
-        let mut change = None;
+        let mut changes = Vec::new();
         if changed && let Some(window) = self.windows.get_mut(key) {
             window.own(version, answer.meta().uid.clone());
             let collection = &mut self.collections[scope.0];
+            let mut given_up = None;
             if collection.last_sync.is_some_and(|last| last >= version) {
                 window.passed(version);
             } else {
-                collection.ahead.insert((version, key.clone()));
+                collection.own.insert((version, key.clone()));
+                if collection.own.len() > MOST_AWAITED {
+                    given_up = collection.own.pop_first();
+                }
             }
-            change = window.check().map(|kind| Change { key: key.clone(), kind });
+            changes.extend(window.check().map(|kind| Change { key: key.clone(), kind }));
+            changes.extend(given_up.and_then(|(oldest, of)| self.passed(&of, oldest)));
         }
         self.put(key, answer, stored);
-        change
+        changes
     }
 
     /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
@@ -131,13 +157,13 @@ impl<K: Resource> Overlay<K> {
             return;
         };
         let collection = &mut self.collections[scope.0];
-        let known = [
-            collection.last_sync,
-            stored.and_then(ResourceVersion::of),
-            self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry)),
-        ];
+        let entry = self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry));
+        let known = [collection.last_sync, stored.and_then(ResourceVersion::of), entry];
         if known.into_iter().flatten().all(|known| known < version) {
-            collection.ahead.insert((version, key.clone()));
+            if let Some(entry) = entry {
+                collection.recent.remove(&(entry, key.clone()));
+            }
+            collection.recent.insert((version, key.clone()));
             self.recent.insert(key.clone(), Arc::clone(answer));
         }
     }
@@ -177,26 +203,23 @@ impl<K: Resource> Overlay<K> {
 
     /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
     /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
-    pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Vec<Change<K>> {
+    pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced<K> {
         let collection = &mut self.collections[scope.0];
         collection.last_sync = collection.last_sync.max(Some(version));
-        let mut changes = Vec::new();
-        while let Some((passed, _)) = self.collections[scope.0].ahead.first()
-            && *passed <= version
-            && let Some((passed, key)) = self.collections[scope.0].ahead.pop_first()
-        {
-            self.evict(&key, passed);
-            if let Some(window) = self.windows.get_mut(&key) {
-                window.passed(passed);
-                changes.extend(self.check(&key));
-            }
+        let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
+        for (_, key) in take_passed(&mut collection.recent, version) {
+            self.recent.remove(&key);
+            advanced.not_shown.push(key);
         }
-        changes
+        for (passed, key) in take_passed(&mut collection.own, version) {
+            advanced.changes.extend(self.passed(&key, passed));
+        }
+        advanced
     }
 
     /// A complete list of version `version` was taken in, item by item. Its word counts even if the version is lower than
     /// what was seen before, which happens when the server's storage was restored from a backup.
-    pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Vec<Change<K>> {
+    pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced<K> {
         self.collections[scope.0].last_sync = None;
         self.advance(scope, version)
     }
@@ -227,9 +250,19 @@ impl<K: Resource> Overlay<K> {
 
     /// Drops a recent entry that is no newer than `version`.
     fn evict(&mut self, key: &ObjectKey, version: ResourceVersion) {
-        if self.recent.get(key).is_some_and(|entry| ResourceVersion::of(&*entry) <= Some(version)) {
+        let entry = self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry));
+        if let Some(entry) = entry.filter(|entry| *entry <= version) {
             self.recent.remove(key);
+            if let Some(scope) = self.scopes.of(key) {
+                self.collections[scope.0].recent.remove(&(entry, key.clone()));
+            }
         }
+    }
+
+    /// An own version is awaited no more.
+    fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change<K>> {
+        self.windows.get_mut(key)?.passed(version);
+        self.check(key)
     }
 
     fn check(&mut self, key: &ObjectKey) -> Option<Change<K>> {
@@ -240,4 +273,15 @@ impl<K: Resource> Overlay<K> {
         }
         change
     }
+}
+
+/// Takes out what is no newer than `version`, in order.
+fn take_passed(
+    awaited: &mut BTreeSet<(ResourceVersion, ObjectKey)>,
+    version: ResourceVersion,
+) -> Vec<(ResourceVersion, ObjectKey)> {
+    std::iter::from_fn(|| {
+        awaited.first().is_some_and(|(first, _)| *first <= version).then(|| awaited.pop_first())?
+    })
+    .collect()
 }

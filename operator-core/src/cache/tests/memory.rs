@@ -63,7 +63,7 @@ fn measure(managed_fields: bool) -> usize {
     let before = resident();
     for index in 0..OBJECTS {
         let item = text(index, managed_fields);
-        let object = decode::object(&item, &config.resource_type, &engine.shape);
+        let object = decode::object(item.get(), &config.resource_type, &engine.shape);
         assert!(matches!(object, Decoded::Object(_)));
         engine.listed(scope, object);
     }

@@ -1,6 +1,8 @@
 //! Tests of the whole module.
 
 mod bounded;
+mod followers;
+mod lists;
 #[cfg(target_os = "linux")]
 mod memory;
 mod model;
@@ -11,5 +13,6 @@ mod selectors;
 mod server;
 mod streaming;
 mod trouble;
+mod undecodable;
 mod watching;
 mod windows;

@@ -13,7 +13,7 @@ use crate::{
     resource::ResourceType,
 };
 
-use super::recorder::{Recorder, key, object};
+use super::recorder::{key, object};
 
 struct Panics;
 
@@ -42,20 +42,4 @@ fn a_handler_or_an_indexer_that_panics_does_not_stop_the_informer() {
     drop(write);
     engine.watched(scope, WatchEvent::Deleted(Decoded::Object(object("a", "uid-a", 12))));
     assert_eq!((engine.stored(), engine.windows(), engine.index_values()), (0, 0, 0));
-}
-
-#[test]
-fn a_follower_is_told_of_everything_whatever_becomes_of_the_handler() {
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let engine = Engine::new(&config, Arc::new(Panics));
-    let told = Arc::new(Recorder::default());
-    engine.also_tell(Arc::new(Panics));
-    engine.also_tell(Arc::new(Arc::clone(&told)));
-    let scope = ScopeIndex(0);
-    engine.list_started(scope);
-    engine.listed(scope, Decoded::Object(object("a", "uid-a", 5)));
-    engine.list_finished(scope, "10");
-    engine.watched(scope, WatchEvent::Applied(Decoded::Object(object("a", "uid-b", 11))));
-    engine.watched(scope, WatchEvent::Deleted(Decoded::Object(object("a", "uid-b", 12))));
-    assert_eq!(told.take(), ["+a@5!", "-a@5?", "+a@11", "-a@12"]);
 }

@@ -7,7 +7,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::{environment::Jitter, observe::SourceHealth, resource::ResourceVersion};
 
-use super::scene::{SEED, Scene, item};
+use super::{
+    recorder::{key, object},
+    scene::{SEED, Scene, item},
+};
 
 /// Waits are given to the next millisecond by the paused clock.
 fn assert_waited(before: Instant, expected: Duration) {
@@ -124,4 +127,38 @@ async fn a_long_wait_that_the_server_asks_for_is_told_at_once() {
     scene.server.next().await.retry_after(429, 60);
     scene.settle().await;
     assert_eq!(scene.advice().0, "slow down");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_own_writes_leave_behind_has_a_bound_however_long_the_watch_is_broken() {
+    const OBJECTS: usize = 100;
+    const DAY: u64 = 24 * 60 * 60;
+    let mut scene = Scene::start();
+    let items: Vec<_> = (0..OBJECTS).map(|number| item(&format!("map-{number}"), 5)).collect();
+    scene.server.answer_list(10, &items).await;
+    let watch = scene.server.open_watch(10).await;
+    scene.take().await;
+    drop(watch);
+    // A right that was taken away, or a proxy that lets no watch through; writes go on.
+    let mut server = scene.server;
+    let broken = tokio::spawn(async move {
+        loop {
+            server.next().await.status(403, "Forbidden", "no watching");
+        }
+    });
+    let mut version = 10;
+    for second in 0..DAY {
+        let name = format!("map-{}", second as usize % OBJECTS);
+        let mut write = scene.informer.begin_write(&key(&name));
+        version += 1;
+        write.wrote(object(&name, &format!("uid-{name}"), version));
+        drop(write);
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(matches!(scene.informer.health(), SourceHealth::Unhealthy { .. }));
+    let sizes = scene.informer.sizes();
+    assert_eq!((sizes.store, sizes.overlay), (OBJECTS, OBJECTS), "of each object the newest state is known");
+    assert!(sizes.awaited <= 10_000 + OBJECTS, "{} versions are awaited after a day", sizes.awaited);
+    assert_eq!(scene.told.take(), [""; 0], "own writes are told to nobody");
+    broken.abort();
 }

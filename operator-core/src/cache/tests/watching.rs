@@ -269,7 +269,7 @@ async fn own_writes_are_read_at_once_and_their_echo_is_not_told() {
     assert_eq!(scene.informer.list().iter().map(|object| version(object)).collect::<Vec<_>>(), [11, 12]);
     assert_eq!(
         scene.informer.sizes(),
-        Sizes { store: 1, full: 1, overlay: 2, windows: 2, index_values: 1, undecodable: 0 }
+        Sizes { store: 1, full: 1, overlay: 2, windows: 2, awaited: 2, index_values: 1, undecodable: 0 }
     );
     watch.event("MODIFIED", &item("a", 11));
     watch.event("ADDED", &item("new", 12));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! CustomResourceDefinitions ──watch──▶ names, versions ──▶ is it there? ──▶ conditions of workflows
-//!        │ appears, or goes                                    ▲
+//!        │ appears, or goes; can be watched again              ▲
 //!        └──▶ wakes the primaries of those who asked           │
 //! GET /apis/<group>/<version> ──kept for a minute──────────────┘ kinds that no definition stands for
 //! ```
@@ -11,12 +11,15 @@
 //! - Schemas are not kept: a definition costs as much as its names.
 //! - Whoever has asked about a definition, or about a kind of its group, is woken when it appears, changes its versions,
 //!   or goes.
-//! - As long as the definitions aren't known there is no answer, instead of a wrong one.
+//! - As long as the definitions aren't known, or can't be watched any more, there is no answer, instead of a wrong one. Nobody
+//!   waits for one that can't come; whoever got none is woken when there are answers again.
+//! - Its health is told like that of an event source of each controller that has asked.
 //!
 //! # Assumptions
 //! - Kinds without a definition, those of aggregated APIs, come and go rarely: nobody is woken for them.
 
 mod definition;
+mod subscribers;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,18 +32,20 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use super::{EventSink, EventSource, Primaries};
+use super::EventSource;
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
+    cache::{ChangeHandler, Informer, InformerConfig},
     client::Clients,
     environment::{Environment, Now},
-    observe::{Cause, SourceHealth},
+    observe::{Observers, SourceHealth},
     resource::{ObjectKey, ResourceType},
 };
 
 use definition::Definition;
+pub(crate) use subscribers::Subscriber;
+use subscribers::Subscribers;
 
-/// How long a run waits for the first list of definitions.
+/// How long a run waits for the first list of definitions, as long as nothing says that it can't come.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer of the server's discovery is good.
 const FRESH: Duration = Duration::from_secs(60);
@@ -58,23 +63,16 @@ pub(crate) enum DiscoveryError {
     Kinds { group_version: String, source: Box<kube::Error> },
 }
 
-/// Who is woken when an answer changes: all primaries of a controller.
+/// What it is called among the event sources.
+const NAME: &str = "CustomResourceDefinition";
+/// The index of definitions by their group.
+const BY_GROUP: &str = "group";
+
+/// What one operator knows of the kinds that its cluster serves. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct Subscriber {
-    pub(crate) controller: Arc<str>,
-    pub(crate) primaries: Arc<dyn Primaries>,
-    pub(crate) sink: Arc<dyn EventSink>,
-    pub(crate) cause: Cause,
-}
+pub(crate) struct Discovery(Arc<Inner>);
 
-impl fmt::Debug for Subscriber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscriber").field("controller", &self.controller).finish_non_exhaustive()
-    }
-}
-
-/// What one operator knows of the kinds that its cluster serves.
-pub(crate) struct Discovery {
+struct Inner {
     clients: Clients,
     environment: Environment,
     definitions: Informer<Definition>,
@@ -89,25 +87,29 @@ struct Kinds {
     served: BTreeSet<String>,
 }
 
-/// Who has asked about what: names of definitions and of groups.
-#[derive(Default)]
-struct Subscribers(Mutex<BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>>);
-
 impl Discovery {
     /// Knows nothing yet, and asks for nothing.
-    pub(crate) fn new(clients: Clients, environment: Environment) -> Self {
-        let subscribers = Arc::new(Subscribers::default());
-        let config = InformerConfig::new("CustomResourceDefinition", ResourceType::of::<Definition>());
+    pub(crate) fn new(clients: Clients, environment: Environment, observers: Observers) -> Self {
+        let subscribers = Arc::new(Subscribers::new(observers));
+        let config = InformerConfig::new(NAME, ResourceType::of::<Definition>())
+            .with_indexer(BY_GROUP, |definition: &Definition| vec![definition.group().to_owned()]);
         let handler = Arc::clone(&subscribers) as Arc<dyn ChangeHandler<Definition>>;
         let definitions = Informer::new(config, clients.direct.clone(), environment.clone(), handler);
-        Self {
+        Self(Arc::new(Inner {
             clients,
             environment,
             definitions,
             subscribers,
             watch: Mutex::default(),
             kinds: Mutex::default(),
-        }
+        }))
+    }
+
+    /// The name of its source, its trouble if it has any, and the controllers that have asked.
+    pub(crate) fn trouble(&self) -> Option<(&'static str, SourceHealth, Vec<Arc<str>>)> {
+        let health = self.0.definitions.health();
+        let troubled = matches!(health, SourceHealth::Unhealthy { .. });
+        troubled.then(|| (NAME, health, self.0.subscribers.controllers()))
     }
 
     /// Whether a definition is there and established. `subscriber` is woken when that changes.
@@ -116,9 +118,13 @@ impl Discovery {
         name: &str,
         subscriber: &Subscriber,
     ) -> Result<bool, DiscoveryError> {
-        self.subscribers.add(name, subscriber);
-        self.definitions_known().await?;
-        Ok(self.definitions.get(&ObjectKey::cluster_scoped(name)).is_some_and(|found| found.is_established()))
+        self.0.subscribers.add(name, subscriber);
+        self.definitions_known(subscriber).await?;
+        Ok(self
+            .0
+            .definitions
+            .get(&ObjectKey::cluster_scoped(name))
+            .is_some_and(|found| found.is_established()))
     }
 
     /// Whether objects of a kind are served. `subscriber` is woken when a definition of its group appears, changes or
@@ -128,25 +134,24 @@ impl Discovery {
         kind: &ResourceType,
         subscriber: &Subscriber,
     ) -> Result<bool, DiscoveryError> {
-        self.subscribers.add(kind.group(), subscriber);
-        self.definitions_known().await?;
-        let mut of_group =
-            self.definitions.list().into_iter().filter(|found| found.group() == kind.group()).peekable();
+        self.0.subscribers.add(kind.group(), subscriber);
+        self.definitions_known(subscriber).await?;
+        let of_group = self.0.definitions.by_index(BY_GROUP, kind.group());
         // A group is made of definitions, or of an API server's own kinds.
-        if of_group.peek().is_some() {
-            return Ok(of_group.any(|found| found.serves(kind)));
+        if !of_group.is_empty() {
+            return Ok(of_group.iter().any(|found| found.serves(kind)));
         }
-        let (group_version, now) = (kind.api_version(), self.environment.now());
+        let (group_version, now) = (kind.api_version(), self.0.environment.now());
         let known = |kinds: &BTreeMap<String, Kinds>| {
             let kinds = kinds.get(&group_version).filter(|kinds| now - kinds.asked < FRESH)?;
             Some(kinds.served.contains(kind.kind()))
         };
-        if let Some(served) = known(&self.kinds.lock()) {
+        if let Some(served) = known(&self.0.kinds.lock()) {
             return Ok(served);
         }
         let served = self.ask(kind).await?;
         let answer = served.contains(kind.kind());
-        self.kinds.lock().insert(group_version, Kinds { asked: now, served });
+        self.0.kinds.lock().insert(group_version, Kinds { asked: now, served });
         Ok(answer)
     }
 
@@ -156,35 +161,46 @@ impl Discovery {
         let path = if kind.group().is_empty() { "api" } else { "apis" };
         let request = http::Request::get(format!("/{path}/{group_version}")).body(Vec::new());
         let request = request.expect("groups and versions are parts of a path");
-        match self.clients.reads.request::<APIResourceList>(request).await {
+        match self.0.clients.reads.request::<APIResourceList>(request).await {
             Ok(list) => Ok(list.resources.into_iter().map(|resource| resource.kind).collect()),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(BTreeSet::new()),
             Err(source) => Err(DiscoveryError::Kinds { group_version, source: Box::new(source) }),
         }
     }
 
-    /// Starts the watch if it doesn't run, and waits until all definitions are known.
-    async fn definitions_known(&self) -> Result<(), DiscoveryError> {
-        if self.definitions.is_synced() {
-            return Ok(());
-        }
-        {
-            let mut watch = self.watch.lock();
-            if watch.is_none() {
-                *watch = Some(self.environment.spawn(EventSource::run(&self.definitions)));
+    /// Waits until all definitions are known, or can't be: nobody's worker is to wait for a right that nobody has granted.
+    async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
+        let Inner { definitions, subscribers, .. } = &*self.0;
+        self.watch();
+        let known = async {
+            loop {
+                let changed = subscribers.health_changed();
+                match definitions.health() {
+                    SourceHealth::Unhealthy { reason, .. } => return Err(reason),
+                    SourceHealth::Healthy if definitions.is_synced() => return Ok(()),
+                    // It is told a moment before the end of the first list.
+                    SourceHealth::Healthy => definitions.synced().await,
+                    SourceHealth::Syncing => changed.await,
+                }
             }
-        }
-        let waited = tokio::time::timeout(PATIENCE, self.definitions.synced()).await;
-        waited.map_err(|_| {
-            DiscoveryError::Watch(match self.definitions.health() {
-                SourceHealth::Unhealthy { reason, .. } => reason,
-                SourceHealth::Syncing | SourceHealth::Healthy => "they are not listed yet".to_owned(),
-            })
+        };
+        let known = tokio::time::timeout(PATIENCE, known).await;
+        known.unwrap_or_else(|_| Err("they are not listed yet".to_owned())).map_err(|reason| {
+            subscribers.refused(subscriber);
+            DiscoveryError::Watch(reason)
         })
+    }
+
+    /// Starts the watch if it doesn't run.
+    fn watch(&self) {
+        let mut watch = self.0.watch.lock();
+        if watch.as_ref().is_none_or(JoinHandle::is_finished) {
+            *watch = Some(self.0.environment.spawn(EventSource::run(&self.0.definitions)));
+        }
     }
 }
 
-impl Drop for Discovery {
+impl Drop for Inner {
     fn drop(&mut self) {
         if let Some(watch) = self.watch.lock().take() {
             watch.abort();
@@ -194,44 +210,6 @@ impl Drop for Discovery {
 
 impl fmt::Debug for Discovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Discovery").field("definitions", &self.definitions).finish_non_exhaustive()
-    }
-}
-
-impl Subscribers {
-    fn add(&self, about: &str, subscriber: &Subscriber) {
-        let mut subscribers = self.0.lock();
-        if !subscribers.contains_key(about) {
-            subscribers.insert(about.to_owned(), BTreeMap::new());
-        }
-        if let Some(subscribers) = subscribers.get_mut(about)
-            && !subscribers.contains_key(&subscriber.controller)
-        {
-            subscribers.insert(Arc::clone(&subscriber.controller), subscriber.clone());
-        }
-    }
-}
-
-impl ChangeHandler<Definition> for Subscribers {
-    fn on_change(&self, change: Change<Definition>) {
-        let definition = match &change.kind {
-            // What was there when the first question was asked is part of its answer.
-            ChangeKind::Added { initial: true, .. } => return,
-            ChangeKind::Updated { old, new } if old.offer() == new.offer() => return,
-            change => change.object(),
-        };
-        let mut woken = BTreeMap::new();
-        {
-            let subscribers = self.0.lock();
-            for about in [definition.name(), definition.group()] {
-                let of = subscribers.get(about).into_iter().flatten();
-                woken.extend(of.map(|(controller, subscriber)| (Arc::clone(controller), subscriber.clone())));
-            }
-        }
-        for subscriber in woken.values() {
-            for primary in subscriber.primaries.keys() {
-                subscriber.sink.related_changed(&primary, subscriber.cause);
-            }
-        }
+        f.debug_struct("Discovery").field("definitions", &self.0.definitions).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, sync::atomic::Ordering};
 
 use crate::{
     observe::SourceHealth,
-    operator::{Leadership, LostLeadership, UnhealthySource, lifecycle::Running},
+    operator::{Leadership, LostLeadership, UndecodableObject, UnhealthySource, lifecycle::Running},
 };
 
 /// Whether an operator does its work.
@@ -56,6 +56,20 @@ impl fmt::Display for Readiness {
     }
 }
 
+/// A line for each object that can't be decoded, as far as somebody would read them.
+pub(super) fn undecodable(objects: &[UndecodableObject]) -> Vec<String> {
+    const MOST_LINES: usize = 20;
+    let line = |undecodable: &UndecodableObject| {
+        let UndecodableObject { controller, source, object, reason } = undecodable;
+        format!("controller {controller}, source {source}: {object} can't be decoded: {}", one_line(reason))
+    };
+    let mut lines: Vec<String> = objects.iter().take(MOST_LINES).map(line).collect();
+    if objects.len() > MOST_LINES {
+        lines.push(format!("and {} more that can't be decoded", objects.len() - MOST_LINES));
+    }
+    lines
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -101,6 +115,7 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::ObjectKey;
 
     #[test]
     fn each_source_that_does_not_work_is_a_line_of_its_own() {
@@ -124,6 +139,21 @@ mod tests {
              controller web, source ConfigMap: syncing, it has not seen all objects yet\n\
              controller web, source Secret: forbidden\n"
         );
+    }
+
+    #[test]
+    fn each_object_that_cannot_be_decoded_is_a_line_up_to_twenty() {
+        let object = |number: usize| UndecodableObject {
+            controller: "web".to_owned(),
+            source: "primary".to_owned(),
+            object: ObjectKey::namespaced("shop", &format!("p{number:02}")),
+            reason: "spec.mode: unknown variant,\nexpected `Slow`".to_owned(),
+        };
+        let lines = undecodable(&[object(1)]);
+        let expected = "controller web, source primary: shop/p01 can't be decoded: spec.mode: unknown variant, expected `Slow`";
+        assert_eq!(lines, [expected]);
+        let lines = undecodable(&(0..25).map(object).collect::<Vec<_>>());
+        assert_eq!((lines.len(), &*lines[20]), (21, "and 5 more that can't be decoded"));
     }
 
     #[test]

@@ -10,7 +10,10 @@ use axum::{
 };
 use http::{StatusCode, header::CONTENT_TYPE};
 
-use super::{Running, probes::Readiness};
+use super::{
+    Running,
+    probes::{Readiness, undecodable},
+};
 use crate::metrics::PrometheusMetrics;
 
 /// Prometheus' text format; newer versions of Prometheus refuse an answer that doesn't name it.
@@ -36,12 +39,21 @@ async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
 }
 
 async fn readyz(State(running): State<Weak<Running>>) -> impl IntoResponse {
-    let readiness = running.upgrade().map_or(Readiness::NotRunning, |running| running.readiness());
+    let running = running.upgrade();
+    let readiness = running.as_ref().map_or(Readiness::NotRunning, |running| running.readiness());
     let status = match readiness {
         Readiness::Ready | Readiness::Standby { .. } => StatusCode::OK,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    (status, readiness.to_string())
+    let objects = running.map(|running| running.undecodable_objects()).unwrap_or_default();
+    let mut answer = readiness.to_string();
+    for line in undecodable(&objects) {
+        if !answer.ends_with('\n') {
+            answer.push('\n');
+        }
+        answer += &line;
+    }
+    (status, answer)
 }
 
 #[cfg(test)]
@@ -57,7 +69,9 @@ mod tests {
     use crate::{
         client::Clients,
         environment::Environment,
+        event_source::Discovery,
         metrics::{METRICS, Metrics},
+        observe::Observers,
     };
 
     fn running() -> Arc<Running> {
@@ -66,6 +80,7 @@ mod tests {
         let clients = Clients::new(&nowhere, &[], None, &environment).unwrap();
         Arc::new(Running {
             controllers: Vec::new(),
+            discovery: Discovery::new(clients.clone(), environment.clone(), Observers::default()),
             clients,
             environment,
             stopping: AtomicBool::new(false),

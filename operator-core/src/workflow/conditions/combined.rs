@@ -46,6 +46,10 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for And<A, B>
         let first = self.0.check(node, primary, context).await?;
         if first.is_met() { self.1.check(node, primary, context).await } else { Ok(first) }
     }
+
+    fn access(&self) -> Vec<Access> {
+        [self.0.access(), self.1.access()].concat()
+    }
 }
 
 impl<A: Activation, B: Activation> Activation for And<A, B> {
@@ -70,6 +74,10 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for Or<A, B> 
             return Ok(first);
         }
         Ok(second_of(&first, self.1.check(node, primary, context).await?))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        [self.0.access(), self.1.access()].concat()
     }
 }
 
@@ -104,6 +112,10 @@ pub struct Not<C>(C);
 impl<P: KubeObject, C: Condition<P>> Condition<P> for Not<C> {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         Ok(opposite(&self.0.check(node, primary, context).await?))
+    }
+
+    fn access(&self) -> Vec<Access> {
+        self.0.access()
     }
 }
 

@@ -63,6 +63,10 @@ impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
         Activation::check(self, &Cluster::of(context)).await
     }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
+    }
 }
 
 impl<K> fmt::Debug for CrdPresent<K> {
@@ -121,10 +125,35 @@ impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
         Activation::check(self, &Cluster::of(context)).await
     }
+
+    fn access(&self) -> Vec<Access> {
+        vec![to_watch_definitions()]
+    }
 }
 
 impl<K> fmt::Debug for KindServed<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KindServed").field("type", &self.resource_type).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::workflow::conditions::{ConditionExt, Ready};
+
+    #[test]
+    fn the_right_to_watch_definitions_is_asked_for_wherever_the_question_stands() {
+        let access = |condition: &dyn Fn() -> Vec<Access>| {
+            let names = condition().into_iter().map(|right| (right.resource_type.full_name(), right.verbs));
+            names.collect::<Vec<_>>()
+        };
+        let expected = [("customresourcedefinitions.apiextensions.k8s.io".to_owned(), vec!["list", "watch"])];
+        let present = || Condition::<ConfigMap>::access(&CrdPresent::named("routes.example.com"));
+        assert_eq!(access(&present), expected);
+        let served = KindServed::<ConfigMap>::new().not().or(Ready);
+        assert_eq!(access(&|| Condition::<ConfigMap>::access(&served)), expected);
     }
 }

@@ -52,6 +52,10 @@ impl State {
         let namespace = target.namespace.as_deref();
         let past;
         let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
+            // A page of many: nothing is copied for it.
+            Some(version) if self.store.is_unchanged_since(&kind.resource(), version) => {
+                Box::new(self.store.list(&kind.resource(), namespace))
+            }
             Some(version) => {
                 past =
                     self.store.list_at(&kind.resource(), version).map_err(|expired| match &from.after {

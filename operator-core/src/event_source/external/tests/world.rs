@@ -154,6 +154,9 @@ impl Primaries for Cluster {
     }
 
     fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
+        if let Some(follower) = follower.upgrade() {
+            self.keys().iter().for_each(|key| follower.primary_seen(key));
+        }
         self.followers.lock().push(follower);
     }
 

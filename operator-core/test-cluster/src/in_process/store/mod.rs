@@ -124,6 +124,12 @@ impl Store {
         self.objects.keys()
     }
 
+    /// Whether the objects of a resource are as they were at `version`, as far as that can be told.
+    pub(super) fn is_unchanged_since(&self, resource: &Resource, version: u64) -> bool {
+        let mut later = self.log.iter().rev().take_while(|event| event.version > version);
+        version >= self.compacted && later.all(|event| event.resource != *resource)
+    }
+
     /// The objects of a resource as they were at `version`.
     pub(super) fn list_at(
         &self,

@@ -1,0 +1,104 @@
+//! Objects that exist and can't be decoded.
+
+use std::sync::atomic::Ordering;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+
+use super::{Engine, ScopeIndex, Sighting, State};
+
+/// An object that could not be decoded, as it came from the server.
+#[derive(Debug)]
+pub(in crate::cache) struct Undecodable {
+    /// Its key, where its metadata could be read.
+    pub(in crate::cache) key: Option<ObjectKey>,
+    /// Its version, where its metadata could be read.
+    pub(in crate::cache) version: Option<String>,
+    /// All of its metadata, where that could be read.
+    pub(in crate::cache) meta: Option<Box<ObjectMeta>>,
+    /// What the decoder says: which field, and what is expected there.
+    pub(in crate::cache) error: String,
+}
+
+impl Undecodable {
+    pub(super) fn version(&self) -> Option<ResourceVersion> {
+        self.version.as_deref().and_then(ResourceVersion::parse)
+    }
+}
+
+/// What is kept of one.
+pub(super) struct Known {
+    pub(super) version: Option<String>,
+    pub(super) error: String,
+}
+
+impl<K: KubeObject> Engine<K> {
+    /// An object exists, and can't be decoded. An older state of it stays where it is; its metadata is taken over, if that is
+    /// wanted.
+    pub(super) fn not_decoded(
+        &self,
+        state: &mut State<K>,
+        scope: ScopeIndex,
+        undecodable: Undecodable,
+        listed: bool,
+    ) {
+        let Undecodable { key, version, meta, mut error } = undecodable;
+        let known = key.as_ref().and_then(|key| state.undecodable.get(key));
+        if known.is_some_and(|known| known.version == version) {
+            return;
+        }
+        let stored = key.as_ref().and_then(|key| self.store.shown(key));
+        let marked = meta.as_ref().is_some_and(|meta| meta.deletion_timestamp.is_some());
+        if self.takes_metadata && marked && stored.is_none() {
+            error.push_str("; it is marked for deletion, and stays: no state of it is known that it could be cleaned up with");
+        }
+        tracing::warn!(
+            informer = self.name,
+            object = key.as_ref().map(tracing::field::display),
+            error,
+            "an object can't be decoded and is skipped"
+        );
+        self.handlers.on_undecodable(&self.name, key.as_ref(), &error);
+        let Some(key) = key else { return };
+        state.undecodable.insert(key.clone(), Known { version, error });
+        self.count_undecodable(state);
+        let (Some(stored), Some(meta), true) = (stored, meta, self.takes_metadata) else { return };
+        if stored.meta().uid == meta.uid {
+            let mut object = (*stored).clone();
+            *object.meta_mut() = *meta;
+            self.exists(state, scope, &key, object, Sighting { listed, is_news: false });
+        }
+    }
+
+    /// An object can be decoded, or is gone. Whether it could not be decoded before, so that nothing was made of it.
+    pub(super) fn can_be_decoded(&self, state: &mut State<K>, key: &ObjectKey) -> bool {
+        let could_not = state.undecodable.remove(key).is_some();
+        if could_not {
+            self.count_undecodable(state);
+        }
+        could_not && self.takes_metadata
+    }
+
+    /// Tells how many there are, where that has changed or was never told.
+    pub(super) fn count_undecodable(&self, state: &mut State<K>) {
+        let objects = state.undecodable.len();
+        if state.undecodable_told.replace(objects) != Some(objects) {
+            self.undecodable.store(objects, Ordering::Release);
+            self.handlers.on_undecodable_objects(&self.name, objects);
+        }
+    }
+
+    /// Whether an object exists that can't be decoded.
+    pub(in crate::cache) fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.undecodable.load(Ordering::Acquire) > 0 && self.lock().undecodable.contains_key(key)
+    }
+
+    /// All that can't be decoded, and why; sorted by key.
+    pub(in crate::cache) fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        if self.undecodable.load(Ordering::Acquire) == 0 {
+            return Vec::new();
+        }
+        self.lock().undecodable.iter().map(|(key, known)| (key.clone(), known.error.clone())).collect()
+    }
+}

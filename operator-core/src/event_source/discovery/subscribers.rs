@@ -1,0 +1,147 @@
+//! Who has asked what the cluster serves, and is told when the answers change.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, futures::Notified};
+
+use super::{NAME, definition::Definition};
+use crate::{
+    cache::{Change, ChangeHandler, ChangeKind},
+    event_source::{EventSink, Primaries},
+    observe::{Cause, Observation, Observers, SourceHealth},
+};
+
+/// Who is woken when an answer changes: all primaries of a controller.
+#[derive(Clone)]
+pub(crate) struct Subscriber {
+    pub(crate) controller: Arc<str>,
+    pub(crate) primaries: Arc<dyn Primaries>,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) cause: Cause,
+}
+
+impl Subscriber {
+    fn wake(&self) {
+        for primary in self.primaries.keys() {
+            self.sink.related_changed(&primary, self.cause);
+        }
+    }
+}
+
+impl fmt::Debug for Subscriber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscriber").field("controller", &self.controller).finish_non_exhaustive()
+    }
+}
+
+/// All who have asked.
+pub(super) struct Subscribers {
+    observers: Observers,
+    state: Mutex<State>,
+    health_changed: Notify,
+}
+
+struct State {
+    /// By the name of a definition, or of a group, and by controller.
+    about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
+    controllers: BTreeMap<Arc<str>, Subscriber>,
+    health: SourceHealth,
+    /// Somebody has got no answer.
+    refused: bool,
+}
+
+impl Subscribers {
+    pub(super) fn new(observers: Observers) -> Self {
+        let state = State {
+            about: BTreeMap::new(),
+            controllers: BTreeMap::new(),
+            health: SourceHealth::Syncing,
+            refused: false,
+        };
+        Self { observers, state: Mutex::new(state), health_changed: Notify::new() }
+    }
+
+    /// `subscriber` asks about a definition, or about a group.
+    pub(super) fn add(&self, about: &str, subscriber: &Subscriber) {
+        let mut state = self.state.lock();
+        if !state.about.contains_key(about) {
+            state.about.insert(about.to_owned(), BTreeMap::new());
+        }
+        if let Some(subscribers) = state.about.get_mut(about)
+            && !subscribers.contains_key(&subscriber.controller)
+        {
+            subscribers.insert(Arc::clone(&subscriber.controller), subscriber.clone());
+        }
+        if !state.controllers.contains_key(&subscriber.controller) {
+            state.controllers.insert(Arc::clone(&subscriber.controller), subscriber.clone());
+            let health = state.health.clone();
+            drop(state);
+            self.tell(&subscriber.controller, &health);
+        }
+    }
+
+    /// The controllers that have asked, by name.
+    pub(super) fn controllers(&self) -> Vec<Arc<str>> {
+        self.state.lock().controllers.keys().cloned().collect()
+    }
+
+    /// Somebody has got no answer, and is to be woken when there are any; which may be the case by now.
+    pub(super) fn refused(&self, subscriber: &Subscriber) {
+        let answers = {
+            let mut state = self.state.lock();
+            let answers = state.health == SourceHealth::Healthy;
+            state.refused |= !answers;
+            answers
+        };
+        if answers {
+            subscriber.wake();
+        }
+    }
+
+    /// Resolves when the health changes after this call.
+    pub(super) fn health_changed(&self) -> Notified<'_> {
+        self.health_changed.notified()
+    }
+
+    fn tell(&self, controller: &str, health: &SourceHealth) {
+        self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
+    }
+}
+
+impl ChangeHandler<Definition> for Subscribers {
+    fn on_change(&self, change: Change<Definition>) {
+        let definition = match &change.kind {
+            // What was there when the first question was asked is part of its answer.
+            ChangeKind::Added { initial: true, .. } => return,
+            ChangeKind::Updated { old, new } if old.offer() == new.offer() => return,
+            change => change.object(),
+        };
+        let mut woken = BTreeMap::new();
+        {
+            let state = self.state.lock();
+            for about in [definition.name(), definition.group()] {
+                let of = state.about.get(about).into_iter().flatten();
+                woken.extend(of.map(|(controller, subscriber)| (Arc::clone(controller), subscriber.clone())));
+            }
+        }
+        woken.values().for_each(Subscriber::wake);
+    }
+
+    fn on_health(&self, health: &SourceHealth) {
+        let (controllers, refused) = {
+            let mut state = self.state.lock();
+            state.health = health.clone();
+            let answers = *health == SourceHealth::Healthy;
+            let refused = answers && std::mem::take(&mut state.refused);
+            (state.controllers.clone(), refused)
+        };
+        self.health_changed.notify_waiters();
+        for (controller, subscriber) in &controllers {
+            self.tell(controller, health);
+            if refused {
+                subscriber.wake();
+            }
+        }
+    }
+}
