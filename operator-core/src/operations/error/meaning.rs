@@ -126,6 +126,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{
+        client::Closed,
+        resource::{ObjectKey, ResourceType},
+    };
 
     fn kind() -> ResourceType {
         ResourceType::of::<ConfigMap>()
