@@ -4,4 +4,5 @@
 
 mod both;
 mod replica;
+mod seams;
 mod simulated;

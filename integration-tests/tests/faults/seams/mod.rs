@@ -1,0 +1,49 @@
+//! What sits at the seams between the parts: tests that play the scenario of a review step by step and judge the way, not only
+//! the end. The lines of `review.tsv` name them.
+//!
+//! Each test has a server of its own, inside the process and in virtual time, and an operator whose settings are the default
+//! ones where the test isn't about them.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource};
+use operator_core::{
+    controller::IntoController,
+    environment::Environment,
+    testing::{TestCluster, TestOperator, faults::Faults},
+};
+
+/// A server of the test's own, with the custom resource.
+async fn scene() -> Result<Scene> {
+    let scene = Scene::on(TestCluster::in_process(), "seams").await?;
+    scene.install_crd().await?;
+    Ok(scene)
+}
+
+/// Starts an operator that meets these faults.
+async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
+    let builder = scene.operator().environment(|| Environment::real().with_seed(1));
+    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)?).await?)
+}
+
+async fn pass(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+/// What the status says.
+async fn message(scene: &Scene, name: &str) -> Result<Option<String>> {
+    Ok(scene.resources.get(name).await?.status.and_then(|status| status.message))
+}
+
+/// After how many of these hours (0: five minutes) the primary was gone.
+async fn gone_after(scene: &Scene, name: &str) -> Result<Option<u64>> {
+    pass(300).await;
+    for hours in 0..30 {
+        if scene.resources.get_opt(name).await?.is_none() {
+            return Ok(Some(hours));
+        }
+        pass(3600).await;
+    }
+    Ok(None)
+}
