@@ -34,7 +34,7 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
         }
         Value::List(inner) => once(entries::parse(inner.clone(), errors), errors),
     };
-    let mut calls = TokenStream::new();
+    let (mut calls, mut may_fail) = (TokenStream::new(), false);
     for entry in &inner {
         if entry.name() == UNLIMITED {
             flag(entry, errors);
@@ -45,10 +45,16 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
             let method = Ident::new(&format!("with_{}", entry.key), entry.key.span());
             // A number of attempts is always possible; an interval or a factor may make no sense.
             let check = (entry.name() != "max_attempts").then(|| quote!(?));
+            may_fail |= check.is_some();
             calls.extend(quote!(.#method(#value) #check));
         }
     }
-    quote!(.retry(#library::GenericRetry::default() #calls))
+    let retry = quote!(#library::GenericRetry::default() #calls);
+    if may_fail {
+        quote!(.retry(#library::__private::policy(|| ::core::result::Result::Ok(#retry))))
+    } else {
+        quote!(.retry(#retry))
+    }
 }
 
 /// `.retry(…)` for the entry `no_retry`.
@@ -76,5 +82,5 @@ pub(crate) fn rate_limit(entry: &Entry, library: &Path, errors: &mut Errors) -> 
         errors.at(&entry.key, "`rate_limit` takes both numbers: `rate_limit(limit = 10, per = \"10s\")`");
         return TokenStream::new();
     };
-    quote!(.rate_limiter(#library::processor::GovernorRateLimiter::new(#limit, #per)?))
+    quote!(.rate_limiter(#library::processor::GovernorRateLimiter::new(#limit, #per)))
 }

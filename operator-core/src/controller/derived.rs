@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::ControllerBuilder;
+use super::{Controller, ControllerBuilder, configuration::ControllerConfiguration};
 use crate::{
     dependent::Desired,
+    processor,
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
 };
@@ -45,6 +46,28 @@ impl<R: Reconciler> NoCleaner<R> for &Probe<R> {
     fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
         builder
     }
+}
+
+/// Declares the workflow that stands at the reconciler.
+pub fn with_workflow<R>(reconciler: R) -> ControllerBuilder<R>
+where
+    R: ControllerConfiguration,
+    <R::Primary as kube::Resource>::DynamicType: Default,
+{
+    let workflow = reconciler.workflow().transpose();
+    let builder = Controller::builder(reconciler);
+    match workflow {
+        Some(workflow) => builder.workflow(workflow),
+        None => builder,
+    }
+}
+
+/// A retry or a rate limiter of several steps, each of which may fail; the direct bound lets the closure do without types.
+///
+/// # Errors
+/// When a step has failed.
+pub fn policy<T>(make: impl FnOnce() -> Result<T, processor::Error>) -> Result<T, processor::Error> {
+    make()
 }
 
 /// Compiles only where `primary = …` says what the reconciler says.

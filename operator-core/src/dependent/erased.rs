@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 
-use super::Capabilities;
+use super::{Capabilities, Objects, Reading};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
@@ -48,6 +48,10 @@ pub(crate) struct Declaration {
     pub(crate) access: Vec<Access>,
     /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
     pub(crate) deletes_while_reconciling: bool,
+    /// The objects in the cluster that it is about, if that is what it is about.
+    pub(crate) objects: Option<Objects>,
+    /// What it reads from event sources.
+    pub(crate) reads: Vec<Reading>,
 }
 
 /// What a call of a dependent comes to.
@@ -101,6 +105,11 @@ impl<P: KubeObject> Dependent<P> {
     /// What it may do.
     pub fn capabilities(&self) -> Capabilities {
         self.declaration.capabilities
+    }
+
+    /// What is known of it before it runs.
+    pub(crate) fn declaration(&self) -> &Arc<Declaration> {
+        &self.declaration
     }
 
     /// Whether it deletes while it reconciles.

@@ -24,7 +24,7 @@ async fn scene() -> Result<Scene> {
 /// Starts an operator that meets these faults.
 async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)?).await?)
+    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)).await?)
 }
 
 async fn pass(seconds: u64) {

@@ -9,11 +9,10 @@ use super::{
 };
 use crate::{
     dependent::{
-        Capabilities, Dependent, Engine,
-        erased::Declaration,
+        Capabilities, Declaration, Dependent, Engine, Reading,
         items::{Items, Work},
     },
-    event_source::ExternalSource,
+    event_source::{ExternalSource, RustType},
     reconciler::{
         BoxError, Context,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -30,6 +29,8 @@ pub(in crate::dependent) struct Custom<C: Keyed<P>, P: KubeObject> {
     pub(in crate::dependent) update: Option<(Matches<C, P>, Update<C, P>)>,
     pub(in crate::dependent) delete: Option<Delete<C, P>>,
     pub(in crate::dependent) state: Option<State<C, P>>,
+    /// The type of the objects that keep ids.
+    pub(in crate::dependent) state_type: Option<RustType>,
     pub(in crate::dependent) memory: Memory<C::Key>,
 }
 
@@ -44,6 +45,7 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
             update: None,
             delete: None,
             state: None,
+            state_type: None,
             memory: Memory::default(),
         }
     }
@@ -60,9 +62,16 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
 
     /// Finishes the declaration.
     pub(in crate::dependent) fn finish(self) -> Dependent<P> {
+        let remembered = self
+            .memory
+            .source
+            .clone()
+            .map(|source| Reading::Resources { source, of: RustType::of::<C::Resource>() });
+        let state = self.state_type.map(|of| Reading::State { of });
         let declaration = Declaration {
             capabilities: self.capabilities(),
             event_sources: self.dependent.event_sources(),
+            reads: remembered.into_iter().chain(state).collect(),
             ..Declaration::default()
         };
         Dependent::new(Arc::clone(&self.name), declaration, self)

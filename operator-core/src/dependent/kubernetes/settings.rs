@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::source::{Source, SourceChoice};
 use crate::{
-    dependent::{Capabilities, Error, erased::Declaration, matcher::Matcher},
+    dependent::{Capabilities, Declaration, Error, Objects, Reading, matcher::Matcher},
     reconciler::{Context, workflow::Secondary},
     resource::{Access, KubeObject, MappingAnnotations, ResourceType},
 };
@@ -83,6 +83,8 @@ impl<K: KubeObject> Managed<K> {
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
             deletes_while_reconciling: false,
+            objects: Some(Objects::one(self.kind.clone(), Arc::clone(&self.source.name))),
+            reads: vec![Reading::objects::<K>(&self.source.name, &self.kind)],
         }
     }
 

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Declares the operator; called again after each crash.
-pub(super) type Factory = Rc<dyn Fn() -> Result<OperatorBuilder, Error>>;
+pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 
 /// How long an operator may take to become quiet when nothing goes wrong any more.
 const QUIET_WITHIN: Duration = Duration::from_secs(15 * 60);
@@ -216,7 +216,7 @@ impl World {
         if number > 1 {
             self.record.tell(format_args!("operator {number} starts"));
         }
-        let declared = factory()?;
+        let declared = factory();
         if number == 1 {
             self.install(declared.crds()).await;
         }
