@@ -8,7 +8,7 @@ use crate::{
     entries::{self, Entry, Value},
     errors::Errors,
     form::{self, Form, Keys, once},
-    policies, target, workflow,
+    literals, policies, target, workflow,
 };
 
 /// The keys that are methods of the builder with one argument.
@@ -96,6 +96,9 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
         },
         name if SETTINGS.iter().any(|(key, ..)| *key == name) => {
             let value = form::read(entry, SETTINGS, errors);
+            if value.is_some() {
+                literals::check(name, entry, errors);
+            }
             value.map(|value| quote_spanned!(key.span()=> .#key(#value))).unwrap_or_default()
         }
         _ => {

@@ -78,6 +78,8 @@ mod elsewhere {
 
     const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
 
+    const NO_TIME: std::time::Duration = std::time::Duration::ZERO;
+
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(
         primary = super::Pod,
@@ -94,7 +96,7 @@ mod elsewhere {
     pub(super) struct Everything;
 
     #[derive(operator_core::ControllerConfiguration)]
-    #[controller(retry(initial_interval = "0s"))]
+    #[controller(retry(initial_interval = NO_TIME))]
     pub(super) struct Hasty;
 }
 

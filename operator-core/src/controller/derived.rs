@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use super::{Controller, ControllerBuilder, configuration::ControllerConfiguration};
 use crate::{
     dependent::Desired,
-    processor,
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
 };
@@ -60,14 +59,6 @@ where
         Some(workflow) => builder.workflow(workflow),
         None => builder,
     }
-}
-
-/// A retry or a rate limiter of several steps, each of which may fail; the direct bound lets the closure do without types.
-///
-/// # Errors
-/// When a step has failed.
-pub fn policy<T>(make: impl FnOnce() -> Result<T, processor::Error>) -> Result<T, processor::Error> {
-    make()
 }
 
 /// Compiles only where `primary = …` says what the reconciler says.

@@ -4,6 +4,9 @@
 //! Each test has a server of its own, inside the process and in virtual time, and an operator whose settings are the default
 //! ones where the test isn't about them.
 
+mod targets;
+mod unwatched;
+
 use std::time::Duration;
 
 use anyhow::Result;

@@ -88,10 +88,7 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
     let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
-    let controller = Controller::builder(saying())
-        .name("keeper")
-        .workflow(workflow)
-        .namespaces(["default"]);
+    let controller = Controller::builder(saying()).name("keeper").workflow(workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 

@@ -22,6 +22,11 @@ impl Desired<Pod> for Map {
 }
 
 struct NoCondition;
+
+fn is_open(_: &Pod, _: &Context<Pod>) -> bool {
+    true
+}
+
 struct NoDefault;
 
 #[derive(Default)]
@@ -32,6 +37,7 @@ struct NoDependent;
     dependent(Map, ready_postcondition = NoCondition), //~ `NoCondition` is not a condition for workflows of `Pod`
     dependent(Map, name = "held", hold_unless = NoCondition, activation_condition = |pod| true), //~ `NoCondition` is not a condition for workflows of `Pod` //~ closure is expected to take 2 arguments
     dependent(Map, name = "gated", gate = NoCondition), //~ `NoCondition` is no gate for workflows of `Pod`
+    dependent(Map, name = "open", reconcile_precondition = is_open), //~ is not a condition for workflows of `Pod` //~ a closure: `|primary, context| is_exposed(primary, context)`
     dependent(NoDefault), //~ `NoDefault: Default` is not satisfied //~ `NoDefault` is not a dependent resource of `Pod`
     dependent(NoDependent), //~ `NoDependent` is not a dependent resource of `Pod` //~ derive `KubernetesDependent` for it
 )]
