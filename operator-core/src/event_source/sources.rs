@@ -97,6 +97,7 @@ impl Sources {
     }
 
     /// Those of a context without a cluster: nothing is known of any kind, and that is no mistake.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn offline() -> Self {
         Self { offline: true, ..Self::default() }
     }

@@ -8,13 +8,13 @@ use k8s_openapi::api::{
 };
 
 use crate::{
-    PerResourcePollingEventSource, PollingEventSource,
     dependent::{
         Creator, CustomDependent, Deleter, Dependent, DependentResource, Desired, ExplicitState,
         IntoDependent,
         bulk::{BulkDesired, BulkKubernetesDependent},
         kubernetes::KubernetesDependent,
     },
+    event_source::external::{PerResourcePollingEventSource, PollingEventSource},
     reconciler::{BoxError, Context},
     resource::ObjectKey,
 };
