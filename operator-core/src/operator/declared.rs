@@ -1,5 +1,8 @@
 //! What is wrong with an operator's declaration: its own mistakes, and those of all its controllers.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use super::{LeaderElectionError, OperatorBuilder};

@@ -15,7 +15,6 @@ use crate::{
     controller::ControllerBuilder,
     dependent::{Capabilities, CustomDependent, IntoDependent, kubernetes::KubernetesDependent},
     event_source::InformerEventSource,
-    operator::{LeaderElection, Operator, OperatorBuilder},
     processor::{GenericRetry, GovernorRateLimiter},
     workflow::{Node, Workflow, WorkflowBuilder},
 };
@@ -183,39 +182,11 @@ fn sound() -> Vec<(&'static str, Declaration)> {
     ]
 }
 
-/// Wrong declarations of an operator.
-fn operators() -> Vec<(&'static str, OperatorBuilder)> {
-    let election = LeaderElection::new("lease").identity("");
-    vec![
-        ("no controller", Operator::builder()),
-        ("two controllers of one name", Operator::builder().register(pods()).register(pods())),
-        (
-            "mistakes of two controllers, which have one name, and of the operator",
-            Operator::builder()
-                .register(pods().namespaces::<String>([]))
-                .register(pods().max_concurrent_reconciles(0))
-                .register(pods().name("sound"))
-                .leader_election(election),
-        ),
-        (
-            "a function that fails on its way to a controller",
-            Operator::builder().register(
-                workflow().dependent(Map("").node()).build().map(|workflow| pods().workflow(workflow)),
-            ),
-        ),
-    ]
-}
-
 #[test]
 fn each_mistake_is_told_in_three_lines() {
-    let of_controllers = wrong().into_iter().map(|(name, controller)| (name, told(controller)));
-    let of_operators = operators().into_iter().map(|(name, operator)| {
-        let told = operator.validate().expect_err(name).to_string();
-        assert_eq!(operator.build().expect_err(name).to_string(), told, "{name}");
-        (name, told)
-    });
     let mut all = String::new();
-    for (name, told) in of_controllers.chain(of_operators) {
+    for (name, controller) in wrong() {
+        let told = told(controller);
         let lines: Vec<&str> = told.lines().collect();
         assert!(!lines.is_empty(), "{name}: nothing is told");
         for mistake in lines.chunks(3) {
@@ -232,13 +203,6 @@ fn what_is_sound_is_told_from_what_is_not() {
     for (name, controller) in sound() {
         assert_eq!(told(controller), "", "{name}");
     }
-    Operator::builder().register(pods()).register(pods().name("others")).assert_sound();
-}
-
-#[test]
-#[should_panic(expected = "controller `pods`: it watches no namespace")]
-fn a_test_can_ask_whether_an_operator_is_sound() {
-    Operator::builder().register(pods().namespaces::<String>([])).assert_sound();
 }
 
 #[test]
