@@ -30,7 +30,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Where something of
-    /// it has to be deleted before the primary goes, the reconciler has to be a [`Cleaner`] that does it.
+    /// it has to be deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
     /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: impl IntoWorkflow<R::Primary>) -> Self {
         if let Some(workflow) = self.declared(workflow, Duty::Reconciler) {
@@ -40,12 +40,14 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs. Where it has to be
-    /// deleted before the primary goes, the reconciler has to be a [`Cleaner`] that does it.
+    /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
     pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
         self.sources.add_dependent(dependent.event_sources());
         self.settings.further_access.extend(dependent.access());
-        let cleaned_up_by_hand = dependent.capabilities().needs_cleanup();
-        self.nodes.push(node(dependent, cleaned_up_by_hand));
+        self.nodes.push(Node {
+            cleaned_up_by_hand: dependent.capabilities().needs_cleanup(),
+            ..node(dependent, false)
+        });
         self
     }
 
@@ -56,10 +58,13 @@ impl<R: Reconciler> ControllerBuilder<R> {
         duty: Duty,
     ) -> Option<Workflow<R::Primary>> {
         let dependents = workflow.dependents();
-        let by_hand = |dependent: &Dependent<R::Primary>| {
-            duty == Duty::Reconciler && dependent.capabilities().needs_cleanup()
-        };
-        self.nodes.extend(dependents.iter().map(|dependent| node(dependent, by_hand(dependent))));
+        let mut nodes: Vec<Node> =
+            dependents.iter().map(|(dependent, conditional)| node(dependent, *conditional)).collect();
+        for node in &mut nodes {
+            node.cleaned_up_by_hand =
+                duty == Duty::Reconciler && node.declaration.capabilities.needs_cleanup();
+        }
+        self.nodes.extend(nodes);
         match workflow.into_workflow() {
             Ok(workflow) => {
                 self.sources.add_workflow(workflow.event_sources());
@@ -68,7 +73,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
             }
             Err(error) => {
                 // What the other nodes read may come from one of these.
-                let sources = dependents.iter().flat_map(Dependent::event_sources);
+                let sources = dependents.iter().flat_map(|(dependent, _)| dependent.event_sources());
                 self.sources.add_dependent(sources.collect());
                 self.mistakes.extend(Mistakes::from(error));
                 None
@@ -84,10 +89,7 @@ enum Duty {
     Reconciler,
 }
 
-fn node<P: KubeObject>(dependent: &Dependent<P>, cleaned_up_by_hand: bool) -> Node {
-    Node {
-        name: dependent.shared_name(),
-        declaration: Arc::clone(dependent.declaration()),
-        cleaned_up_by_hand,
-    }
+fn node<P: KubeObject>(dependent: &Dependent<P>, conditional: bool) -> Node {
+    let (name, declaration) = (dependent.shared_name(), Arc::clone(dependent.declaration()));
+    Node { name, declaration, conditional, cleaned_up_by_hand: false }
 }

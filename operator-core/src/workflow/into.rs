@@ -1,6 +1,6 @@
 //! What a controller takes as its workflow.
 
-use super::{Error, Workflow, WorkflowBuilder};
+use super::{Error, Node, Workflow, WorkflowBuilder};
 use crate::{dependent::Dependent, resource::KubeObject};
 
 /// What a controller takes as a workflow: a [`Workflow`], its builder as it is, or what came of building it. What is wrong
@@ -10,9 +10,9 @@ use crate::{dependent::Dependent, resource::KubeObject};
     note = "give `Workflow::builder().node(…)`, finished or not; its nodes must be for the controller's primary"
 )]
 pub trait IntoWorkflow<P: KubeObject> {
-    /// Its dependents, also where it can't be finished.
+    /// Its dependents, also where it can't be finished; each with whether it has an activation condition.
     #[doc(hidden)]
-    fn dependents(&self) -> Vec<Dependent<P>>;
+    fn dependents(&self) -> Vec<(Dependent<P>, bool)>;
 
     /// Finishes the declaration.
     ///
@@ -21,9 +21,13 @@ pub trait IntoWorkflow<P: KubeObject> {
     fn into_workflow(self) -> Result<Workflow<P>, Error>;
 }
 
+fn fact<P: KubeObject>(node: &Node<P>) -> (Dependent<P>, bool) {
+    (node.dependent.clone(), node.activation.is_some())
+}
+
 impl<P: KubeObject> IntoWorkflow<P> for Workflow<P> {
-    fn dependents(&self) -> Vec<Dependent<P>> {
-        self.0.nodes.iter().map(|node| node.dependent.clone()).collect()
+    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
+        self.0.nodes.iter().map(fact).collect()
     }
 
     fn into_workflow(self) -> Result<Self, Error> {
@@ -32,7 +36,7 @@ impl<P: KubeObject> IntoWorkflow<P> for Workflow<P> {
 }
 
 impl<P: KubeObject> IntoWorkflow<P> for &Workflow<P> {
-    fn dependents(&self) -> Vec<Dependent<P>> {
+    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
         (*self).dependents()
     }
 
@@ -42,8 +46,8 @@ impl<P: KubeObject> IntoWorkflow<P> for &Workflow<P> {
 }
 
 impl<P: KubeObject> IntoWorkflow<P> for WorkflowBuilder<P> {
-    fn dependents(&self) -> Vec<Dependent<P>> {
-        self.nodes.iter().map(|node| node.dependent.clone()).collect()
+    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
+        self.nodes.iter().map(fact).collect()
     }
 
     fn into_workflow(self) -> Result<Workflow<P>, Error> {
@@ -52,7 +56,7 @@ impl<P: KubeObject> IntoWorkflow<P> for WorkflowBuilder<P> {
 }
 
 impl<P: KubeObject> IntoWorkflow<P> for Result<Workflow<P>, Error> {
-    fn dependents(&self) -> Vec<Dependent<P>> {
+    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
         self.as_ref().map(IntoWorkflow::dependents).unwrap_or_default()
     }
 

@@ -66,7 +66,9 @@ fn fight(node: &Node, other: &Node, facts: &Facts<'_>) -> Option<Mistake> {
             selects,
         ));
     }
-    let alike = a.number == Number::One && b.number == Number::One && a.desired_by.is_some();
+    // One of them may take part where the other doesn't.
+    let both = !node.conditional && !other.conditional;
+    let alike = both && a.number == Number::One && b.number == Number::One && a.desired_by.is_some();
     (alike && a.desired_by == b.desired_by).then(|| {
         Mistake::new(
             format!("nodes `{name}` and `{other_name}` want the same `{kind}`"),

@@ -16,7 +16,10 @@ use crate::{
     dependent::{Capabilities, CustomDependent, IntoDependent, kubernetes::KubernetesDependent},
     event_source::InformerEventSource,
     processor::{GenericRetry, GovernorRateLimiter},
-    workflow::{Node, Workflow, WorkflowBuilder},
+    workflow::{
+        Node, Workflow, WorkflowBuilder,
+        conditions::{ConditionExt, KindServed},
+    },
 };
 
 fn workflow() -> WorkflowBuilder<Pod> {
@@ -174,6 +177,16 @@ fn sound() -> Vec<(&'static str, Declaration)> {
         (
             "a bulk beside one that reads what it makes",
             with([maps("pages").into_dependent(), read_only.into_dependent()]),
+        ),
+        (
+            "two that want one object, one of them under a condition of the cluster",
+            pods().workflow(
+                workflow().node(Node::new(KubernetesDependent::new(OneMap))).node(
+                    Node::new(KubernetesDependent::new(OneMap))
+                        .named("again")
+                        .activation_condition(KindServed::<Secret>::new().not()),
+                ),
+            ),
         ),
         (
             "two of one type with data",
