@@ -184,7 +184,7 @@ impl<K: TestObject> Scene<K> {
     /// # Errors
     /// When the declaration is wrong.
     pub async fn start(&self, controller: impl IntoController) -> Result<TestOperator> {
-        Ok(TestOperator::start(self.operator().register(controller)?).await?)
+        Ok(TestOperator::start(self.operator().register(controller)).await?)
     }
 
     /// Creates a test resource.

@@ -77,6 +77,6 @@ impl<K: TestObject> Scene<K> {
         hook: TransportHook,
         controller: impl IntoController,
     ) -> Result<TestOperator> {
-        Ok(TestOperator::start(self.operator().transport(hook).register(controller)?).await?)
+        Ok(TestOperator::start(self.operator().transport(hook).register(controller)).await?)
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     entries::{self, Entry, Value},
     errors::Errors,
     form::{self, Form, Keys, once},
-    policies, target, workflow,
+    literals, policies, target, workflow,
 };
 
 /// The keys that are methods of the builder with one argument.
@@ -53,14 +53,8 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
     });
     let calls: TokenStream = entries.iter().map(|entry| call(entry, &library, errors)).collect();
     let workflow = workflow::generate(item, &library, errors);
-    let with_workflow = workflow.as_ref().map(|_| {
-        quote! {
-            let builder = match <Self as #library::ControllerConfiguration>::workflow(&self)? {
-                ::core::option::Option::Some(workflow) => #library::Controller::builder(self).workflow(&workflow),
-                ::core::option::Option::None => #library::Controller::builder(self),
-            };
-        }
-    });
+    let with_workflow =
+        workflow.as_ref().map(|_| quote!(let builder = #library::__private::with_workflow(self);));
     let start = with_workflow.unwrap_or_else(|| quote!(let builder = #library::Controller::builder(self);));
     let configured = target::configured(&entries, &library, errors)(quote!(builder #calls));
     let cleaner = cleaner(item, &entries, &library, errors);
@@ -70,13 +64,11 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
         impl #generics #library::ControllerConfiguration for #name #arguments #bounds {
             #workflow
 
-            fn controller(
-                self,
-            ) -> ::core::result::Result<#library::ControllerBuilder<Self>, #library::controller::Error> {
+            fn controller(self) -> #library::ControllerBuilder<Self> {
                 #primary
                 #start
                 #cleaner
-                ::core::result::Result::Ok(#configured)
+                #configured
             }
         }
     }
@@ -104,6 +96,9 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
         },
         name if SETTINGS.iter().any(|(key, ..)| *key == name) => {
             let value = form::read(entry, SETTINGS, errors);
+            if value.is_some() {
+                literals::check(name, entry, errors);
+            }
             value.map(|value| quote_spanned!(key.span()=> .#key(#value))).unwrap_or_default()
         }
         _ => {

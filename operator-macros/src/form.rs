@@ -119,7 +119,7 @@ impl Form {
     }
 }
 
-fn literal(value: &Expr) -> Option<&Lit> {
+pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => Some(lit),
         Expr::Group(group) => literal(&group.expr),
@@ -128,7 +128,7 @@ fn literal(value: &Expr) -> Option<&Lit> {
 }
 
 /// A duration as people write it; the command line reads it the same way.
-fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let signed: SignedDuration = text.parse().ok()?;
     Duration::try_from(signed).ok()
 }

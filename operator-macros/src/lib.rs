@@ -18,6 +18,7 @@ mod entries;
 mod errors;
 mod form;
 mod kubernetes_dependent;
+mod literals;
 mod operator_test;
 mod policies;
 mod sim_test;

@@ -1,6 +1,6 @@
 //! `retry(…)`, `no_retry` and `rate_limit(…)`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, Path};
 
@@ -8,6 +8,7 @@ use crate::{
     entries::{self, Entry, Value},
     errors::Errors,
     form::{self, Form, Keys, flag, once},
+    literals,
 };
 
 const RETRY: &Keys = &[
@@ -34,21 +35,32 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
         }
         Value::List(inner) => once(entries::parse(inner.clone(), errors), errors),
     };
-    let mut calls = TokenStream::new();
+    // Each call with whether it may fail: a number of attempts is always possible; an interval or a factor may make no sense.
+    let mut calls = Vec::new();
     for entry in &inner {
         if entry.name() == UNLIMITED {
             flag(entry, errors);
-            calls.extend(quote!(.without_max_attempts()));
+            calls.push((quote!(without_max_attempts()), false));
         } else if !RETRY.iter().any(|(key, ..)| *key == entry.name()) {
             form::unknown_key(entry, RETRY.iter().map(|(key, ..)| *key).chain([UNLIMITED]), errors);
         } else if let Some(value) = form::read(entry, RETRY, errors) {
+            literals::check(&entry.name(), entry, errors);
             let method = Ident::new(&format!("with_{}", entry.key), entry.key.span());
-            // A number of attempts is always possible; an interval or a factor may make no sense.
-            let check = (entry.name() != "max_attempts").then(|| quote!(?));
-            calls.extend(quote!(.#method(#value) #check));
+            calls.push((quote!(#method(#value)), entry.name() != "max_attempts"));
         }
     }
-    quote!(.retry(#library::GenericRetry::default() #calls))
+    let default = quote!(#library::GenericRetry::default());
+    if calls.iter().all(|(_, may_fail)| !may_fail) {
+        let calls = calls.iter().map(|(call, _)| call);
+        return quote!(.retry(#default #(.#calls)*));
+    }
+    // What fails is told by the controller, with all else that is wrong. The name is none that a user's expression could mean.
+    let retry = Ident::new("retry", Span::mixed_site());
+    let calls = calls.iter().map(|(call, may_fail)| match may_fail {
+        true => quote!(.and_then(|#retry| #retry.#call)),
+        false => quote!(.map(|#retry| #retry.#call)),
+    });
+    quote!(.retry(::core::result::Result::Ok(#default) #(#calls)*))
 }
 
 /// `.retry(…)` for the entry `no_retry`.
@@ -67,6 +79,9 @@ pub(crate) fn rate_limit(entry: &Entry, library: &Path, errors: &mut Errors) -> 
     let mut read = [None, None];
     for entry in &inner {
         let value = form::read(entry, RATE_LIMIT, errors);
+        if value.is_some() {
+            literals::check(&entry.name(), entry, errors);
+        }
         if let Some(position) = RATE_LIMIT.iter().position(|(key, ..)| *key == entry.name()) {
             // What can't be read has been reported: it is not missing as well.
             read[position] = Some(value.unwrap_or_else(|| quote!(::core::default::Default::default())));
@@ -76,5 +91,5 @@ pub(crate) fn rate_limit(entry: &Entry, library: &Path, errors: &mut Errors) -> 
         errors.at(&entry.key, "`rate_limit` takes both numbers: `rate_limit(limit = 10, per = \"10s\")`");
         return TokenStream::new();
     };
-    quote!(.rate_limiter(#library::processor::GovernorRateLimiter::new(#limit, #per)?))
+    quote!(.rate_limiter(#library::processor::GovernorRateLimiter::new(#limit, #per)))
 }

@@ -59,7 +59,7 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
         .workflow(&workflow.build()?)
         .namespaces([namespace])
         .max_concurrent_reconciles(CONCURRENCY);
-    let operator = Operator::builder().config(config).register(controller)?;
+    let operator = Operator::builder().config(config).register(controller);
     let _ = operator.run().await.context("our operator, managed")?;
     Ok(())
 }

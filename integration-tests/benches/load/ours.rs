@@ -49,7 +49,7 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
         .owns::<ConfigMap>()
         .namespaces([namespace])
         .max_concurrent_reconciles(CONCURRENCY);
-    let operator = Operator::builder().config(config).register(controller)?;
+    let operator = Operator::builder().config(config).register(controller);
     let _ = operator.run().await.context("our operator")?;
     Ok(())
 }

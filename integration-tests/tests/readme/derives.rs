@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
     BoxError, Cleaner, Context, Controller, ControllerConfiguration, DeleteControl, Desired,
     KubernetesDependent, Operator, Reconciler, UpdateControl,
-    controller::{self, IntoController},
+    controller::IntoController,
     dependent::{Capabilities, IntoDependent},
     workflow::{Condition, ConditionResult, NodeView},
 };
@@ -78,6 +78,8 @@ mod elsewhere {
 
     const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
 
+    const NO_TIME: std::time::Duration = std::time::Duration::ZERO;
+
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(
         primary = super::Pod,
@@ -94,7 +96,7 @@ mod elsewhere {
     pub(super) struct Everything;
 
     #[derive(operator_core::ControllerConfiguration)]
-    #[controller(retry(initial_interval = "0s"))]
+    #[controller(retry(initial_interval = NO_TIME))]
     pub(super) struct Hasty;
 }
 
@@ -147,7 +149,10 @@ fn keys_reach_the_controller() {
 
 #[test]
 fn what_makes_no_sense_is_an_error_of_the_declaration() {
-    assert!(matches!(elsewhere::Hasty.into_controller(), Err(controller::Error::Processor(_))));
+    let mistakes =
+        elsewhere::Hasty.into_controller().expect_err("runs would follow one another without a pause");
+    let what: Vec<String> = mistakes.iter().map(|mistake| mistake.what()).collect();
+    assert_eq!(what, ["controller `hasty`: the interval between retries is 0ns"]);
 }
 
 #[test]
@@ -161,7 +166,8 @@ fn a_workflow_has_the_nodes_of_the_attribute() {
 
 #[test]
 fn a_derived_controller_is_registered_as_it_is() {
-    let operator = Operator::builder().register(elsewhere::Plain).expect("it has a name of its own");
+    let operator = Operator::builder().register(elsewhere::Plain);
+    operator.assert_sound();
     assert_eq!(operator.controllers()[0].name(), "plain");
 }
 

@@ -4,6 +4,7 @@ use std::{error::Error as StdError, io, path::PathBuf};
 
 use super::ExitStatus;
 use crate::{
+    controller::Mistakes,
     observe::error_chain,
     operator::{self, LeaderElectionError},
 };
@@ -14,7 +15,7 @@ use crate::{
 pub enum Error {
     /// The operator's declaration contradicts itself.
     #[error("the operator is declared wrongly")]
-    Declaration(#[source] operator::Error),
+    Declaration(#[source] Mistakes),
     /// The operator could not start.
     #[error("the operator could not start")]
     Operator(#[source] operator::Error),
@@ -118,6 +119,15 @@ impl Error {
             Self::Signals(_) => format!("{program} run"),
             #[cfg(feature = "testing")]
             Self::Dev(error) => error.advice(program),
+        }
+    }
+}
+
+impl From<operator::Error> for Error {
+    fn from(error: operator::Error) -> Self {
+        match error {
+            operator::Error::Declaration(mistakes) => Self::Declaration(mistakes),
+            other => Self::Operator(other),
         }
     }
 }

@@ -1,12 +1,10 @@
 //! The commands of every operator's binary: `run`, `crd`, `graph` and, with the feature `testing`, `dev`.
 //!
 //! ```no_run
-//! use operator_core::{Error, Operator, OperatorBuilder, cli::CommandLine};
+//! use operator_core::{Operator, OperatorBuilder, cli::CommandLine};
 //!
-//! fn operator() -> Result<OperatorBuilder, Error> {
-//!     let operator = Operator::builder();
-//!     // … .register(controller)?.crd(MyKind::crd())
-//!     Ok(operator)
+//! fn operator() -> OperatorBuilder {
+//!     Operator::builder() // … .register(controller).crd(MyKind::crd())
 //! }
 //!
 //! #[tokio::main]
@@ -20,6 +18,8 @@
 //! - `crd` and `graph` talk to nobody and print the same text for the same declaration.
 //! - Commands that talk to a cluster say which one in their first line on stderr.
 //! - Every failure is three lines (what, why, what to type next) and an exit code of one table, [`ExitStatus`].
+//! - Each command first looks for everything that is wrong with the declaration: three lines for each mistake (what, why, what to
+//!   write), and [`ExitStatus::Configuration`].
 
 mod command;
 mod crd;
@@ -38,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::operator::{self, OperatorBuilder};
+use crate::operator::OperatorBuilder;
 
 #[cfg(feature = "testing")]
 pub use command::DevArgs;
@@ -61,17 +61,15 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The command line of `operator`. An error in its declaration is reported by whichever command is given, and ends
-    /// it with [`ExitStatus::Configuration`].
-    pub fn new(operator: Result<OperatorBuilder, operator::Error>) -> Self {
+    /// The command line of `operator`. What is wrong with its declaration is told by whichever command is given, before
+    /// anything else, and ends it with [`ExitStatus::Configuration`].
+    pub fn new(operator: OperatorBuilder) -> Self {
         Self::of(Declared::Once(Box::new(operator)))
     }
 
     /// The command line of an operator that is declared in several ways: `--style` of `run`, `dev` and `graph` chooses one by
     /// its name, and without it the first is used. A declaration is made only when its style is chosen.
-    pub fn styles(
-        styles: impl IntoIterator<Item = (&'static str, fn() -> Result<OperatorBuilder, operator::Error>)>,
-    ) -> Self {
+    pub fn styles(styles: impl IntoIterator<Item = (&'static str, fn() -> OperatorBuilder)>) -> Self {
         Self::of(Declared::InStyles(styles.into_iter().collect()))
     }
 
@@ -104,8 +102,11 @@ impl CommandLine {
                 self.execute(OperatorCommand::Run(RunArgs::default()), output).await
             }
             Ok(Cli { output, command: None }) => {
-                Output::new(output)
-                    .note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
+                let output = Output::new(output);
+                if let Err(error) = self.operator.in_style(None).and_then(|operator| sound(&operator)) {
+                    return ended(Err(error), output);
+                }
+                output.note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
                 ExitStatus::Usage.into()
             }
             Err(error) => {
@@ -119,7 +120,8 @@ impl CommandLine {
     /// Executes a command that an operator with a command line of its own has read.
     pub async fn execute(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
         let output = Output::new(output);
-        let result = match self.operator.in_style(command.style()) {
+        let operator = self.operator.in_style(command.style());
+        let result = match operator.and_then(|operator| sound(&operator).map(|()| operator)) {
             Err(error) => Err(error),
             Ok(builder) => match command {
                 OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output)).await,
@@ -131,12 +133,22 @@ impl CommandLine {
                 }
             },
         };
-        match result {
-            Ok(status) => status.into(),
-            Err(error) => {
-                report(&error, output);
-                error.exit_status().into()
-            }
+        ended(result, output)
+    }
+}
+
+/// Whether the operator is declared well.
+fn sound(operator: &OperatorBuilder) -> Result<(), Error> {
+    operator.validate().map_err(Error::Declaration)
+}
+
+/// Tells what went wrong, if something did.
+fn ended(result: Result<ExitStatus, Error>, output: Output) -> ExitCode {
+    match result {
+        Ok(status) => status.into(),
+        Err(error) => {
+            report(&error, output);
+            error.exit_status().into()
         }
     }
 }
@@ -144,12 +156,20 @@ impl CommandLine {
 impl OperatorBuilder {
     /// The command line of this operator: [`CommandLine::new`] and [`CommandLine::main`] in one.
     pub async fn main(self) -> ExitCode {
-        CommandLine::new(Ok(self)).main().await
+        CommandLine::new(self).main().await
     }
 }
 
-/// Three lines: what failed, why, what to type next.
+/// Three lines: what failed, why, what to type next; for a wrong declaration three for each mistake.
 fn report(error: &Error, output: Output) {
+    if let Error::Declaration(mistakes) = error {
+        for mistake in mistakes {
+            output.note(&format!("{} {}", output.mark(output::Mark::Error), mistake.what()));
+            output.note(&format!("  why   {}", mistake.why()));
+            output.note(&format!("  write {}", mistake.write()));
+        }
+        return;
+    }
     output.note(&format!("{} {error}", output.mark(output::Mark::Error)));
     if let Some(why) = error.why() {
         output.note(&format!("  why   {why}"));

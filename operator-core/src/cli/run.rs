@@ -23,8 +23,8 @@ pub(super) async fn run(
     if let Some(lease) = &args.leader_election {
         builder = builder.leader_election(election(lease));
     }
-    let operator = builder.build().map_err(Error::Declaration)?;
-    Ok(operator.run().await.map_err(Error::Operator)?.into())
+    let operator = builder.build()?;
+    Ok(operator.run().await?.into())
 }
 
 /// The election for a lease that is named as `name` or `namespace/name`.

@@ -3,15 +3,15 @@
 use clap::{Command, builder::PossibleValuesParser};
 
 use super::Error;
-use crate::operator::{self, OperatorBuilder};
+use crate::operator::OperatorBuilder;
 
-type Declare = fn() -> Result<OperatorBuilder, operator::Error>;
+type Declare = fn() -> OperatorBuilder;
 
 /// How the operator is declared.
 #[derive(Debug)]
 pub(super) enum Declared {
     /// In one way.
-    Once(Box<Result<OperatorBuilder, operator::Error>>),
+    Once(Box<OperatorBuilder>),
     /// In several, by their names; the first is the one without `--style`.
     InStyles(Vec<(&'static str, Declare)>),
 }
@@ -20,14 +20,14 @@ impl Declared {
     /// The declaration in that style.
     pub(super) fn in_style(self, style: Option<&str>) -> Result<OperatorBuilder, Error> {
         let styles = match self {
-            Self::Once(operator) if style.is_none() => return operator.map_err(Error::Declaration),
+            Self::Once(operator) if style.is_none() => return Ok(*operator),
             Self::Once(_) => Vec::new(),
             Self::InStyles(styles) => styles,
         };
         let known: Vec<&str> = styles.iter().map(|(name, _)| *name).collect();
         let chosen = styles.iter().find(|(name, _)| style.is_none_or(|style| style == *name));
         match chosen {
-            Some((_, declare)) => declare().map_err(Error::Declaration),
+            Some((_, declare)) => Ok(declare()),
             None => Err(Error::NoSuchStyle {
                 style: style.unwrap_or_default().to_owned(),
                 known: known.join(", "),

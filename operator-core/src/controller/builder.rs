@@ -1,21 +1,22 @@
 //! The declaration of a controller.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::btree_map::Entry, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
 use super::{
-    Controller, Error, IntoController,
+    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes,
+    check::{Facts, Node, check},
     declaration::Declaration,
-    names::{check_field_manager, check_finalizer, check_name, default_finalizer},
+    names::default_finalizer,
     settings::Settings,
-    sources::DeclaredSources,
+    sources::{DeclaredSources, Finished},
 };
 use crate::{
-    dependent::Dependent,
     dispatcher::CleanupFn,
-    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
-    processor::{RateLimiter, Retry},
+    event_source::{
+        InformerEventSource, References, RustType, SourceDeclaration, WatchScope, filter_methods,
+    },
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
     workflow::Workflow,
@@ -38,8 +39,12 @@ pub struct ControllerBuilder<R: Reconciler> {
     cleanup: Option<CleanupFn<R>>,
     finalizer: Option<String>,
     field_manager: Option<String>,
-    sources: DeclaredSources,
-    settings: Settings<R::Primary>,
+    pub(super) sources: DeclaredSources,
+    pub(super) settings: Settings<R::Primary>,
+    /// The dependents of all its workflows, and those beside them.
+    pub(super) nodes: Vec<Node>,
+    /// What was wrong when it was said; everything else is found at the end.
+    pub(super) mistakes: Vec<Mistake>,
 }
 
 impl<R> ControllerBuilder<R>
@@ -58,6 +63,8 @@ where
             field_manager: None,
             sources: DeclaredSources::default(),
             settings: Settings::new(ResourceType::of::<R::Primary>()),
+            nodes: Vec::new(),
+            mistakes: Vec::new(),
         }
     }
 }
@@ -141,19 +148,34 @@ impl<R: Reconciler> ControllerBuilder<R> {
         name: impl Into<String>,
         values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.settings.indexers.insert(name.into(), Arc::new(values));
+        match self.settings.indexers.entry(name.into()) {
+            Entry::Vacant(entry) => {
+                entry.insert(Arc::new(values));
+            }
+            Entry::Occupied(entry) => self.mistakes.push(Mistake::new(
+                format!("two indexes are called `{}`", entry.key()),
+                "an index is found by its name, so the second would take the place of the first",
+                "`.index(\"…\", …)` with another name for one of them",
+            )),
+        }
         self
     }
 
     /// How failures are retried; by default five times with growing delays.
-    pub fn retry(mut self, retry: impl Retry + 'static) -> Self {
-        self.settings.machine.retry = Arc::new(retry);
+    pub fn retry(mut self, retry: impl IntoRetry) -> Self {
+        match retry.into_retry() {
+            Ok(retry) => self.settings.machine.retry = retry,
+            Err(error) => self.mistakes.extend(Mistakes::from(error)),
+        }
         self
     }
 
     /// How often one primary may run; by default as often as it has to.
-    pub fn rate_limiter(mut self, rate_limiter: impl RateLimiter + 'static) -> Self {
-        self.settings.machine.rate_limiter = Some(Arc::new(rate_limiter));
+    pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
+        match rate_limiter.into_rate_limiter() {
+            Ok(limiter) => self.settings.machine.rate_limiter = Some(limiter),
+            Err(error) => self.mistakes.extend(Mistakes::from(error)),
+        }
         self
     }
 
@@ -227,84 +249,53 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Runs a workflow for each primary: before `reconcile`, unless it is declared as invoked explicitly, and before
-    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted.
-    /// JOSDK: `@Workflow`.
-    pub fn workflow(mut self, workflow: &Workflow<R::Primary>) -> Self {
-        self.sources.add_workflow(workflow.event_sources());
-        self.settings.outlines.push(workflow.outline());
-        self.settings.workflow = Some(workflow.clone());
-        self
-    }
-
-    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Where something of it
-    /// has to be deleted before a primary goes, the reconciler has to be a [`Cleaner`] that calls the workflow's clean-up.
-    /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
-    pub fn event_sources_of(mut self, workflow: &Workflow<R::Primary>) -> Self {
-        self.sources.add_workflow(workflow.event_sources());
-        self.settings.outlines.push(workflow.outline());
-        self.settings.to_clean_up.extend(workflow.deletable().map(str::to_owned));
-        self.settings.further_access.extend(workflow.access());
-        self
-    }
-
-    /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs.
-    pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
-        self.sources.add_dependent(dependent.event_sources());
-        if dependent.capabilities().needs_cleanup() {
-            self.settings.to_clean_up.push(dependent.name().to_owned());
-        }
-        self.settings.further_access.extend(dependent.access());
-        self
-    }
-
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When it contradicts itself, or a name in it can't be used.
-    pub fn build(self) -> Result<Controller, Error> {
-        let field_manager = self.field_manager.unwrap_or_else(|| self.name.clone());
-        check_name(&self.name)?;
-        check_field_manager(&field_manager)?;
-        if self.settings.machine.max_concurrent == 0 {
-            return Err(Error::NoConcurrency);
-        }
-        if self.settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return Err(Error::NoTime);
-        }
-        if matches!(&self.settings.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty()) {
-            return Err(Error::NoNamespaces);
-        }
-        if self.cleanup.is_none() && !self.settings.to_clean_up.is_empty() {
-            return Err(Error::NoCleaner(self.settings.to_clean_up.join("`, `")));
-        }
-        let (sources, conditional_sources) = self.sources.finish()?;
+    /// When it contradicts itself, or a name in it can't be used; with everything that is wrong.
+    pub fn build(self) -> Result<Controller, Mistakes> {
+        let name = Arc::from(self.name);
+        let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
+        let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
+        let known: Vec<_> = sources.facts().collect();
+        mistakes.extend(check(&Facts {
+            name: &name,
+            field_manager: &field_manager,
+            finalizer: self.finalizer.as_deref(),
+            primary: RustType::of::<R::Primary>(),
+            primary_kind: &self.settings.primary_type,
+            scope: &self.settings.scope,
+            max_concurrent: self.settings.machine.max_concurrent,
+            reconcile_timeout: self.settings.reconcile_timeout,
+            max_interval: self.settings.machine.max_reconciliation_interval,
+            has_cleaner: self.cleanup.is_some(),
+            sources: &known,
+            nodes: &self.nodes,
+        }));
+        let Finished { always, conditional, mistakes: of_sources } = sources;
+        mistakes.extend(of_sources);
+        Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
         let cleans_up =
             self.cleanup.is_some() || self.settings.workflow.as_ref().is_some_and(Workflow::has_deletable);
-        let finalizer = match cleans_up {
-            false => None,
-            true => {
-                let finalizer =
-                    self.finalizer.unwrap_or_else(|| default_finalizer(&self.settings.primary_type));
-                check_finalizer(&finalizer)?;
-                Some(Arc::from(finalizer))
-            }
-        };
+        let finalizer = cleans_up.then(|| {
+            let finalizer = self.finalizer.unwrap_or_else(|| default_finalizer(&self.settings.primary_type));
+            Arc::from(finalizer)
+        });
         Ok(Controller(Box::new(Declaration {
             reconciler: Arc::new(self.reconciler),
-            name: Arc::from(self.name),
+            name,
             cleanup: self.cleanup,
             finalizer,
             field_manager: Arc::from(field_manager),
-            sources,
-            conditional_sources,
+            sources: always,
+            conditional_sources: conditional,
             settings: self.settings,
         })))
     }
 }
 
 impl<R: Reconciler> IntoController for ControllerBuilder<R> {
-    fn into_controller(self) -> Result<Controller, Error> {
+    fn into_controller(self) -> Result<Controller, Mistakes> {
         self.build()
     }
 }

@@ -1,6 +1,6 @@
 //! A reconciler that knows how its controller is declared.
 
-use super::{Controller, ControllerBuilder, Error, IntoController};
+use super::{Controller, ControllerBuilder, IntoController, Mistakes};
 use crate::{
     reconciler::Reconciler,
     workflow::{self, Workflow},
@@ -23,14 +23,11 @@ pub trait ControllerConfiguration: Reconciler + Sized {
     }
 
     /// Its controller, to be registered or to be declared further.
-    ///
-    /// # Errors
-    /// When a part of the declaration contradicts itself.
-    fn controller(self) -> Result<ControllerBuilder<Self>, Error>;
+    fn controller(self) -> ControllerBuilder<Self>;
 }
 
 impl<R: ControllerConfiguration> IntoController for R {
-    fn into_controller(self) -> Result<Controller, Error> {
-        self.controller()?.build()
+    fn into_controller(self) -> Result<Controller, Mistakes> {
+        self.controller().build()
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 #[cfg(feature = "testing")]
 use super::planted;
 use super::{
-    ControllerBuilder, Error,
+    ControllerBuilder, Mistakes,
     running::{RunningController, Start},
     settings::Settings,
 };
@@ -93,12 +93,19 @@ pub trait IntoController {
     ///
     /// # Errors
     /// When the declaration contradicts itself.
-    fn into_controller(self) -> Result<Controller, Error>;
+    fn into_controller(self) -> Result<Controller, Mistakes>;
 }
 
 impl IntoController for Controller {
-    fn into_controller(self) -> Result<Controller, Error> {
+    fn into_controller(self) -> Result<Controller, Mistakes> {
         Ok(self)
+    }
+}
+
+/// For functions that declare a controller and may fail on the way.
+impl<C: IntoController, E: Into<Mistakes>> IntoController for Result<C, E> {
+    fn into_controller(self) -> Result<Controller, Mistakes> {
+        self.map_err(Into::into)?.into_controller()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::ControllerBuilder;
+use super::{Controller, ControllerBuilder, configuration::ControllerConfiguration};
 use crate::{
     dependent::Desired,
     reconciler::{Cleaner, Reconciler},
@@ -44,6 +44,20 @@ pub trait NoCleaner<R: Reconciler> {
 impl<R: Reconciler> NoCleaner<R> for &Probe<R> {
     fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
         builder
+    }
+}
+
+/// Declares the workflow that stands at the reconciler.
+pub fn with_workflow<R>(reconciler: R) -> ControllerBuilder<R>
+where
+    R: ControllerConfiguration,
+    <R::Primary as kube::Resource>::DynamicType: Default,
+{
+    let workflow = reconciler.workflow().transpose();
+    let builder = Controller::builder(reconciler);
+    match workflow {
+        Some(workflow) => builder.workflow(workflow),
+        None => builder,
     }
 }
 

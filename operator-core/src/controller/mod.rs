@@ -4,14 +4,17 @@
 //! it was stopped: everything that is learned while it runs belongs to the run.
 
 pub(crate) mod builder;
+mod check;
 pub(crate) mod configuration;
 pub(crate) mod declaration;
+mod dependents;
 #[doc(hidden)]
 pub(crate) mod derived;
-mod error;
+mod mistake;
 mod names;
 #[cfg(feature = "testing")]
 mod planted;
+mod policy;
 mod running;
 mod settings;
 mod sink;
@@ -21,5 +24,6 @@ pub(crate) use builder::ControllerBuilder;
 pub use builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 pub use declaration::IntoController;
 pub(crate) use declaration::{Controller, OperatorParts};
-pub use error::Error;
+pub use mistake::{Mistake, Mistakes};
+pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::RunningController;

@@ -1,6 +1,6 @@
 //! The names that a controller goes by in the cluster, and which of them can be used.
 
-use super::Error;
+use super::Mistake;
 use crate::resource::ResourceType;
 
 /// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.
@@ -11,26 +11,58 @@ pub(super) fn default_finalizer(primary_type: &ResourceType) -> String {
     }
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), Error> {
+pub(super) fn check_name(name: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(Error::InvalidName(name.to_owned()));
-    }
-    Ok(())
+    let valid = !name.is_empty() && name.chars().all(allowed);
+    (!valid).then(|| {
+        Mistake::new(
+            "its name can't be used",
+            "it becomes the field manager: lower-case letters, digits, `-`, `.` and `_`",
+            format!("`.name(\"{}\")`", suggestion(name)),
+        )
+    })
 }
 
-pub(super) fn check_field_manager(manager: &str) -> Result<(), Error> {
+/// The name as it could be.
+fn suggestion(name: &str) -> String {
+    let mut suggestion = String::new();
+    for (at, c) in name.chars().enumerate() {
+        match c {
+            'A'..='Z' if at > 0 && !suggestion.ends_with('-') => {
+                suggestion.push('-');
+                suggestion.push(c.to_ascii_lowercase());
+            }
+            'A'..='Z' => suggestion.push(c.to_ascii_lowercase()),
+            'a'..='z' | '0'..='9' | '-' | '.' | '_' => suggestion.push(c),
+            _ if suggestion.ends_with('-') => {}
+            _ => suggestion.push('-'),
+        }
+    }
+    if suggestion.is_empty() { "web-pages".to_owned() } else { suggestion }
+}
+
+pub(super) fn check_field_manager(manager: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    if manager.is_empty() || manager.len() > 128 || !manager.chars().all(allowed) {
-        return Err(Error::InvalidFieldManager(manager.to_owned()));
-    }
-    Ok(())
+    let valid = !manager.is_empty() && manager.len() <= 128 && manager.chars().all(allowed);
+    (!valid).then(|| {
+        Mistake::new(
+            format!("field manager `{manager}` can't be used"),
+            "it has at most 128 letters, digits, `-`, `_`, `.` and `/`, and at least one",
+            "`.field_manager(\"web-pages\")`, or leave it out to use the controller's name",
+        )
+    })
 }
 
-pub(super) fn check_finalizer(finalizer: &str) -> Result<(), Error> {
+pub(super) fn check_finalizer(finalizer: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
         domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
     });
-    if valid { Ok(()) } else { Err(Error::InvalidFinalizer(finalizer.to_owned())) }
+    (!valid).then(|| {
+        Mistake::new(
+            format!("finalizer `{finalizer}` can't be used"),
+            "the server takes only those of the form `domain/name`",
+            "`.finalizer(\"webpages.example.com/finalizer\")`, or leave it out to have one made of the kind",
+        )
+    })
 }

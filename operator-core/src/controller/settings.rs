@@ -27,8 +27,6 @@ pub(super) struct Settings<P: KubeObject> {
     pub(super) workflow: Option<Workflow<P>>,
     /// The controller's own workflow, and those that the reconciler calls by itself.
     pub(super) outlines: Vec<Outline>,
-    /// What standalone workflows and dependents have to delete before a primary goes, by name.
-    pub(super) to_clean_up: Vec<String>,
     /// What standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
 }
@@ -56,7 +54,6 @@ impl<P: KubeObject> Settings<P> {
             reconcile_timeout: None,
             workflow: None,
             outlines: Vec::new(),
-            to_clean_up: Vec::new(),
             further_access: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::Error;
+use super::{Mistake, check};
 use crate::{
     dependent::DependentSource, event_source::SourceDeclaration, observe::SourceIndex,
     workflow::WorkflowSources,
@@ -36,22 +36,48 @@ impl DeclaredSources {
 
     /// Those that always run, and those that run only while some primary needs them; of shared ones, one for each name.
     /// What one part needs always serves those that need it at times.
-    pub(super) fn finish(self) -> Result<(Vec<Declared>, Vec<Declared>), Error> {
-        let mut names = BTreeSet::new();
+    pub(super) fn finish(self) -> Finished {
+        let (mut names, mut mistakes) = (BTreeSet::new(), Vec::new());
         let mut always = self.declared;
         let (shared, own) = partition(self.of_dependents.always);
         always.extend(own);
         let (shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
-        let mut all = always.iter().chain(&conditional);
-        if let Some(twice) = all.find(|source| !names.insert(source.name())) {
-            return Err(Error::DuplicateSource(twice.name()));
-        }
+        let all = always.iter().chain(&conditional).map(|source| source.name());
+        let twice: BTreeSet<String> = all.filter(|name| !names.insert(name.clone())).collect();
+        mistakes.extend(twice.iter().map(|name| {
+            Mistake::new(
+                format!("two event sources are called `{name}`"),
+                "a source is found by its name, and by default an informer is called like its kind",
+                "`.name(\"…\")` with another name on one of them",
+            )
+        }));
         always.extend(shared.into_iter().filter(|source| names.insert(source.name())));
         conditional.extend(shared_conditional.into_iter().filter(|source| names.insert(source.name())));
         if names.len() > SourceIndex::COUNT {
-            return Err(Error::TooManySources(names.len()));
+            mistakes.push(Mistake::new(
+                format!("it has {} event sources", names.len()),
+                "256 are the most that can be told apart",
+                "several controllers, each with a part of the work",
+            ));
         }
-        Ok((always, conditional))
+        Finished { always, conditional, mistakes }
+    }
+}
+
+/// What comes of all declarations.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) always: Vec<Declared>,
+    /// Those that run only while some primary needs them.
+    pub(super) conditional: Vec<Declared>,
+    pub(super) mistakes: Vec<Mistake>,
+}
+
+impl Finished {
+    /// What the checks of the declaration know of them.
+    pub(super) fn facts(&self) -> impl Iterator<Item = check::Source> {
+        let fact = |source: &Declared| check::Source { name: source.name(), contents: source.contents() };
+        self.always.iter().chain(&self.conditional).map(fact)
     }
 }
 
@@ -90,7 +116,8 @@ mod tests {
             always: vec![secrets(), secrets()],
             conditional: vec![maps(), secrets(), maps()],
         });
-        let (always, conditional) = declared.finish().unwrap();
+        let Finished { always, conditional, mistakes } = declared.finish();
+        assert_eq!(mistakes, []);
         assert_eq!((names(&always), names(&conditional)), (vec!["Secret".into()], vec!["ConfigMap".into()]));
     }
 
@@ -103,8 +130,8 @@ mod tests {
             }
             declared.finish()
         };
-        assert!(declared(256).is_ok());
-        let error = declared(257).expect_err("a position is a byte").to_string();
+        assert_eq!(declared(256).mistakes, []);
+        let error = declared(257).mistakes.first().expect("a position is a byte").to_string();
         assert!(error.contains("257 event sources"), "{error}");
     }
 
@@ -114,6 +141,8 @@ mod tests {
         declared.add(Arc::new(InformerEventSource::<Secret>::new()));
         let own = DependentSource::own(Arc::new(InformerEventSource::<ConfigMap>::new().name("Secret")));
         declared.add_workflow(WorkflowSources { always: Vec::new(), conditional: vec![own] });
-        assert!(matches!(declared.finish(), Err(Error::DuplicateSource(name)) if name == "Secret"));
+        let mistakes = declared.finish().mistakes;
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].what(), "two event sources are called `Secret`");
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 
-use super::{Capabilities, Deletion};
+use super::{Capabilities, Deletion, Objects, Reading};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
@@ -52,6 +52,10 @@ pub(crate) struct Declaration {
     pub(crate) several: bool,
     /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
     pub(crate) outside: bool,
+    /// The objects in the cluster that it is about, if that is what it is about.
+    pub(crate) objects: Option<Objects>,
+    /// What it reads from event sources.
+    pub(crate) reads: Vec<Reading>,
 }
 
 /// What a deletion has found, and how far it has come.
@@ -119,6 +123,11 @@ impl<P: KubeObject> Dependent<P> {
     /// What it may do.
     pub fn capabilities(&self) -> Capabilities {
         self.declaration.capabilities
+    }
+
+    /// What is known of it before it runs.
+    pub(crate) fn declaration(&self) -> &Arc<Declaration> {
+        &self.declaration
     }
 
     /// Whether it deletes while it reconciles.

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duratio
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
 
-use super::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring};
+use super::{EventSource, SourceContents, SourceDeclaration, SourceEvents, Sources, Wiring};
 use crate::observe::{SourceHealth, SourceIndex};
 
 type Follow = Arc<dyn Fn(SourceEvents) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -74,6 +74,10 @@ impl fmt::Debug for FunctionEventSource {
 impl SourceDeclaration for FunctionEventSource {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn contents(&self) -> SourceContents {
+        SourceContents::Nothing
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {

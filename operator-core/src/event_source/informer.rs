@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{
-    Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceDeclaration, Sources, WatchScope, Wiring,
-    filter_methods, references::References, relation::Relation, secondary::SecondaryEvents,
+    Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceContents, SourceDeclaration, Sources,
+    WatchScope, Wiring, filter_methods, references::References, relation::Relation,
+    secondary::SecondaryEvents,
 };
 use crate::{
     cache::{ChangeHandler, Indexer, Informer, InformerConfig},
@@ -191,6 +192,12 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
     fn access(&self) -> Vec<Access> {
         let verbs = vec!["list", "watch"];
         vec![Access { resource_type: self.resource_type.clone(), subresource: None, verbs }]
+    }
+
+    fn contents(&self) -> SourceContents {
+        let selects = self.scope.is_some() || self.label_selector.is_some() || self.field_selector.is_some();
+        let relates = self.mapper.is_some() || self.references.is_some();
+        SourceContents::objects::<K>(self.resource_type.clone(), !selects && !relates)
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {

@@ -21,6 +21,7 @@
 //!   an error in the log: an event too many is safer than a watch that stands still.
 
 mod conditional;
+mod contents;
 mod discovery;
 mod error;
 mod events;
@@ -54,6 +55,7 @@ use crate::{
 
 pub(crate) use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
+pub use contents::{RustType, SourceContents};
 pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
@@ -272,6 +274,12 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
     /// The rights in the cluster that the source will need. By default none.
     fn access(&self) -> Vec<Access> {
         Vec::new()
+    }
+
+    /// What runs will read from it, so that whoever asks for something else is told so before anything starts. By default
+    /// nobody knows.
+    fn contents(&self) -> SourceContents {
+        SourceContents::Unknown
     }
 
     /// Builds the source and adds it to `sources`; called once for each start of the controller.

@@ -7,7 +7,8 @@ use std::{any::Any, fmt, sync::Arc};
 use kube::core::{DynamicObject, PartialObjectMeta};
 
 use super::{
-    EventSource, ExternalSource, SecondarySource, SourceDeclaration, Wiring, conditional::ConditionalSources,
+    EventSource, ExternalSource, RustType, SecondarySource, SourceContents, SourceDeclaration, Wiring,
+    conditional::ConditionalSources,
 };
 use crate::{
     observe::SourceIndex,
@@ -25,6 +26,8 @@ struct Entry {
 pub struct Sources {
     entries: Vec<Entry>,
     conditional: Arc<ConditionalSources>,
+    /// There is no cluster, so nothing is known of any kind.
+    offline: bool,
 }
 
 impl Sources {
@@ -93,15 +96,38 @@ impl Sources {
             .filter_map(|typed| Arc::clone(typed).downcast().ok())
     }
 
+    /// Those of a context without a cluster: nothing is known of any kind, and that is no mistake.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn offline() -> Self {
+        Self { offline: true, ..Self::default() }
+    }
+
+    /// Whether there is a source of objects of type `K`; a conditional one counts while it doesn't run as well.
+    pub(crate) fn watch<K: KubeObject>(&self) -> bool {
+        let declared = || self.conditional.declare(|contents| contents.may_have(RustType::of::<K>()));
+        self.offline || self.own_of_type::<K>().next().is_some() || declared()
+    }
+
+    /// The same for those of this kind.
+    pub(crate) fn watch_kind<K: KubeObject>(&self, kind: &ResourceType) -> bool {
+        let declared = || {
+            self.conditional.declare(|contents| match contents {
+                SourceContents::Objects { of, kind: other, .. } => {
+                    *of == RustType::of::<K>() && same_kind(other, kind)
+                }
+                contents => contents.may_have(RustType::of::<K>()),
+            })
+        };
+        let runs = || self.own_of_type::<K>().any(|source| same_kind(source.resource_type(), kind));
+        self.offline || runs() || declared()
+    }
+
     /// The sources of objects of type `K` that are of this group, version and kind.
     pub fn of_kind<K: KubeObject>(
         &self,
         kind: &ResourceType,
     ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        self.of_type().filter(|source: &Arc<SecondarySource<K>>| {
-            let of = source.resource_type();
-            (of.group(), of.version(), of.kind()) == (kind.group(), kind.version(), kind.kind())
-        })
+        self.of_type().filter(|source: &Arc<SecondarySource<K>>| same_kind(source.resource_type(), kind))
     }
 
     /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
@@ -132,6 +158,10 @@ impl Sources {
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn EventSource>> {
         self.entries.iter().map(|entry| &entry.source)
     }
+}
+
+fn same_kind(one: &ResourceType, other: &ResourceType) -> bool {
+    (one.group(), one.version(), one.kind()) == (other.group(), other.version(), other.kind())
 }
 
 impl fmt::Debug for Sources {

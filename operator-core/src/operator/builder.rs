@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use super::{Error, Exit, LeaderElection, Operator, health::HealthLog, http::HttpConfig};
 use crate::{
     client::{RequestBudget, TransportHook},
-    controller::{Controller, IntoController},
+    controller::{Controller, Mistake},
     environment::{Environment, WallClock},
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
@@ -27,7 +27,11 @@ pub(crate) const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 
 #[derive(Debug)]
 #[must_use = "an operator does nothing until it is started"]
 pub struct OperatorBuilder {
-    settings: Settings,
+    pub(super) settings: Settings,
+    /// Those of all controllers that were registered, sound or not.
+    pub(super) names: Vec<String>,
+    /// What is wrong with those that are not sound.
+    pub(super) mistakes: Vec<Mistake>,
     crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
@@ -38,6 +42,8 @@ impl Default for OperatorBuilder {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
+            names: Vec::new(),
+            mistakes: Vec::new(),
             crds: Vec::new(),
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
@@ -98,19 +104,6 @@ impl OperatorBuilder {
     pub fn config(mut self, config: Config) -> Self {
         self.settings.config = Some(config);
         self
-    }
-
-    /// Adds a controller.
-    ///
-    /// # Errors
-    /// When its declaration contradicts itself, or its name is taken.
-    pub fn register(mut self, controller: impl IntoController) -> Result<Self, Error> {
-        let controller = controller.into_controller()?;
-        if self.settings.controllers.iter().any(|other| other.name() == controller.name()) {
-            return Err(Error::DuplicateController(controller.name().to_owned()));
-        }
-        self.settings.controllers.push(controller);
-        Ok(self)
     }
 
     /// Names a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
@@ -201,7 +194,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// The controllers registered so far.
+    /// The controllers registered so far, without those whose declaration is wrong.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
         &self.settings.controllers
@@ -236,14 +229,9 @@ impl OperatorBuilder {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When no controller is registered, or the leader election can't work as it is declared.
+    /// When no controller is registered, or something contradicts itself; with everything that is wrong.
     pub fn build(self) -> Result<Operator, Error> {
-        if self.settings.controllers.is_empty() {
-            return Err(Error::NoController);
-        }
-        if let Some(election) = &self.settings.leader_election {
-            election.validate()?;
-        }
+        self.validate()?;
         let http = self
             .http_address
             .map(|address| HttpConfig { address, metrics: Arc::new(PrometheusMetrics::new()) });

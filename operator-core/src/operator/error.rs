@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::leader::LeaderElectionError;
-use crate::{client, controller, processor};
+use crate::{client, controller::Mistakes, processor, workflow};
 
 /// An error of the library at its outermost: declaring and starting an operator.
 #[derive(Debug, thiserror::Error)]
@@ -15,18 +15,9 @@ pub enum Error {
     /// The cluster's configuration, or the request budget, can't be used.
     #[error("the clients for the cluster can't be built")]
     Client(#[from] client::Error),
-    /// A controller's declaration contradicts itself.
-    #[error("a controller is declared wrongly")]
-    Controller(#[from] controller::Error),
-    /// A retry or a rate limit can't work.
-    #[error("a retry or a rate limit is declared wrongly")]
-    Processor(#[from] processor::Error),
-    /// Two controllers have one name.
-    #[error("two controllers are called `{0}`; give one of them another name with `.name(…)`")]
-    DuplicateController(String),
-    /// There is nothing to run.
-    #[error("no controller is registered; register one with `.register(Controller::builder(reconciler))`")]
-    NoController,
+    /// The operator, or a controller of it, is declared wrongly; with everything that is wrong.
+    #[error(transparent)]
+    Declaration(#[from] Mistakes),
     /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, as when another process has its port.
     #[error("cannot listen on {address} for /metrics, /healthz and /readyz; give another `.http_address(…)`")]
     Http {
@@ -41,4 +32,16 @@ pub enum Error {
     /// The process can't listen to its signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),
+}
+
+impl From<processor::Error> for Error {
+    fn from(error: processor::Error) -> Self {
+        Self::Declaration(error.into())
+    }
+}
+
+impl From<workflow::Error> for Error {
+    fn from(error: workflow::Error) -> Self {
+        Self::Declaration(error.into())
+    }
 }

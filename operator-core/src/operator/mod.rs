@@ -15,6 +15,7 @@
 //!   is tried again; it stops neither the process nor the other controllers.
 
 pub(crate) mod builder;
+mod declared;
 pub(crate) mod error;
 mod health;
 mod http;

@@ -14,9 +14,9 @@ use crate::{
     cache::Informer,
     client::Clients,
     environment::WallClock,
-    event_source::{ExternalSource, PrimarySource, SecondarySource, Sources},
+    event_source::{ExternalSource, PrimarySource, RustType, SecondarySource, Sources},
     observe::Causes,
-    operations::{Findings, ResourceOperations, Writer, WritingRun},
+    operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
     processor::Processor,
     resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
@@ -126,57 +126,91 @@ impl<P: KubeObject> Context<P> {
 
     /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
     ///
-    /// Empty, too, when the controller has no event source for `K`, or only that of a workflow's node which is inactive.
-    #[must_use]
-    pub fn secondary<K: KubeObject>(&self) -> Option<Arc<K>> {
-        self.secondaries().into_iter().next()
+    /// Empty, too, while the only event source for `K` is that of a workflow's node which is inactive.
+    ///
+    /// # Errors
+    /// When the controller has no event source for `K`, so that it could never find one: [`Error::NoEventSource`]. That is so
+    /// for all reads of secondaries. JOSDK: `NoEventSourceForClassException`.
+    pub fn secondary<K: KubeObject>(&self) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.secondaries()?.into_iter().next())
     }
 
     /// The secondary of type `K` and that name which belongs to the primary.
-    #[must_use]
-    pub fn secondary_named<K: KubeObject>(&self, name: &str) -> Option<Arc<K>> {
-        self.secondaries::<K>().into_iter().find(|object| object.meta().name.as_deref() == Some(name))
+    ///
+    /// # Errors
+    /// When the controller has no event source for `K`.
+    pub fn secondary_named<K: KubeObject>(&self, name: &str) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.secondaries::<K>()?.into_iter().find(|object| object.meta().name.as_deref() == Some(name)))
     }
 
     /// All secondaries of type `K` that belong to the primary, from all event sources for `K`, in the order of their
     /// keys within each source.
-    #[must_use]
-    pub fn secondaries<K: KubeObject>(&self) -> Vec<Arc<K>> {
-        self.shared.sources.of_type::<K>().flat_map(|source| source.secondaries_of(&self.run.key)).collect()
+    ///
+    /// # Errors
+    /// When the controller has no event source for `K`.
+    pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
+        let all =
+            self.watched()?.flat_map(|source: Arc<SecondarySource<K>>| source.secondaries_of(&self.run.key));
+        Ok(all.collect())
     }
 
     /// Any object of type `K` that the controller watches, whomever it belongs to.
-    #[must_use]
-    pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.shared.sources.of_type::<K>().find_map(|source| source.informer().get(key))
+    ///
+    /// # Errors
+    /// When the controller has no event source for `K`.
+    pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.watched()?.find_map(|source: Arc<SecondarySource<K>>| source.informer().get(key)))
     }
 
     /// All secondaries of this very kind that belong to the primary. For types such as `DynamicObject`, which stand for
     /// any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
-    #[must_use]
-    pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Vec<Arc<K>> {
-        self.shared
-            .sources
-            .of_kind::<K>(kind)
-            .flat_map(|source| source.secondaries_of(&self.run.key))
-            .collect()
+    ///
+    /// # Errors
+    /// When the controller has no event source for this kind.
+    pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
+        let sources = self.watched_kind::<K>(kind)?;
+        Ok(sources.flat_map(|source| source.secondaries_of(&self.run.key)).collect())
     }
 
     /// Any object of this very kind that the controller watches, whomever it belongs to.
-    #[must_use]
-    pub fn get_of_kind<K: KubeObject>(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<K>> {
-        self.shared.sources.of_kind::<K>(kind).find_map(|source| source.informer().get(key))
+    ///
+    /// # Errors
+    /// When the controller has no event source for this kind.
+    pub fn get_of_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.watched_kind::<K>(kind)?.find_map(|source| source.informer().get(key)))
     }
 
     /// All objects of type `K` for which the named index gives `value`, whomever they belong to, from all event sources
     /// that have such an index. For an index over the primaries see [`Context::primary_cache`].
-    #[must_use]
-    pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Vec<Arc<K>> {
-        self.shared
-            .sources
-            .of_type::<K>()
-            .flat_map(|source| source.informer().by_index(index, value))
-            .collect()
+    ///
+    /// # Errors
+    /// When the controller has no event source for `K`.
+    pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Result<Vec<Arc<K>>, Error> {
+        let all = self
+            .watched()?
+            .flat_map(|source: Arc<SecondarySource<K>>| source.informer().by_index(index, value));
+        Ok(all.collect())
+    }
+
+    /// The sources of objects of type `K`, of which there has to be one.
+    fn watched<K: KubeObject>(&self) -> Result<impl Iterator<Item = Arc<SecondarySource<K>>>, Error> {
+        let kind = || RustType::of::<K>().name().to_owned();
+        let watched = self.shared.sources.watch::<K>();
+        watched.then(|| self.shared.sources.of_type()).ok_or_else(|| Error::NoEventSource { kind: kind() })
+    }
+
+    /// The same of one kind.
+    fn watched_kind<K: KubeObject>(
+        &self,
+        kind: &ResourceType,
+    ) -> Result<impl Iterator<Item = Arc<SecondarySource<K>>>, Error> {
+        let watched = self.shared.sources.watch_kind::<K>(kind);
+        let unwatched = || Error::NoEventSource { kind: kind.kind().to_owned() };
+        watched.then(|| self.shared.sources.of_kind(kind)).ok_or_else(unwatched)
     }
 
     /// The event source for objects of type `K` and of this very kind; the first one if there are several.

@@ -81,7 +81,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             filters,
         };
         let primary = PrimarySource::new(declaration, &wiring);
-        let mut sources = Sources::default();
+        let mut sources = Sources::offline();
         for (index, declaration) in (0..).zip(parts.conditional) {
             sources.add_conditional(declaration, SourceIndex(index), &wiring);
         }

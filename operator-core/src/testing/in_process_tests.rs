@@ -89,7 +89,7 @@ async fn life() -> Vec<String> {
     Api::all(client.clone()).create(&PostParams::default(), &Greeting::crd()).await.expect("created");
     let controller = Controller::builder(Greeter).with_cleaner().owns::<ConfigMap>();
     let builder = Operator::builder().config(server.config()).transport(server.clone().into());
-    let builder = builder.wall_clock(Arc::new(Still)).register(controller).expect("a declaration");
+    let builder = builder.wall_clock(Arc::new(Still)).register(controller);
     let operator = TestOperator::start(builder).await.expect("it starts");
 
     let greetings = Api::<Greeting>::namespaced(client.clone(), "default");

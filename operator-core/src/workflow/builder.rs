@@ -174,7 +174,7 @@ pub(crate) struct WorkflowSources {
 /// Declares a workflow. JOSDK's `WorkflowBuilder`.
 #[must_use = "a workflow has to be built"]
 pub struct WorkflowBuilder<P: KubeObject> {
-    nodes: Vec<Node<P>>,
+    pub(super) nodes: Vec<Node<P>>,
     explicit: bool,
     keeps_errors: bool,
 }

@@ -97,7 +97,7 @@ impl<P: KubeObject> NodeView<'_, P> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition for workflows of `{P}`",
-    note = "implement `operator_core::workflow::Condition<{P}>` for it; for a closure use `.reconcile_when(…)`, `.ready_when(…)` or `.deleted_when(…)`"
+    note = "implement `operator_core::workflow::Condition<{P}>` for it; a function or a closure goes to `.reconcile_when(…)`, `.ready_when(…)` or `.deleted_when(…)`, and into an attribute as a closure: `|primary, context| is_exposed(primary, context)`"
 )]
 pub trait Condition<P: KubeObject>: Send + Sync + 'static {
     /// Whether it is met for this primary, and why not.

@@ -60,6 +60,45 @@ fn of_a_controller() {
 }
 
 #[test]
+fn of_literals_that_cannot_work() {
+    is_as_before(
+        "mistakes_of_literals",
+        &mistakes(
+            controller_configuration::generate,
+            r#"
+        #[controller(
+            name = "WebPages",
+            field_manager = "",
+            finalizer = "finalizer",
+            namespaces = [],
+            max_concurrent_reconciles = 0,
+            max_reconciliation_interval = "0s",
+            reconcile_timeout = "0ms",
+            retry(initial_interval = "900us", max_interval = "0s", multiplier = 0.5),
+            rate_limit(limit = 0, per = "0s"),
+        )]
+        struct WebPageReconciler;
+        "#,
+        ),
+    );
+    let sound = r#"
+        #[controller(
+            name = "web-pages_2.example",
+            field_manager = "Web/Pages",
+            finalizer = "example.com/Pages",
+            namespaces = ["a"],
+            max_concurrent_reconciles = 1,
+            max_reconciliation_interval = "1ms",
+            reconcile_timeout = "1ms",
+            retry(initial_interval = "1ms", max_interval = "1ms", multiplier = 1),
+            rate_limit(limit = 1, per = "1us"),
+        )]
+        struct WebPageReconciler;
+    "#;
+    assert_eq!(mistakes(controller_configuration::generate, sound), "");
+}
+
+#[test]
 fn of_a_generic_controller() {
     is_as_before(
         "mistakes_of_a_generic_controller",

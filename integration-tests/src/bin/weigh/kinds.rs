@@ -47,7 +47,7 @@ fn write(clone: &Clone, kinds: usize) -> Result<()> {
     let mut registered = String::new();
     for kind in 0..kinds {
         writeln!(program, "kind!(kind_{kind}, \"Kind{kind}\");")?;
-        write!(registered, "\n        .register(kind_{kind}::Reconciled)?")?;
+        write!(registered, "\n        .register(kind_{kind}::Reconciled)")?;
     }
     let program = program.replace("/* REGISTERED */", &registered);
     fs::write(folder.join("src/main.rs"), program).context("write the program")

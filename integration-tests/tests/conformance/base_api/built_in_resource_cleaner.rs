@@ -56,8 +56,8 @@ async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
         .operator()
         .register(
             Controller::builder(services.clone()).name("services").with_cleaner().namespaces(namespaces),
-        )?
-        .register(Controller::builder(pods.clone()).name("pods").with_cleaner().namespaces(namespaces))?;
+        )
+        .register(Controller::builder(pods.clone()).name("pods").with_cleaner().namespaces(namespaces));
     let operator = TestOperator::start(builder).await?;
 
     let service: Service = integration_tests::from_json(

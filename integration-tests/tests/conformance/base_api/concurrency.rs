@@ -40,7 +40,7 @@ fn script() -> Script {
     })
     .cleanup(|_, _, context| {
         Box::pin(async move {
-            if let Some(map) = context.secondary::<ConfigMap>() {
+            if let Some(map) = context.secondary::<ConfigMap>()? {
                 context.resource_operations().delete(&*map).await?;
             }
             Ok(DeleteControl::default_delete())

@@ -30,8 +30,8 @@ async fn both_finalizers_go() -> Result<()> {
         let controller = Controller::builder(script.clone()).name(name).namespaces([&scene.namespace]);
         controller.with_cleaner().finalizer(format!("{name}.example.com/finalizer"))
     };
-    let builder = scene.operator().register(controller(&first, "first"))?;
-    let operator = TestOperator::start(builder.register(controller(&second, "second"))?).await?;
+    let builder = scene.operator().register(controller(&first, "first"));
+    let operator = TestOperator::start(builder.register(controller(&second, "second"))).await?;
     let names: Vec<String> = (0..OBJECTS).map(|number| format!("object-{number}")).collect();
     for name in &names {
         scene.create(name, "first").await?;

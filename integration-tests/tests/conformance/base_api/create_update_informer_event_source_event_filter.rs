@@ -15,7 +15,7 @@ async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let operations = context.resource_operations();
-            match context.secondary::<ConfigMap>() {
+            match context.secondary::<ConfigMap>()? {
                 None => {
                     operations.create(&config_map(&*primary, context, &primary.spec.value)).await?;
                 }

@@ -23,7 +23,7 @@ async fn a_label_set_during_our_apply_is_seen() -> Result<()> {
         move |_, primary: Arc<TestResource>, context| {
             let labelled = Arc::clone(&labelled);
             Box::pin(async move {
-                let seen = context.secondary::<ConfigMap>();
+                let seen = context.secondary::<ConfigMap>()?;
                 labelled.lock().push(seen.is_some_and(|map| map.labels().contains_key("by")));
                 let map = config_map(&*primary, context, &primary.spec.value);
                 context.resource_operations().server_side_apply(&map).await?;

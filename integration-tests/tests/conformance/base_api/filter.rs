@@ -18,7 +18,7 @@ const FILTERED: &str = "filtered";
 async fn start(scene: &Scene) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            if context.secondary::<ConfigMap>().is_none() {
+            if context.secondary::<ConfigMap>()?.is_none() {
                 context.resource_operations().create(&config_map(&*primary, context, "value")).await?;
             }
             Ok(UpdateControl::no_update())

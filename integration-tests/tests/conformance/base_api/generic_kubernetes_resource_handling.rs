@@ -31,14 +31,14 @@ async fn untyped_secondaries_are_created_updated_and_collected() -> Result<()> {
 
             // Each kind is found by what it is, and is not among the objects of the other.
             let key = ObjectKey::cluster_scoped(&namespace);
-            let found = context.get_of_kind::<DynamicObject>(&namespaces, &key).context("the namespace")?;
+            let found = context.get_of_kind::<DynamicObject>(&namespaces, &key)?.context("the namespace")?;
             assert_eq!(found.types.as_ref().map(|types| &*types.kind), Some("Namespace"));
-            assert!(context.get_of_kind::<DynamicObject>(&maps, &key).is_none());
+            assert!(context.get_of_kind::<DynamicObject>(&maps, &key)?.is_none());
             let source = context.event_source_of_kind::<DynamicObject>(&maps).context("the source")?;
             assert_eq!(source.name(), "ConfigMap");
-            let own = context.secondaries_of_kind::<DynamicObject>(&maps);
+            let own = context.secondaries_of_kind::<DynamicObject>(&maps)?;
             assert!(own.iter().all(|map| map.name_any() == primary.name_any()));
-            assert!(context.secondaries_of_kind::<DynamicObject>(&namespaces).is_empty());
+            assert!(context.secondaries_of_kind::<DynamicObject>(&namespaces)?.is_empty());
 
             let mut map = DynamicObject::new(&primary.name_any(), &map_resource()).within(&namespace);
             map.metadata.owner_references = context.owner_reference(&primary).map(|owner| vec![owner]);

@@ -40,7 +40,7 @@ async fn in_the_second_run(
     timeout: Duration,
 ) -> Result<TestOperator> {
     let controller = scene.controller(script);
-    let builder = scene.operator().termination_timeout(timeout).register(controller)?;
+    let builder = scene.operator().termination_timeout(timeout).register(controller);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -114,7 +114,7 @@ async fn a_run_that_blocks_its_thread_is_not_waited_for_and_writes_nothing_any_m
         })
     });
     let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
-    let builder = scene.operator().termination_timeout(Duration::from_millis(100)).register(controller)?;
+    let builder = scene.operator().termination_timeout(Duration::from_millis(100)).register(controller);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "value").await?;
     tokio::task::block_in_place(|| has_entered.recv())?;

@@ -22,7 +22,7 @@ const TARGET: &str = "conformance.operator-core.io/target";
 fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            let map = context.secondary::<ConfigMap>();
+            let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
             Ok(UpdateControl::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })

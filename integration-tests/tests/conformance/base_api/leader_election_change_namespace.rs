@@ -48,7 +48,7 @@ async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_pro
     let start = async |name: &str, script: &Script, namespaces: &[&String]| {
         let controller = Controller::builder(script.clone()).namespaces(namespaces.iter().copied());
         let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
-        let builder = builder.leader_election(election(&scene, name, &told)).register(controller)?;
+        let builder = builder.leader_election(election(&scene, name, &told)).register(controller);
         anyhow::Ok(TestOperator::start(builder).await?)
     };
     let leader = start("first", &first, &[&scene.namespace]).await?;

@@ -38,7 +38,7 @@ async fn an_operator_without_rights_for_its_lease_does_not_start_and_says_why() 
     let election = LeaderElection::new("web").namespace(&scene.namespace).identity("only");
     let builder = scene.operator().config(scene.cluster.config_as(&user, &[])).leader_election(election);
     let controller = scene.controller(&script);
-    let operator = builder.register(controller)?.build()?;
+    let operator = builder.register(controller).build()?;
 
     let namespace = scene.namespace.clone();
     let missing = |missing: &[&str]| LeaderElectionError::Forbidden {

@@ -32,7 +32,7 @@ async fn each_object_has_one_controller() -> Result<()> {
         builder.namespaces([&scene.namespace])
     };
     let builder =
-        scene.operator().register(controller(&first, "first"))?.register(controller(&second, "second"))?;
+        scene.operator().register(controller(&first, "first")).register(controller(&second, "second"));
     let operator = TestOperator::start(builder).await?;
 
     for name in ["first", "second"] {

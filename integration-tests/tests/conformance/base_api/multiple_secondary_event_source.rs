@@ -35,7 +35,7 @@ async fn each_source_triggers_runs() -> Result<()> {
                 let source = context.event_source::<ConfigMap>(name).expect("it is declared");
                 source.secondaries_of(context.primary_key()).len()
             };
-            assert_eq!(of("first") + of("second"), context.secondaries::<ConfigMap>().len());
+            assert_eq!(of("first") + of("second"), context.secondaries::<ConfigMap>()?.len());
             Ok(UpdateControl::no_update())
         })
     });

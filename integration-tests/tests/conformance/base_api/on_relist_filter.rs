@@ -46,7 +46,7 @@ async fn runs(list: List) -> Result<u32> {
     let mut map = ConfigMap::default();
     map.metadata.name = Some("one".to_owned());
     scene.api().create(&PostParams::default(), &map).await?;
-    let builder = scene.operator().transport(during).transport(relist.hook()).register(controller)?;
+    let builder = scene.operator().transport(during).transport(relist.hook()).register(controller);
     let operator = TestOperator::start(builder).await?;
     operator.settled().await?;
     relist.watching().await?;

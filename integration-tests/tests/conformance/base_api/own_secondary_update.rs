@@ -18,7 +18,7 @@ async fn only_others_wake_the_primary_of_a_secondary() -> Result<()> {
             for value in ["on its way", &primary.spec.value] {
                 let map = config_map(&*primary, context, value);
                 context.resource_operations().server_side_apply(&map).await?;
-                let seen = context.secondary::<ConfigMap>();
+                let seen = context.secondary::<ConfigMap>()?;
                 anyhow::ensure!(
                     seen.as_deref().and_then(value_of) == Some(value),
                     "own writes are read back"

@@ -25,7 +25,7 @@ async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
     let scene = Scene::new("primary-to-secondary").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            let map = context.secondary::<ConfigMap>();
+            let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
             Ok(UpdateControl::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })

@@ -7,19 +7,24 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Context, Controller, InformerEventSource, UpdateControl, testing::operator_test};
+use operator_core::{
+    Context, Controller, InformerEventSource, UpdateControl, operations, testing::operator_test,
+};
 use serde_json::json;
 
 const BY_MAP: &str = "config-map";
 
+type Found = Result<Option<Arc<ConfigMap>>, operations::Error>;
+
 /// What a run finds by `look`, when the config map was there before the primary that names it.
-async fn found(look: fn(&TestResource, &Context<TestResource>) -> Option<Arc<ConfigMap>>) -> Result<String> {
+async fn found(look: fn(&TestResource, &Context<TestResource>) -> Found) -> Result<String> {
     let scene = Scene::new("primary-to-secondary-missing").await?;
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
-        let message = Some(look(&primary, context).map_or("nothing".to_owned(), |map| map.name_any()));
-        Box::pin(
-            async move { Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() })) },
-        )
+        let found = look(&primary, context);
+        Box::pin(async move {
+            let message = Some(found?.map_or("nothing".to_owned(), |map| map.name_any()));
+            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+        })
     });
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));

@@ -32,7 +32,7 @@ async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
                 let map = config_map(&*primary, context, &format!("{number}"));
                 let operations = context.resource_operations().mode(mode);
                 let written = operations.server_side_apply(&map).await?;
-                at_least(context.secondary::<ConfigMap>().as_deref(), &*written)?;
+                at_least(context.secondary::<ConfigMap>()?.as_deref(), &*written)?;
                 let mut desired = (*primary).clone();
                 let observed_generation = Some(number);
                 desired.status = Some(TestStatus { observed_generation, ..TestStatus::default() });

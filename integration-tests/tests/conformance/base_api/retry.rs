@@ -45,7 +45,7 @@ async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them(
         .retry(GenericRetry::linear(DELAY, 5)?)
         .namespaces([&scene.namespace]);
     let operator = TestOperator::start(
-        scene.operator().observer(Arc::clone(&announced) as Arc<dyn Observer>).register(controller)?,
+        scene.operator().observer(Arc::clone(&announced) as Arc<dyn Observer>).register(controller),
     )
     .await?;
 

@@ -13,7 +13,7 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
     let (operations, value) = (context.resource_operations(), &primary.spec.value);
     let desired = config_map(primary, context, value);
     let name = primary.metadata.name.as_deref().unwrap_or_default();
-    let written = match (name, context.secondary::<ConfigMap>()) {
+    let written = match (name, context.secondary::<ConfigMap>()?) {
         ("ssa", _) => operations.server_side_apply(&desired).await?,
         (_, None) => operations.create(&desired).await?,
         ("create", Some(actual)) => actual,
@@ -29,7 +29,7 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
         }
         (other, _) => bail!("no way to write {other}"),
     };
-    let seen = context.secondary::<ConfigMap>();
+    let seen = context.secondary::<ConfigMap>()?;
     anyhow::ensure!(
         seen.is_some_and(|seen| seen.metadata.resource_version == written.metadata.resource_version),
         "own writes are read back"

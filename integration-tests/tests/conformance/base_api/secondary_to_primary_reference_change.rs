@@ -35,10 +35,10 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
         Box::pin(async move {
             let (name, namespace) = (primary.name_any(), primary.namespace().unwrap_or_default());
             let operations = context.resource_operations();
-            if let Some(map) = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, MAP)) {
+            if let Some(map) = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, MAP))? {
                 seen.lock().insert(name.clone(), referred(&map));
             }
-            match context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, MAP)) {
+            match context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, MAP))? {
                 Some(map) if !referred(&map).contains(&name) => {
                     let mut map = ConfigMap::clone(&map);
                     map.data.get_or_insert_default().insert(name, String::new());

@@ -31,7 +31,7 @@ async fn the_first_run_sees_everything() -> Result<()> {
 
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            let seen = context.secondaries::<ConfigMap>().len();
+            let seen = context.secondaries::<ConfigMap>()?.len();
             ensure!(seen == MAPS, "only {seen} were seen");
             Ok(UpdateControl::patch_status(TestStatus {
                 message: Some(seen.to_string()),

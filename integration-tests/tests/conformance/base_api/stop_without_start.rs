@@ -7,7 +7,7 @@ use operator_core::{Controller, Operator, operator::Stopped, testing::operator_t
 #[operator_test]
 async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
     let operator =
-        Operator::builder().register(Controller::builder(Script::<TestResource>::idle()))?.build()?;
+        Operator::builder().register(Controller::builder(Script::<TestResource>::idle())).build()?;
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     assert!(operator.unhealthy_sources().await.is_empty());
@@ -19,7 +19,7 @@ async fn an_operator_that_was_stopped_before_its_start_can_be_started() -> Resul
     let scene = Scene::new("stop-without-start").await?;
     let script = Script::<TestResource>::idle();
     let controller = scene.controller(&script);
-    let operator = scene.operator().register(controller)?.build()?;
+    let operator = scene.operator().register(controller).build()?;
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     operator.start().await?;
     scene.create("one", "value").await?;

@@ -23,8 +23,8 @@ async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     let builder = scene
         .operator()
         .cache_sync_timeout(TIMEOUT)
-        .register(Controller::builder(script.clone()).name("waiting").namespaces([&scene.namespace]))?
-        .register(Controller::builder(others.clone()).name("working").namespaces([&working.namespace]))?;
+        .register(Controller::builder(script.clone()).name("waiting").namespaces([&scene.namespace]))
+        .register(Controller::builder(others.clone()).name("working").namespaces([&working.namespace]));
     let started = tokio::time::Instant::now();
     let operator = TestOperator::start_unsynced(builder).await?;
 

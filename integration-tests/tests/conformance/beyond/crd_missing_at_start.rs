@@ -18,7 +18,7 @@ async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> 
     let (_turn, scene) = Scene::late("crd-missing-at-start").await?;
     let script = Script::<LateTestResource>::idle();
     let controller = Controller::builder(script.clone()).name("missing").namespaces([&scene.namespace]);
-    let operator = TestOperator::start_unsynced(scene.operator().register(controller)?).await?;
+    let operator = TestOperator::start_unsynced(scene.operator().register(controller)).await?;
 
     let (reason, advice) = eventually("an unhealthy source", async || {
         let unhealthy = operator.unhealthy_sources().await;

@@ -32,8 +32,7 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
     });
     let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
     let config = scene.cluster.config_as(&user, &[]);
-    let operator =
-        TestOperator::start_unsynced(scene.operator().config(config).register(controller)?).await?;
+    let operator = TestOperator::start_unsynced(scene.operator().config(config).register(controller)).await?;
     scene.create("one", "value").await?;
 
     let (reason, advice) =

@@ -68,7 +68,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     // Alone in its election, so that it leads.
     let election = LeaderElection::new("http").namespace(&scene.namespace);
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into()).leader_election(election);
-    let builder = builder.register(controller)?;
+    let builder = builder.register(controller);
     let operator = TestOperator::start_unsynced(builder).await?;
     let address = operator.operator().http_address().await.context("it serves")?;
 
@@ -136,7 +136,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     let builder = scene
         .operator()
         .http_address(address)
-        .register(Controller::builder(script()).name("late").namespaces([&scene.namespace]))?;
+        .register(Controller::builder(script()).name("late").namespaces([&scene.namespace]));
     let taken = TestOperator::start_unsynced(builder).await.expect_err("the port is taken");
     assert!(taken.to_string().contains(&address.to_string()), "{taken}");
     operator.stop().await;

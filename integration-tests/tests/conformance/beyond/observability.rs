@@ -65,7 +65,7 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
         .with_cleaner()
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .namespaces([&scene.namespace]);
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).register(controller)?;
+    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).register(controller);
     let operator = TestOperator::start(builder).await?;
 
     let counted = ("controller_name", "counted");

@@ -80,7 +80,7 @@ async fn at_the_last_moment(scene: &Scene, script: &Script, what: Before) -> Res
         )
     });
     let controller = scene.controller(script);
-    Ok(TestOperator::start(scene.operator().transport(hook).register(controller)?).await?)
+    Ok(TestOperator::start(scene.operator().transport(hook).register(controller)).await?)
 }
 
 #[operator_test(flavor = "current_thread")]

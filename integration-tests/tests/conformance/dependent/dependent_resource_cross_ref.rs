@@ -22,7 +22,7 @@ async fn dependents_that_read_each_other_are_all_created_without_an_error() -> R
     let scene = Scene::new("dependent-cross-ref").await?;
     let script = Script::idle();
     let map = KubernetesDependent::new(wish(|primary: &TestResource, context| {
-        let secret = context.secondary::<Secret>().ok_or("the secret is there before the config map")?;
+        let secret = context.secondary::<Secret>()?.ok_or("the secret is there before the config map")?;
         let held = secret.data.as_ref().and_then(|data| data.get("value")).ok_or("it holds a value")?;
         let held = String::from_utf8(held.0.clone()).map_err(BoxError::from)?;
         Ok(map_of(primary, "map", &held))

@@ -28,7 +28,7 @@ fn keeper(of: &TestResource, id: &str, owner: OwnerReference) -> ConfigMap {
 }
 
 fn kept_id(context: &Context<TestResource>) -> Option<String> {
-    context.secondary::<ConfigMap>()?.data.as_ref()?.get("id").cloned()
+    context.secondary::<ConfigMap>().ok()??.data.as_ref()?.get("id").cloned()
 }
 
 fn reconcile<'c>(
@@ -61,7 +61,7 @@ fn controller(scene: &Scene, system: &ExternalSystem) -> ControllerBuilder<Scrip
             let system = cleaned.clone();
             async move {
                 // The record goes first: the map is the only thing that knows it.
-                if let Some(map) = context.secondary::<ConfigMap>() {
+                if let Some(map) = context.secondary::<ConfigMap>()? {
                     kept_id(context).iter().for_each(|id| system.delete(id));
                     context.resource_operations().delete(&*map).await?;
                 }

@@ -48,7 +48,7 @@ async fn start(scene: &Scene, namespaces: &[&str], relist: &Relist) -> Result<Te
     let controller =
         scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
     let config = scene.cluster.config_as(&user(scene), &[]);
-    let operator = scene.operator().config(config).transport(relist.hook()).register(controller)?;
+    let operator = scene.operator().config(config).transport(relist.hook()).register(controller);
     Ok(TestOperator::start_unsynced(operator).await?)
 }
 

@@ -28,7 +28,7 @@ impl Condition<TestResource> for Allowed {
         _: &Arc<TestResource>,
         context: &Context<TestResource>,
     ) -> Result<ConditionResult, BoxError> {
-        let map = context.secondary::<ConfigMap>();
+        let map = context.secondary::<ConfigMap>()?;
         let allowed = map.is_some_and(|map| map.data.as_ref().is_some_and(|data| data.contains_key("allow")));
         Ok(ConditionResult::when(allowed, "the config map doesn't allow it"))
     }

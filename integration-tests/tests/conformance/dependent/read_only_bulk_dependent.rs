@@ -20,7 +20,8 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
         })
     });
     let maps = BulkKubernetesDependent::read_only::<ConfigMap>("maps");
-    let node = Node::new(maps).ready_when(|_, context| context.secondaries::<ConfigMap>().len() >= 2);
+    let two = |maps: Vec<Arc<ConfigMap>>| maps.len() >= 2;
+    let node = Node::new(maps).ready_when(move |_, context| context.secondaries().is_ok_and(two));
     let workflow = Workflow::builder().node(node).build()?;
     let operator = scene.start_managed(&script, &workflow).await?;
 

@@ -35,7 +35,7 @@ async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing:
         Box::pin(async move {
             let result = dependent.reconcile(&primary, context).await.map_err(anyhow::Error::from_boxed)?;
             assert_ne!(result.operation(), Operation::Deleted);
-            let read = context.secondary::<Deployment>().context("what was written is read")?;
+            let read = context.secondary::<Deployment>()?.context("what was written is read")?;
             let replicas = read.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
             assert_eq!(replicas.to_string(), primary.spec.value, "the same run sees its own write");
             Ok(UpdateControl::patch_status(said(replicas.to_string())))

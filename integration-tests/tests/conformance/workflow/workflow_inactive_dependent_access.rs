@@ -12,7 +12,7 @@ async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
     let scene = Scene::new("inactive-dependent-access").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            let maps = context.secondaries::<ConfigMap>().len();
+            let maps = context.secondaries::<ConfigMap>()?.len();
             let source = context.event_source::<ConfigMap>("ConfigMap").is_some();
             let message = Some(format!("{maps} maps, a source: {source}"));
             Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))

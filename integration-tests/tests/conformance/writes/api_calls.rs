@@ -55,7 +55,7 @@ async fn start(scene: &Scene, script: &Script) -> Result<(TestOperator, Audit)> 
         .owns::<Secret>()
         .owns::<Service>()
         .namespaces([&scene.namespace]);
-    let operator = TestOperator::start(operator.register(controller)?).await?;
+    let operator = TestOperator::start(operator.register(controller)).await?;
     let watched = ["configmaps", "secrets", "services", "testresources"];
     let lists_and_watches = expected(&["list", "watch"].map(|verb| watched.map(|of| (verb, of))).concat());
     // The caches are synced after the lists, and open their watches then.
@@ -153,7 +153,7 @@ async fn a_read_of_the_reconcilers_own_is_seen() -> Result<()> {
     });
     let (operator, mut audit) = scene.audited().await?;
     let controller = scene.controller(&script);
-    let operator = TestOperator::start(operator.register(controller)?).await?;
+    let operator = TestOperator::start(operator.register(controller)).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     assert_eq!(audit.calls().await?.about_objects().counts(), expected(&[("get", "configmaps")]));

@@ -42,7 +42,7 @@ fn script() -> Script {
 
 async fn start(operator: OperatorBuilder, scene: &Scene, script: &Script) -> Result<TestOperator> {
     let workflow = workflow_of((0..DEPENDENTS).map(map))?;
-    let operator = TestOperator::start(operator.register(scene.managed(script, &workflow))?).await?;
+    let operator = TestOperator::start(operator.register(scene.managed(script, &workflow))).await?;
     operator.settled().await?;
     Ok(operator)
 }

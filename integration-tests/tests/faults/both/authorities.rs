@@ -138,7 +138,7 @@ async fn f28_certificate_authorities_that_are_replaced_are_read_again_from_their
     let probe = Api::<ConfigMap>::namespaced(Client::try_from(config.clone())?, &scene.namespace);
     let script = keeping();
     let operator =
-        TestOperator::start(Operator::builder().config(config).register(keeper(&scene, &script)?)?).await?;
+        TestOperator::start(Operator::builder().config(config).register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;
     probe.list(&ListParams::default()).await?;

@@ -159,7 +159,7 @@ async fn start(
         .transport(faulty.hook())
         .metrics(metrics)
         .observer(Arc::new(Notes(notes)))
-        .register(controller)?;
+        .register(controller);
     Ok(TestOperator::start_unsynced(builder).await?)
 }
 

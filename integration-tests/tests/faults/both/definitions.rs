@@ -22,7 +22,7 @@ fn definitions(scene: &Scene<LateTestResource>) -> Api<CustomResourceDefinition>
 async fn f13_a_definition_is_installed_at_the_moment_of_the_start() -> Result<()> {
     let (_turn, scene) = Scene::late("f13").await?;
     let script = keeping();
-    let builder = scene.operator().register(keeper(&scene, &script)?)?;
+    let builder = scene.operator().register(keeper(&scene, &script)?);
     // Nobody waits until it is served: its lists are answered with 404, or with 429 while its storage is made.
     definitions(&scene).create(&PostParams::default(), &LateTestResource::crd()).await?;
     let operator = TestOperator::start_unsynced(builder).await?;
@@ -44,9 +44,8 @@ async fn f29_a_definition_is_deleted_comes_back_and_gets_another_version() -> Re
     let (script, other) = (keeping(), keeping::<TestResource>());
     let neighbour = Scene::new("f29-neighbour").await?;
     let builder = scene.operator();
-    let builder = builder
-        .register(keeper(&scene, &script)?)?
-        .register(keeper(&neighbour, &other)?.name("neighbour"))?;
+    let builder =
+        builder.register(keeper(&scene, &script)?).register(keeper(&neighbour, &other)?.name("neighbour"));
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;

@@ -33,7 +33,7 @@ fn quick(scene: &Scene, name: &str) -> LeaderElection {
 
 async fn replica(scene: &Scene, name: &str, faults: &Faults) -> Result<TestOperator> {
     let builder = declared(scene, name, quick(scene, name))?.transport(faults.hook());
-    Ok(TestOperator::start(builder.register(keeper(scene, &keeping())?)?).await?)
+    Ok(TestOperator::start(builder.register(keeper(scene, &keeping())?)).await?)
 }
 
 #[operator_test]
@@ -111,7 +111,7 @@ async fn f36_a_lease_that_is_given_back_is_taken_at_once() -> Result<()> {
     let slow = |name: &str| election(&scene, name).retry_period(Duration::from_millis(300));
     let start = async |name: &str| {
         let builder = declared(&scene, name, slow(name))?;
-        anyhow::Ok(TestOperator::start(builder.register(keeper(&scene, &keeping())?)?).await?)
+        anyhow::Ok(TestOperator::start(builder.register(keeper(&scene, &keeping())?)).await?)
     };
     let a = start("first").await?;
     until_leading(a.operator()).await?;

@@ -39,7 +39,7 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     scene.grant("writes", &user, &maps(&["create", "patch"])).await?;
     let script = keeping();
     let config = scene.cluster.config_as(&user, &[]);
-    let builder = scene.operator().config(config).register(keeper(&scene, &script)?)?;
+    let builder = scene.operator().config(config).register(keeper(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;
@@ -99,7 +99,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     let path = file.path().display().to_string();
     config.auth_info = AuthInfo { token_file: Some(path), ..AuthInfo::default() };
     let script = keeping();
-    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?)?;
+    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;

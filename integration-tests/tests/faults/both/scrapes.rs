@@ -22,7 +22,7 @@ async fn f42_scrapes_that_hang_hold_up_no_run_and_no_probe_for_long() -> Result<
     let scene = Scene::new("f42").await?;
     let script = keeping();
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into());
-    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     let address = operator.operator().http_address().await.context("it serves")?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;

@@ -48,7 +48,7 @@ async fn f37_what_happened_before_a_compaction_is_found_by_a_list() -> Result<()
     scene.install_crd().await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let script = keeping();
-    let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?)?;
+    let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     for name in ["one", "two"] {
         scene.create(name, "first").await?;

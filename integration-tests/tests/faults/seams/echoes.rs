@@ -47,7 +47,7 @@ async fn shared_with(foreign: bool) -> Result<()> {
                 context.resource_operations().server_side_apply(&map).await?;
                 return Ok(UpdateControl::no_update());
             }
-            let map = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, "shared"));
+            let map = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, "shared"))?;
             let value = map.and_then(|map| map.data.as_ref()?.get("two").cloned());
             Ok(UpdateControl::patch_status(said(value.unwrap_or_default())))
         })
@@ -131,7 +131,7 @@ async fn runs_at_a_start(
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let key = ObjectKey::namespaced(&primary.namespace().unwrap_or_default(), "shared");
-            let map = context.get::<ConfigMap>(&key).expect("sources are synced before the first run");
+            let map = context.get::<ConfigMap>(&key)?.expect("sources are synced before the first run");
             let patch = json!({ "data": wanted(&primary, context) });
             context.resource_operations().merge_patch(&*map, patch).await?;
             Ok(UpdateControl::no_update())

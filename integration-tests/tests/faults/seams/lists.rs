@@ -107,7 +107,7 @@ async fn a_hundred_thousand_objects_are_listed_though_a_body_is_slow_and_a_page_
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let builder = builder.transport(faults.hook()).transport(noted(&lists));
     let operator =
-        TestOperator::start_unsynced(builder.register(controller.namespaces([&scene.namespace]))?).await?;
+        TestOperator::start_unsynced(builder.register(controller.namespaces([&scene.namespace]))).await?;
     tokio::time::timeout(Duration::from_secs(600), operator.operator().synced()).await?;
     assert_eq!((expired.fired(), too_much.fired()), (1, 1));
     pass(1).await;

@@ -17,7 +17,9 @@ mod panics;
 mod rebased;
 mod results;
 mod sources;
+mod targets;
 mod undecodable;
+mod unwatched;
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +42,7 @@ async fn scene() -> Result<Scene> {
 /// Starts an operator that meets these faults.
 async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)?).await?)
+    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)).await?)
 }
 
 /// Says the primary's value in its status.

@@ -126,10 +126,9 @@ async fn finalizers_after(joins: Option<&'static str>) -> Result<Vec<String>> {
     let mut one = TestResource::named("one", "first");
     one.metadata.finalizers = Some(vec![THEIRS.to_owned()]);
     scene.resources.create(&PostParams::default(), &one).await?;
-    let operator = under(&faults, &scene, controller).await?;
+    let _operator = under(&faults, &scene, controller).await?;
     pass(60).await;
     assert_eq!(meanwhile.fired(), 1);
-    println!("{:?}", operator.settled().await?.written());
     Ok(scene.resources.get("one").await?.finalizers().to_vec())
 }
 

@@ -114,7 +114,7 @@ async fn s7_ready_over_a_bulk_that_wants_nothing_is_met() -> Result<()> {
 
 /// What the app's map holds, as the run sees it.
 fn held(context: &Context<TestResource>) -> Option<String> {
-    context.secondary::<ConfigMap>().as_deref().and_then(value_of).map(str::to_owned)
+    context.secondary::<ConfigMap>().ok().flatten().as_deref().and_then(value_of).map(str::to_owned)
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,7 +226,7 @@ async fn s15_each_object_of_a_bulk_needs_a_permit_of_its_own() -> Result<()> {
         Workflow::builder().dependent(BulkKubernetesDependent::new(Counted).name("bulk")).build()?;
     let builder = scene.operator().transport(slow).max_concurrent_dependents(3);
     let controller = scene.managed(&Script::idle(), &workflow);
-    let operator = operator_core::testing::TestOperator::start(builder.register(controller)?).await?;
+    let operator = operator_core::testing::TestOperator::start(builder.register(controller)).await?;
     scene.create("one", "20 x").await?;
     pass(60).await;
     operator.settled().await?;

@@ -173,7 +173,7 @@ async fn a_spec_that_goes_back_with_a_restored_backup_is_reconciled() -> Result<
     let faults = Faults::new([gone.clone()]);
     let controller = Controller::builder(script).name("restored").namespaces([&scene.namespace]);
     let builder = scene.operator().transport(restored("testresources")).transport(faults.hook());
-    let operator = TestOperator::start(builder.register(controller)?).await?;
+    let operator = TestOperator::start(builder.register(controller)).await?;
     pass(1).await;
     scene.set("one", "second").await?;
     pass(1).await;

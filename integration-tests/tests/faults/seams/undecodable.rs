@@ -68,7 +68,7 @@ async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Arc<Record
     let counted = Arc::new(Recorded::new());
     let metrics = Arc::clone(&counted) as Arc<dyn Metrics>;
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).metrics(metrics);
-    Ok((TestOperator::start(builder.register(controller)?).await?, counted))
+    Ok((TestOperator::start(builder.register(controller)).await?, counted))
 }
 
 /// How many primaries can't be decoded, by the metric; and what is said of them.

@@ -45,7 +45,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     let scene = scene().await?;
     let script = saying();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).transport(defacing());
-    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     rest(&operator).await?;
     let defaced = async || {

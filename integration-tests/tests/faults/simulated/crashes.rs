@@ -46,7 +46,7 @@ fn recorder(system: &ExternalSystem) -> Script {
     })
 }
 
-fn declare(script: &Script) -> Result<OperatorBuilder, operator_core::Error> {
+fn declare(script: &Script) -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
     let controller = Controller::builder(script.clone()).name("recorder").with_cleaner().workflow(&workflow);
     Operator::builder().crd(TestResource::crd()).register(controller)
@@ -115,7 +115,7 @@ async fn f21_a_stop_in_the_middle_of_any_write_loses_nothing_and_keeps_nothing()
         let faults = Faults::new([hangs.clone()]);
         let builder = scene.operator().transport(faults.hook());
         let builder = builder.termination_timeout(Duration::from_millis(100));
-        let builder = builder.register(keeper(&scene, &script)?)?;
+        let builder = builder.register(keeper(&scene, &script)?);
         let operator = operator_core::testing::TestOperator::start(builder).await?;
         live_until(&hangs, &scene).await.with_context(|| format!("write {write}"))?;
         assert_eq!(operator.stop().await, Stopped::TimedOut);

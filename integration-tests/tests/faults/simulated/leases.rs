@@ -28,7 +28,7 @@ use crate::replica::{LEASE, declared, election, lease, stands_by, until_leading,
 /// A replica that meets these faults.
 async fn replica(scene: &Scene, name: &str, script: &Script, faults: &Faults) -> Result<TestOperator> {
     let builder = declared(scene, name, election(scene, name))?;
-    Ok(TestOperator::start(builder.transport(faults.hook()).register(keeper(scene, script)?)?).await?)
+    Ok(TestOperator::start(builder.transport(faults.hook()).register(keeper(scene, script)?)).await?)
 }
 
 /// Seconds until it leads no more.
@@ -87,7 +87,7 @@ async fn f34_a_leader_that_cannot_renew_its_lease_writes_nothing_after_the_deadl
         let (written, faults) = (Arc::default(), Faults::none());
         let first = restless(&written);
         let builder = declared(&scene, "first", election(&scene, "first"))?.transport(faults.hook());
-        let a = TestOperator::start(builder.register(owner(&scene, &first)?)?).await?;
+        let a = TestOperator::start(builder.register(owner(&scene, &first)?)).await?;
         until_leading(a.operator()).await?;
         let second = saying();
         let b = replica(&scene, "second", &second, &Faults::none()).await?;
@@ -230,7 +230,7 @@ async fn f35_wall_clocks_may_differ_as_they_like() -> Result<()> {
         let start = async |name: &str, clock| {
             let builder = declared(&scene, name, election(&scene, name))?;
             let builder = builder.wall_clock(Arc::new(Wrong(clock, Instant::now())));
-            anyhow::Ok(TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?)
+            anyhow::Ok(TestOperator::start(builder.register(keeper(&scene, &script)?)).await?)
         };
         let a = start("first", clocks[0]).await?;
         until_leading(a.operator()).await?;
@@ -255,7 +255,7 @@ async fn f13_a_lease_is_renewed_while_all_else_is_asked_for_patience_and_writes_
     let patience = Rule::when("all but leases", |request| !request.uri.path().contains("/leases"));
     let faults = Faults::none();
     let builder = declared(&scene, "only", election(&scene, "only"))?.transport(faults.hook());
-    let builder = builder.request_budget(RequestBudget::new(1, 1)?).register(keeper(&scene, &script)?)?;
+    let builder = builder.request_budget(RequestBudget::new(1, 1)?).register(keeper(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     until_leading(operator.operator()).await?;
     let rule = patience.status(StatusAnswer::too_many_requests(30));

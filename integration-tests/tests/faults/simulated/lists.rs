@@ -62,7 +62,7 @@ async fn f04_a_list_from_the_past_leads_to_no_second_creation_and_no_deletion() 
         let gone = Rule::watch(plural).nth(4).event(LineFault::Gone);
         let faults = Faults::new([gone.clone()]);
         let builder = scene.operator().transport(same_list_twice(plural)).transport(faults.hook());
-        let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
+        let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
         scene.create("one", "first").await?;
         rest(&operator).await?;
         scene.set("one", "second").await?;
@@ -119,7 +119,7 @@ async fn f37_after_an_outage_watches_do_not_all_come_back_at_once() -> Result<()
     let mut builder =
         scene.operator().environment(|| Environment::real().with_seed(1)).transport(faults.hook());
     for number in 0..CONTROLLERS {
-        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")))?;
+        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")));
     }
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
@@ -145,7 +145,7 @@ async fn f08_while_versions_are_too_old_the_cache_answers_and_the_operator_is_re
     let script = Script::new(|run, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = config_map(&*primary, context, "kept");
-            let seen = context.secondary::<ConfigMap>().is_some();
+            let seen = context.secondary::<ConfigMap>()?.is_some();
             context.resource_operations().server_side_apply(&map).await?;
             Ok(UpdateControl::patch_status(said(format!("run {run}: {seen}"))))
         })
@@ -155,7 +155,7 @@ async fn f08_while_versions_are_too_old_the_cache_answers_and_the_operator_is_re
         Rule::on(Verb::Watch).resource("configmaps").occurrences(2..=4).status(StatusAnswer::gone());
     let listing = Rule::on(Verb::List).resource("configmaps").occurrences(2..=3).hang();
     let faults = Faults::new([ends.clone(), refused, listing]);
-    let builder = scene.operator().transport(faults.hook()).register(owner(&scene, &script)?)?;
+    let builder = scene.operator().transport(faults.hook()).register(owner(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(1)).await;

@@ -82,7 +82,7 @@ fn owner(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
 async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
     // Waits are spread by chance, which is the same each time.
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let builder = builder.transport(faults.hook()).register(controller)?;
+    let builder = builder.transport(faults.hook()).register(controller);
     Ok(TestOperator::start_unsynced(builder).await?)
 }
 

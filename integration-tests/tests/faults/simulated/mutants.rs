@@ -25,7 +25,7 @@ use serde_json::json;
 
 use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 
-fn declare() -> Result<OperatorBuilder, operator_core::Error> {
+fn declare() -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
     let controller = Controller::builder(saying())
         .name("keeper")
@@ -86,12 +86,9 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 }
 
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
-fn declare_without_cleaner() -> Result<OperatorBuilder, operator_core::Error> {
+fn declare_without_cleaner() -> OperatorBuilder {
     let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
-    let controller = Controller::builder(saying())
-        .name("keeper")
-        .workflow(&workflow.expect("the workflow is right"))
-        .namespaces(["default"]);
+    let controller = Controller::builder(saying()).name("keeper").workflow(workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
@@ -162,7 +159,7 @@ fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
 }
 
 /// Cleans up by itself: first the maps and then the finalizer, or the other way round.
-fn cleaning(finalizer_first: bool) -> Result<OperatorBuilder, operator_core::Error> {
+fn cleaning(finalizer_first: bool) -> OperatorBuilder {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             context.workflow().reconcile().await?;
@@ -185,7 +182,7 @@ fn cleaning(finalizer_first: bool) -> Result<OperatorBuilder, operator_core::Err
     let controller = Controller::builder(script)
         .name("keeper")
         .with_cleaner()
-        .workflow(&two_maps().explicit_invocation().build().expect("the workflow is right"))
+        .workflow(two_maps().explicit_invocation())
         .namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
@@ -231,7 +228,7 @@ fn a_primary_that_is_kept_for_ever_is_found_within_30_schedules() {
 }
 
 /// Says in the status how often it has failed, so that each failure costs a write.
-fn complaining() -> Result<OperatorBuilder, operator_core::Error> {
+fn complaining() -> OperatorBuilder {
     let failures = Arc::new(AtomicU64::new(0));
     let script = saying().on_error(move |_, _, error| {
         let times = failures.fetch_add(1, Ordering::Relaxed) + 1;
@@ -241,7 +238,7 @@ fn complaining() -> Result<OperatorBuilder, operator_core::Error> {
         .name("keeper")
         .with_cleaner()
         .retry(patient().expect("the delays are right"))
-        .workflow(&maps().expect("the workflow is right"))
+        .workflow(two_maps())
         .namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }

@@ -52,7 +52,7 @@ async fn f33_timers_do_not_follow_a_wall_clock_that_jumps() -> Result<()> {
             })
         });
         let controller = owner(&scene, &script)?.retry(GenericRetry::linear(delay, 5)?);
-        let builder = scene.operator().wall_clock(clock).register(controller)?;
+        let builder = scene.operator().wall_clock(clock).register(controller);
         let operator = TestOperator::start(builder).await?;
         scene.create("one", "first").await?;
         rest(&operator).await?;

@@ -40,7 +40,7 @@ fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
 
 /// Starts the replica of that name.
 async fn replica(scene: &Scene, name: &str, controller: impl IntoController) -> Result<TestOperator> {
-    let builder = declared(scene, name, election(scene, name))?.register(controller)?;
+    let builder = declared(scene, name, election(scene, name))?.register(controller);
     Ok(TestOperator::start(builder).await?)
 }
 
@@ -85,7 +85,7 @@ async fn f21_a_lease_that_is_lost_in_the_middle_of_any_write_leaves_the_rest_to_
         let hangs = but_leases().nth(write).hang();
         let faults = Faults::new([hangs.clone()]);
         let builder = declared(&scene, "first", election(&scene, "first"))?.transport(faults.hook());
-        let a = TestOperator::start(builder.register(keeper(&scene, &first)?)?).await?;
+        let a = TestOperator::start(builder.register(keeper(&scene, &first)?)).await?;
         until_leading(a.operator()).await?;
         let b = replica(&scene, "second", keeper(&scene, &second)?).await?;
         live_until(&hangs, &scene).await.with_context(|| format!("write {write}"))?;
@@ -145,7 +145,7 @@ async fn f36_a_lease_runs_out_if_a_run_had_to_be_dropped() -> Result<()> {
     let (gate, script) = (Gate::new(), saying());
     let held_up = held_up(&gate, &Arc::default());
     let builder = declared(&scene, "first", election(&scene, "first"))?;
-    let builder = builder.termination_timeout(Duration::from_secs(1)).register(owner(&scene, &held_up)?)?;
+    let builder = builder.termination_timeout(Duration::from_secs(1)).register(owner(&scene, &held_up)?);
     let a = TestOperator::start(builder).await?;
     until_leading(a.operator()).await?;
     let b = replica(&scene, "second", keeper(&scene, &script)?).await?;

@@ -138,7 +138,7 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
         let numbers = Arc::new(Recorded::new());
         let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
         let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
-        let operator = TestOperator::start(builder.register(controller)?).await?;
+        let operator = TestOperator::start(builder.register(controller)).await?;
         scene.create("bad", place).await?;
         tokio::time::sleep(Duration::from_millis(100)).await;
         let begin = Instant::now();

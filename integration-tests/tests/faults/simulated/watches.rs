@@ -83,7 +83,7 @@ async fn f02_a_watch_that_falls_silent_is_noticed_within_two_minutes() -> Result
     let numbers = Arc::new(Recorded::new());
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).transport(faults.hook());
-    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!((silent.fired(), watches.fired()), (1, 1));
@@ -243,7 +243,7 @@ async fn f06_whichever_events_are_never_seen_a_list_makes_up_for_them() -> Resul
             }
         }
         faults.off();
-        let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)?).await?;
+        let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
         scene.create("one", "first").await?;
         scene.create("three", "first").await?;
         rest(&operator).await?;
@@ -285,7 +285,7 @@ async fn f07_an_object_that_is_replaced_unseen_starts_afresh() -> Result<()> {
     let faults = Faults::new([Rule::watch("testresources").event(LineFault::Lose)]);
     faults.off();
     let builder = scene.operator().transport(relist.hook()).transport(faults.hook());
-    let operator = TestOperator::start(builder.register(owner(&scene, &script)?)?).await?;
+    let operator = TestOperator::start(builder.register(owner(&scene, &script)?)).await?;
     let old = scene.create("one", "bad").await?;
     tokio::time::sleep(Duration::from_secs(30)).await;
     assert!(

@@ -38,6 +38,10 @@ impl Condition<Pod> for OfThePrimary {
     }
 }
 
+fn is_open(_: &Pod, _: &Context<Pod>) -> bool {
+    true
+}
+
 struct NoDefault;
 
 #[derive(Default)]
@@ -49,6 +53,7 @@ struct NoDependent;
     dependent(Map, name = "held", hold_unless = NoCondition, ready_postcondition = |pod| true), //~ `NoCondition` is not a condition for workflows of `Pod` //~ closure is expected to take 2 arguments
     dependent(Map, name = "able", activation_condition = OfThePrimary), //~ `OfThePrimary` is no capability of the cluster
     dependent(Map, name = "gated", gate = NoCondition), //~ `NoCondition` is no gate for workflows of `Pod`
+    dependent(Map, name = "open", reconcile_precondition = is_open), //~ is not a condition for workflows of `Pod` //~ a closure: `|primary, context| is_exposed(primary, context)`
     dependent(NoDefault), //~ `NoDefault: Default` is not satisfied //~ `NoDefault` is not a dependent resource of `Pod`
     dependent(NoDependent), //~ `NoDependent` is not a dependent resource of `Pod` //~ derive `KubernetesDependent` for it
 )]

@@ -91,13 +91,8 @@ impl Stage {
         let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
         let lines = Arc::new(Lines::new(feed.clone(), Arc::clone(&activity)));
         let observer = Arc::clone(&lines) as Arc<dyn Observer>;
-        let operator = cluster
-            .connect(builder)
-            .without_leader_election()
-            .config(config)
-            .observer(observer)
-            .build()
-            .map_err(Error::Declaration)?;
+        let operator =
+            cluster.connect(builder).without_leader_election().config(config).observer(observer).build()?;
         let objects = operator.controllers().iter().map(|controller| {
             let narrator = Narrator {
                 controller: controller.name().to_owned(),
@@ -112,7 +107,7 @@ impl Stage {
             Objects::follow(name, kind, client.clone(), &environment, narrator)
         });
         let objects = objects.collect();
-        operator.start().await.map_err(Error::Operator)?;
+        operator.start().await?;
         Ok(Self {
             operator,
             feed,

@@ -11,6 +11,7 @@ use crate::{
         custom::default_name,
         external::{Actual, Custom, Keyed, Wanted, declaration},
     },
+    event_source::RustType,
     reconciler::{BoxError, Context, MemoKey},
     resource::KubeObject,
 };
@@ -122,6 +123,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     where
         D: BulkExplicitState<P>,
     {
+        self.0.state_type = Some(RustType::of::<D::State>());
         self.0.state = Some(|many, key, resource, primary, context| {
             Ok(Box::new(many.dependent.state(key, resource, primary, context)?))
         });

@@ -5,9 +5,8 @@ use std::{fmt, sync::Arc};
 use super::several::{Selects, Several};
 use crate::{
     dependent::{
-        Capabilities, Dependent, IntoDependent, ReadOnly,
+        Capabilities, Declaration, Dependent, IntoDependent, Number, ReadOnly,
         custom::default_name,
-        erased::Declaration,
         kubernetes::{Settings, settings},
     },
     reconciler::{BoxError, Context},
@@ -85,11 +84,15 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
         let managed = self.settings.finish();
-        let declaration = Declaration {
+        let mut declaration = Declaration {
             deletes_while_reconciling: managed.capabilities.can_delete(),
             several: true,
             ..managed.declaration()
         };
+        if let Some(objects) = &mut declaration.objects {
+            objects.desired_by::<D>();
+            objects.number = if self.selects.is_some() { Number::Selected } else { Number::All };
+        }
         Dependent::new(name, declaration, Several::new(self.dependent, managed, self.selects))
     }
 }

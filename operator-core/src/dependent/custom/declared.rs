@@ -10,6 +10,7 @@ use crate::{
         DependentSource,
         external::{Actual, Custom, Keyed, Wanted, declaration},
     },
+    event_source::RustType,
     reconciler::{BoxError, Context},
     resource::KubeObject,
 };
@@ -111,6 +112,7 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
     where
         D: ExplicitState<P>,
     {
+        self.0.state_type = Some(RustType::of::<D::State>());
         self.0.state =
             Some(|one, _, resource, primary, context| Ok(Box::new(one.0.state(resource, primary, context)?)));
         self

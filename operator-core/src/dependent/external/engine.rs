@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     dependent::{
-        Capabilities, Deletion, Dependent, Engine,
-        erased::{Declaration, Deleted},
+        Capabilities, Declaration, Deletion, Dependent, Engine, Reading,
+        erased::Deleted,
         items::{Items, Work},
     },
-    event_source::ExternalSource,
+    event_source::{ExternalSource, RustType},
     reconciler::{
         BoxError, Context,
         workflow::{Operation, ReconcileResult, Secondary},
@@ -38,6 +38,8 @@ pub(in crate::dependent) struct Custom<C: Keyed<P>, P: KubeObject> {
     pub(in crate::dependent) update: Option<(Matches<C, P>, Update<C, P>)>,
     pub(in crate::dependent) delete: Option<Delete<C, P>>,
     pub(in crate::dependent) state: Option<State<C, P>>,
+    /// The type of the objects that keep ids.
+    pub(in crate::dependent) state_type: Option<RustType>,
     pub(in crate::dependent) memory: Memory<C::Key>,
     going: Going<C::Key, C::Resource>,
 }
@@ -53,6 +55,7 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
             update: None,
             delete: None,
             state: None,
+            state_type: None,
             memory: Memory::default(),
             going: Going::default(),
         }
@@ -70,11 +73,18 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
 
     /// Finishes the declaration.
     pub(in crate::dependent) fn finish(self) -> Dependent<P> {
+        let remembered = self
+            .memory
+            .source
+            .clone()
+            .map(|source| Reading::Resources { source, of: RustType::of::<C::Resource>() });
+        let state = self.state_type.map(|of| Reading::State { of });
         let declaration = Declaration {
             capabilities: self.capabilities(),
             event_sources: self.dependent.event_sources(),
             several: C::SEVERAL,
             outside: true,
+            reads: remembered.into_iter().chain(state).collect(),
             ..Declaration::default()
         };
         Dependent::new(Arc::clone(&self.name), declaration, self)

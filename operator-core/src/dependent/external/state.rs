@@ -20,7 +20,7 @@ pub(in crate::dependent) trait KeepsState<P: KubeObject>: Send + Sync {
 impl<P: KubeObject, S: KubeObject> KeepsState<P> for S {
     fn ensure<'r>(&'r self, context: &'r Context<P>) -> Answer<'r, ()> {
         async move {
-            if context.get::<S>(&ObjectKey::of(self)).is_some() {
+            if context.get::<S>(&ObjectKey::of(self))?.is_some() {
                 return Ok(());
             }
             match context.permitted(context.resource_operations().create(self)).await {

@@ -100,7 +100,11 @@ impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
         let managed = self.settings.finish();
-        Dependent::new(name, managed.declaration(), Single::new(self.dependent, managed, self.target))
+        let mut declaration = managed.declaration();
+        if let Some(objects) = &mut declaration.objects {
+            objects.desired_by::<D>();
+        }
+        Dependent::new(name, declaration, Single::new(self.dependent, managed, self.target))
     }
 }
 

@@ -36,8 +36,20 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
     fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
         context.memo().get_or_try(&self.memo, primary, || {
             let desired = self.dependent.desired(primary, context)?;
-            self.managed.marked(desired, &**primary, context).map_err(Error::boxed)
+            let desired = self.managed.marked(desired, &**primary, context).map_err(Error::boxed)?;
+            self.on_target(ObjectKey::of(&desired), primary, context).map_err(Error::boxed)?;
+            Ok(desired)
         })
+    }
+
+    /// What is looked for has to be what is made, or it would be made anew in each run.
+    fn on_target(&self, desired: ObjectKey, primary: &P, context: &Context<P>) -> Result<(), Error> {
+        match self.target.as_ref().map(|target| target(primary, context)) {
+            Some(target) if target != desired => {
+                Err(Error::OffTarget { kind: self.managed.kind.clone(), desired, target })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::source::{Source, SourceChoice};
 use crate::{
-    dependent::{Capabilities, Error, erased::Declaration, matcher::Matcher},
+    dependent::{Capabilities, Declaration, Error, Objects, Reading, matcher::Matcher},
     reconciler::{Context, workflow::Secondary},
     resource::{Access, KubeObject, MappingAnnotations, ResourceType},
 };
@@ -89,6 +89,8 @@ impl<K: KubeObject> Managed<K> {
             deletes_while_reconciling: false,
             several: false,
             outside: false,
+            objects: Some(Objects::one(self.kind.clone(), Arc::clone(&self.source.name))),
+            reads: vec![Reading::objects::<K>(&self.source.name, &self.kind)],
         }
     }
 

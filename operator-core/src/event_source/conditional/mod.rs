@@ -24,7 +24,7 @@ use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
 
-use super::{EventSource, PrimaryFollower, SourceDeclaration, Sources, Wiring};
+use super::{EventSource, PrimaryFollower, SourceContents, SourceDeclaration, Sources, Wiring};
 use crate::{
     cache,
     observe::{SourceHealth, SourceIndex},
@@ -49,6 +49,11 @@ impl ConditionalSources {
         wiring: Wiring,
     ) {
         self.slots.push(Slot::new(declaration, index, wiring));
+    }
+
+    /// Whether the declaration of one of them says so of its contents.
+    pub(super) fn declare(&self, says: impl Fn(&SourceContents) -> bool) -> bool {
+        self.slots.iter().any(|slot| says(&slot.contents()))
     }
 
     /// A node is active for a primary: its source runs from now on. Says what has to be waited for; the primary is woken

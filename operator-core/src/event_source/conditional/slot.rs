@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::{Claimant, claims::Claims};
 use crate::{
-    event_source::{EventSink, PrimaryChange, SourceDeclaration, Sources, Wiring},
+    event_source::{EventSink, PrimaryChange, SourceContents, SourceDeclaration, Sources, Wiring},
     observe::{Cause, SourceIndex},
     resource::ObjectKey,
 };
@@ -58,6 +58,10 @@ impl Slot {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn contents(&self) -> SourceContents {
+        self.declaration.contents()
     }
 
     /// Says whether everything has been seen; otherwise the primary is woken when it has been.

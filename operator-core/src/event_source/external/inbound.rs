@@ -8,7 +8,9 @@ use super::{
     running::Running,
 };
 use crate::{
-    event_source::{Filters, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods},
+    event_source::{
+        Filters, SourceContents, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods,
+    },
     observe::SourceIndex,
     resource::KubeObject,
 };
@@ -120,6 +122,10 @@ where
 {
     fn name(&self) -> String {
         self.fetching.name.to_string()
+    }
+
+    fn contents(&self) -> SourceContents {
+        SourceContents::resources_for::<R, P>()
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {

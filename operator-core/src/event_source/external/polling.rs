@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     event_source::{
-        EventSource, Filters, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods,
+        EventSource, Filters, SourceContents, SourceDeclaration, Sources, Wiring, error::BoxError,
+        filter_methods,
     },
     observe::SourceIndex,
     resource::ObjectKey,
@@ -140,6 +141,10 @@ where
 {
     fn name(&self) -> String {
         self.name.to_string()
+    }
+
+    fn contents(&self) -> SourceContents {
+        SourceContents::resources::<R>()
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::SetOnce;
 
 use crate::{
-    event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
+    event_source::{EventSource, SourceContents, SourceDeclaration, SourceEvents, Sources, Wiring},
     observe::SourceIndex,
     resource::ObjectKey,
 };
@@ -92,6 +92,10 @@ impl Drop for Connection {
 impl SourceDeclaration for SimpleInboundEventSource {
     fn name(&self) -> String {
         self.name.to_string()
+    }
+
+    fn contents(&self) -> SourceContents {
+        SourceContents::Nothing
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {

@@ -188,7 +188,7 @@ pub enum Error {
         /// The object's type.
         kind: String,
     },
-    /// The controller doesn't watch such objects, so that it would not see its own writes.
+    /// The controller doesn't watch such objects, so that it would neither see its own writes nor find any.
     #[error(
         "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
     )]

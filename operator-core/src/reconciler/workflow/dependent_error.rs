@@ -75,6 +75,16 @@ pub enum DependentError {
         /// The primary.
         primary: ObjectKey,
     },
+    /// What is desired is another object than the one that is looked for.
+    #[error("{kind} {desired} is desired, and `.target(…)` says {target}; both have to be the same object")]
+    OffTarget {
+        /// Their type.
+        kind: ResourceType,
+        /// What is desired.
+        desired: ObjectKey,
+        /// What is looked for.
+        target: ObjectKey,
+    },
     /// A bulk dependent wants two objects of one name.
     #[error("{kind} {key} is desired twice; give each one a name of its own")]
     DesiredTwice {
@@ -128,6 +138,7 @@ impl DependentError {
             | Self::NoUid(_)
             | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
+            | Self::OffTarget { .. }
             | Self::DesiredTwice { .. }
             | Self::NothingDesired => FailureKind::Permanent,
             Self::Write(error) => of_operation(error),

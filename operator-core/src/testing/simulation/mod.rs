@@ -52,10 +52,7 @@ use std::{fmt, rc::Rc, time::Duration};
 
 use kube::Client;
 
-use crate::{
-    environment::PlantedBug,
-    operator::{Error, OperatorBuilder},
-};
+use crate::{environment::PlantedBug, operator::OperatorBuilder};
 
 pub use check::{Settings, check, explore, trace};
 pub use choice::{Choices, Tape};
@@ -76,7 +73,7 @@ use world::World;
 /// use operator_core::testing::simulation::{FaultPlan, Sim};
 ///
 /// async fn converges(sim: Sim) {
-///     # let operator = || operator_core::Operator::builder().build().map(|_| operator_core::Operator::builder());
+///     # let operator = operator_core::Operator::builder;
 ///     sim.operator(operator);
 ///     sim.faults(FaultPlan::storm().crash_at_every_write());
 ///     sim.user(async |user| user.delete::<k8s_openapi::api::core::v1::ConfigMap>("a").await);
@@ -94,7 +91,7 @@ impl Sim {
     /// Runs an operator from here on; `declare` is called again after each crash, and has to declare the same each time.
     /// What it shares with its predecessor survives the crash, as a database would. The definitions that the declaration
     /// names are installed first.
-    pub fn operator(&self, declare: impl Fn() -> Result<OperatorBuilder, Error> + 'static) {
+    pub fn operator(&self, declare: impl Fn() -> OperatorBuilder + 'static) {
         self.world.supervise(Rc::new(declare));
     }
 

@@ -3,10 +3,7 @@
 use kube::Resource;
 
 use super::{FaultPlan, Sim, check::Settings, explore};
-use crate::{
-    operator::{Error, OperatorBuilder},
-    resource::KubeObject,
-};
+use crate::{operator::OperatorBuilder, resource::KubeObject};
 
 /// So many schedules, beside the crashes at every write.
 const SCHEDULES: u64 = 50;
@@ -15,7 +12,7 @@ const SCHEDULES: u64 = 50;
 /// before and after every write, and fifty storms. `declare` is called for each start of the operator.
 ///
 /// ```no_run
-/// # async fn test(declare: fn() -> Result<operator_core::OperatorBuilder, operator_core::Error>) {
+/// # async fn test(declare: fn() -> operator_core::OperatorBuilder) {
 /// use k8s_openapi::api::core::v1::ConfigMap;
 /// use operator_core::testing::simulation::assert_eventually_stable;
 ///
@@ -28,7 +25,7 @@ const SCHEDULES: u64 = 50;
 /// # Panics
 /// When a schedule violates an [`Oracle`](super::Oracle).
 pub async fn assert_eventually_stable<K>(
-    declare: impl Fn() -> Result<OperatorBuilder, Error> + Clone + Sync + 'static,
+    declare: impl Fn() -> OperatorBuilder + Clone + Sync + 'static,
     resource: K,
 ) where
     K: KubeObject<DynamicType: Default> + Resource,

@@ -93,14 +93,14 @@ impl Reconciler for Shelves {
                 operations.update_status(&written).await?;
             }
             Bug::Recreates => {
-                if let Some(old) = context.secondary_named::<ConfigMap>(&shelf.name_any())
+                if let Some(old) = context.secondary_named::<ConfigMap>(&shelf.name_any())?
                     && old.data != child.data
                 {
                     operations.delete(&*old).await?;
                 }
             }
             Bug::NeverDone => {
-                let before = context.secondary_named::<ConfigMap>(&shelf.name_any());
+                let before = context.secondary_named::<ConfigMap>(&shelf.name_any())?;
                 let count = before.and_then(|map| map.data.as_ref()?.get("count")?.parse().ok()).unwrap_or(0);
                 let count = (count + 1) % 1000;
                 child.data.get_or_insert_default().insert("count".to_owned(), count.to_string());
@@ -115,7 +115,7 @@ impl Reconciler for Shelves {
     }
 }
 
-fn operator(bug: Bug) -> Result<OperatorBuilder, Error> {
+fn operator(bug: Bug) -> OperatorBuilder {
     let shelves = Shelves { bug };
     Operator::builder()
         .crd(Shelf::crd())

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Declares the operator; called again after each crash.
-pub(super) type Factory = Rc<dyn Fn() -> Result<OperatorBuilder, Error>>;
+pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 
 /// How long an operator may take to become quiet, and its cluster to be as without faults, when nothing goes wrong any more: a
 /// silent watch may hide an event for two minutes, and a delay after a failure of the server takes up to five in others'
@@ -221,7 +221,7 @@ impl World {
         if number > 1 {
             self.record.tell(format_args!("operator {number} starts"));
         }
-        let declared = factory()?;
+        let declared = factory();
         if number == 1 {
             self.install(declared.crds()).await;
         }

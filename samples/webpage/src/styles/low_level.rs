@@ -87,7 +87,7 @@ impl WebPageReconciler {
         let operations = context.resource_operations();
         if let Some(ingress) = ingress {
             operations.server_side_apply(ingress).await?;
-        } else if let Some(ingress) = context.secondary_named::<Ingress>(&page.name_any()) {
+        } else if let Some(ingress) = context.secondary_named::<Ingress>(&page.name_any())? {
             operations.delete(&*ingress).await?;
         }
         Ok(())

@@ -5,17 +5,17 @@ pub mod managed;
 pub mod standalone;
 
 use kube::CustomResourceExt;
-use operator_core::{Error, Operator, OperatorBuilder};
+use operator_core::{Operator, OperatorBuilder};
 
 use crate::WebPage;
 
 /// How an operator is declared.
-pub type Declare = fn() -> Result<OperatorBuilder, Error>;
+pub type Declare = fn() -> OperatorBuilder;
 
 /// The styles by their names; the first is the one to begin with.
 pub const STYLES: [(&str, Declare); 3] = [
     ("managed", || operator().register(managed::WebPageReconciler)),
-    ("standalone", || operator().register(standalone::controller()?)),
+    ("standalone", || operator().register(standalone::controller())),
     ("low-level", || operator().register(low_level::controller())),
 ];
 

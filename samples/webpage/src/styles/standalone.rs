@@ -5,7 +5,7 @@ use std::{error::Error as StdError, sync::Arc};
 
 use operator_core::{
     Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
-    UpdateControl, Workflow, controller,
+    UpdateControl, Workflow,
     workflow::{self, Node, conditions::Ready},
 };
 
@@ -45,7 +45,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
 ///
 /// # Errors
 /// When the declaration contradicts itself.
-pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, controller::Error> {
+pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::Error> {
     let workflow = workflow()?;
     let reconciler = WebPageReconciler { workflow: workflow.clone() };
     Ok(Controller::builder(reconciler).name("webpage-operator").event_sources_of(&workflow))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt, api::ObjectMeta};
 use operator_core::{
-    Context, Controller, Error, Operator, OperatorBuilder, Reconciler, UpdateControl, operations,
+    Context, Controller, Operator, OperatorBuilder, Reconciler, UpdateControl, operations,
     testing::simulation::{FaultPlan, Oracle, Settings, Sim, explore},
 };
 use webpage::{WebPage, WebPageStatus};
@@ -52,7 +52,7 @@ fn html(page: &WebPage, context: &Context<WebPage>) -> ConfigMap {
     }
 }
 
-fn declare() -> Result<OperatorBuilder, Error> {
+fn declare() -> OperatorBuilder {
     let controller = Controller::builder(Hasty).name("hasty").owns::<ConfigMap>();
     Operator::builder().crd(WebPage::crd()).register(controller)
 }

@@ -55,7 +55,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
         faulty.writes([status(500), Answer::Lost, status(409), status(401)]);
 
         let namespace = cluster.namespace("canary").await?;
-        let builder = declare()?.config(config).transport(faulty.hook()).metrics(metrics.clone());
+        let builder = declare().config(config).transport(faulty.hook()).metrics(metrics.clone());
         let operator = TestOperator::start_unsynced(builder.observer(Arc::new(Notes(log.clone())))).await?;
         let pages: Api<WebPage> = Api::namespaced(cluster.client()?, &namespace);
         let page = json!({

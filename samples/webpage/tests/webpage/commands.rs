@@ -2,7 +2,7 @@
 
 use operator_core::testing::{Profile, TestCluster};
 
-use crate::support::{Running, webpage};
+use crate::support::{Running, webpage, wrong};
 
 #[tokio::test]
 async fn crd_prints_what_is_in_deploy() -> anyhow::Result<()> {
@@ -55,6 +55,45 @@ async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
     assert_eq!(help.status.code(), Some(0));
     assert!(String::from_utf8(help.stdout)?.contains("dev"));
     Ok(())
+}
+
+/// What is told of the binary with mistakes.
+const MISTAKES: &str = "\
+✖ controller `pages`: it may make 0 runs at the same time
+  why   no run could ever start
+  write `.max_concurrent_reconciles(1)` or more, or leave it out for 50
+✖ controller `pages`: node `HtmlConfigMap` reads from an event source `maps`
+  why   the controller has no event source at all, and none of that name
+  write `.watches(InformerEventSource::<ConfigMap>::new().name(\"maps\"))` on the controller, or the name of a source that it has
+✖ controller `Others`: its name can't be used
+  why   it becomes the field manager: lower-case letters, digits, `-`, `.` and `_`
+  write `.name(\"others\")`
+";
+
+#[tokio::test]
+async fn every_command_tells_all_mistakes_of_a_declaration_and_ends_with_78() -> anyhow::Result<()> {
+    let commands: &[&[&str]] =
+        &[&["graph"], &["crd"], &["dev"], &["dev", "--in-process", "--once"], &["run"], &[]];
+    for command in commands {
+        // There is no cluster, so that whoever looks for one first says something else.
+        let output = wrong(command)
+            .env("KUBECONFIG", "/nonexistent")
+            .env_remove("KUBERNETES_SERVICE_HOST")
+            .output()
+            .await?;
+        assert_eq!(output.status.code(), Some(78), "{command:?}");
+        assert_eq!(String::from_utf8(output.stderr)?, MISTAKES, "{command:?}");
+        assert!(output.stdout.is_empty(), "{command:?}");
+    }
+    assert_eq!(wrong(&["--help"]).output().await?.status.code(), Some(0));
+    Ok(())
+}
+
+#[test]
+fn every_style_is_declared_well() {
+    for (_, declare) in webpage::STYLES {
+        declare().assert_sound();
+    }
 }
 
 #[tokio::test]

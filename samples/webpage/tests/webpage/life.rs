@@ -138,7 +138,7 @@ async fn a_page_lives_and_dies_on(cluster: TestCluster, declare: Declare) -> any
     until("the rights for the lease", async || leases.get_opt("webpage-operator").await.ok()).await?;
     let mut audit = Audit::of_user(&cluster, ACCOUNT).await?;
     let election = LeaderElection::new("webpage-operator").namespace("webpage-operator");
-    let builder = cluster.connect(declare()?).config(cluster.config_as(ACCOUNT, &[]));
+    let builder = cluster.connect(declare()).config(cluster.config_as(ACCOUNT, &[]));
     let operator = TestOperator::start(builder.leader_election(election)).await?;
 
     create(&user, &operator).await?;

@@ -32,7 +32,16 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
 
 /// The sample's binary.
 pub(crate) fn webpage(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_webpage"));
+    binary(env!("CARGO_BIN_EXE_webpage"), arguments)
+}
+
+/// The same with mistakes in its declaration.
+pub(crate) fn wrong(arguments: &[&str]) -> Command {
+    binary(env!("CARGO_BIN_EXE_webpage-wrong"), arguments)
+}
+
+fn binary(path: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(path);
     command.args(arguments).env_remove("RUST_LOG").stdin(Stdio::null()).kill_on_drop(true);
     command
 }

@@ -1,0 +1,49 @@
+//! A dependent looks for another object than the one it desires (api.md, 1.4).
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Script, TestResource, said};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    BoxError, Context, Controller, Desired, ErrorStatusUpdateControl, KubernetesDependent, ObjectKey,
+    Workflow, testing::faults::Faults,
+};
+
+use super::{message, scene, under};
+
+/// A map that is called like its primary.
+struct Map;
+
+impl Desired<TestResource> for Map {
+    type Resource = ConfigMap;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
+        let mut map = ConfigMap::default();
+        map.metadata.name.clone_from(&primary.metadata.name);
+        map.metadata.namespace.clone_from(&primary.metadata.namespace);
+        Ok(map)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_is_not_desired_fails_its_node_and_nothing_is_written() -> Result<()> {
+    let scene = scene().await?;
+    let script = Script::idle().on_error(|_: Arc<TestResource>, _, error| {
+        ErrorStatusUpdateControl::patch_status(said(error.to_string()))
+    });
+    let map = KubernetesDependent::new(Map).target(|_, context: &Context<TestResource>| {
+        ObjectKey::namespaced(context.primary_key().namespace().unwrap_or_default(), "two")
+    });
+    let workflow = Workflow::builder().dependent(map);
+    let controller = Controller::builder(script).workflow(workflow).namespaces([&scene.namespace]);
+    let operator = under(&Faults::new([]), &scene, controller).await?;
+    scene.create("one", "value").await?;
+    let settled = operator.settled().await?;
+
+    let told = message(&scene, "one").await?.unwrap_or_default();
+    assert!(told.contains("`.target(…)` says"), "{told}");
+    let maps = settled.written().into_iter().filter(|write| write.contains("configmaps")).collect::<Vec<_>>();
+    assert_eq!(maps, Vec::<String>::new());
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! What can be wrong with a controller's declaration. Pure: equal declarations give equal mistakes, all of them.
+
+mod nodes;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Mistake,
+    names::{check_field_manager, check_finalizer, check_name},
+};
+use crate::{
+    dependent,
+    event_source::{RustType, SourceContents, WatchScope},
+    resource::ResourceType,
+};
+
+/// What is declared, as far as it can contradict itself.
+#[derive(Debug)]
+pub(super) struct Facts<'d> {
+    pub(super) name: &'d str,
+    pub(super) field_manager: &'d str,
+    /// The one that was given, if one was.
+    pub(super) finalizer: Option<&'d str>,
+    pub(super) primary: RustType,
+    pub(super) primary_kind: &'d ResourceType,
+    pub(super) scope: &'d WatchScope,
+    pub(super) max_concurrent: usize,
+    pub(super) reconcile_timeout: Option<Duration>,
+    pub(super) max_interval: Option<Duration>,
+    pub(super) has_cleaner: bool,
+    pub(super) sources: &'d [Source],
+    pub(super) nodes: &'d [Node],
+}
+
+/// An event source, declared on the controller or brought along by a dependent.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) contents: SourceContents,
+}
+
+/// A dependent, in the controller's workflow or beside it.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) name: Arc<str>,
+    pub(super) declaration: Arc<dependent::Declaration>,
+    /// Whether it takes part under a condition only.
+    pub(super) conditional: bool,
+    /// Whether it has to be deleted before its primary goes, and only the reconciler's own code does it.
+    pub(super) cleaned_up_by_hand: bool,
+}
+
+/// Everything that is wrong, in the order in which it is declared.
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    mistakes.extend(check_name(facts.name));
+    // By default it is the name, which is wrong once.
+    if facts.field_manager != facts.name {
+        mistakes.extend(check_field_manager(facts.field_manager));
+    }
+    mistakes.extend(facts.finalizer.and_then(check_finalizer));
+    mistakes.extend(numbers(facts));
+    mistakes.extend(sources::check(facts));
+    mistakes.extend(nodes::check(facts));
+    mistakes
+}
+
+/// What would keep every run from starting, or from ending well.
+fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
+    let none = facts.max_concurrent == 0;
+    let at_once = facts.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
+    let for_ever = facts.max_interval.is_some_and(|interval| interval.is_zero());
+    let nowhere = matches!(facts.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty());
+    let mistakes = [
+        none.then(|| {
+            Mistake::new(
+                "it may make 0 runs at the same time",
+                "no run could ever start",
+                "`.max_concurrent_reconciles(1)` or more, or leave it out for 50",
+            )
+        }),
+        at_once.then(|| {
+            Mistake::new(
+                "a run may take 0 s",
+                "every run would be dropped at once",
+                "`.reconcile_timeout(Duration::from_secs(30))`, or leave it out for as long as it takes",
+            )
+        }),
+        for_ever.then(|| {
+            Mistake::new(
+                "a primary goes 0 s without a run",
+                "each run would be followed by the next one at once",
+                "`.max_reconciliation_interval(Duration::from_secs(600))`, or `None` for no limit",
+            )
+        }),
+        nowhere.then(|| {
+            Mistake::new(
+                "it watches no namespace",
+                "the list of its namespaces is empty, so nothing would ever run",
+                "`.namespaces([\"default\"])`, or leave it out to watch all",
+            )
+        }),
+    ];
+    mistakes.into_iter().flatten()
+}

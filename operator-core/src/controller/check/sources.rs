@@ -1,0 +1,97 @@
+//! Event sources, and what is read from them.
+
+use super::{Facts, Mistake, Source};
+use crate::{dependent::Reading, event_source::SourceContents};
+
+pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
+    let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
+    let readings = facts.nodes.iter().flat_map(|node| {
+        node.declaration.reads.iter().filter_map(|reading| unread(&node.name, reading, facts))
+    });
+    foreign.chain(readings)
+}
+
+/// A source that asks another system for primaries of another type would never be asked for one.
+fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
+    let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
+    let (other, own) = (*other, facts.primary);
+    (other != own).then(|| {
+        let (name, other, own) = (&source.name, other.name(), own.name());
+        Mistake::new(
+            format!("event source `{name}` fetches for primaries of type `{other}`"),
+            format!("the controller's primaries are of type `{own}`, so it would fetch for none"),
+            format!("`|{}: Arc<{own}>| …` as the source's `fetch`", own.to_lowercase()),
+        )
+    })
+}
+
+/// A dependent that reads what no source has.
+fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
+    let named = |name: &str| facts.sources.iter().find(|source| source.name == name);
+    match reading {
+        Reading::Objects { source, of, kind } => {
+            let declare =
+                || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
+            match named(source) {
+                None => Some(unknown(node, source, &declare(), facts)),
+                Some(Source { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
+                    let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
+                    let found = format!("objects of kind `{}`", other.kind());
+                    (!same).then(|| {
+                        other_type(node, source, &format!("objects of kind `{}`", kind.kind()), &found)
+                    })
+                }
+                Some(found) if found.contents.may_have(*of) => None,
+                Some(_) => {
+                    Some(other_type(node, source, &format!("objects of kind `{}`", kind.kind()), "none"))
+                }
+            }
+        }
+        Reading::Resources { source, of } => {
+            let of_type = of.name();
+            let declare =
+                format!("`.watches(PollingEventSource::new(\"{source}\", …))` that gives `{of_type}`s");
+            match named(source) {
+                None => Some(unknown(node, source, &declare, facts)),
+                Some(found) if found.contents.may_have(*of) => None,
+                Some(found) => {
+                    let has = match &found.contents {
+                        SourceContents::Resources { of, .. } => format!("resources of type `{}`", of.name()),
+                        SourceContents::Objects { kind, .. } => format!("objects of kind `{}`", kind.kind()),
+                        SourceContents::Nothing | SourceContents::Unknown => "none".to_owned(),
+                    };
+                    Some(other_type(node, source, &format!("resources of type `{of_type}`"), &has))
+                }
+            }
+        }
+        Reading::State { of } => {
+            let kept = facts.sources.iter().any(|source| source.contents.may_have(*of));
+            (!kept).then(|| {
+                let state = of.name();
+                Mistake::new(
+                    format!("node `{node}` keeps its state in a `{state}`"),
+                    "the controller has no event source for it, so the state would be written anew in each run",
+                    format!("`.owns::<{state}>()` on the controller"),
+                )
+            })
+        }
+    }
+}
+
+fn unknown(node: &str, source: &str, declare: &str, facts: &Facts<'_>) -> Mistake {
+    let known: Vec<String> = facts.sources.iter().map(|source| format!("`{}`", source.name)).collect();
+    let known = if known.is_empty() { "no event source at all".to_owned() } else { known.join(", ") };
+    Mistake::new(
+        format!("node `{node}` reads from an event source `{source}`"),
+        format!("the controller has {known}, and none of that name"),
+        format!("{declare} on the controller, or the name of a source that it has"),
+    )
+}
+
+fn other_type(node: &str, source: &str, wanted: &str, found: &str) -> Mistake {
+    Mistake::new(
+        format!("node `{node}` reads {wanted} from the event source `{source}`"),
+        format!("that source has {found}"),
+        "`.name(\"…\")` with another name on one of two sources, or the name of another source on the node",
+    )
+}

@@ -1,0 +1,46 @@
+//! Each way in which a declaration can contradict itself, with the lines that are told.
+
+mod kinds;
+mod table;
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+
+use crate::{
+    controller::{Controller, ControllerBuilder, IntoController},
+    reconciler::{BoxError, Cleaner, Context, DeleteControl, Reconciler, UpdateControl},
+};
+
+/// A reconciler that does nothing.
+pub(super) struct Pods;
+
+impl Reconciler for Pods {
+    type Primary = Pod;
+    type Error = BoxError;
+
+    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+}
+
+impl Cleaner for Pods {
+    async fn cleanup(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<DeleteControl, BoxError> {
+        Ok(DeleteControl::default_delete())
+    }
+}
+
+fn pods() -> ControllerBuilder<Pods> {
+    Controller::builder(Pods)
+}
+
+/// What is told of it; nothing where it is sound.
+fn told(controller: impl IntoController) -> String {
+    controller.into_controller().err().map(|mistakes| mistakes.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_declaration_that_says_nothing_is_sound() {
+    assert_eq!(told(pods()), "");
+    assert_eq!(told(pods().owns::<ConfigMap>().with_cleaner().finalizer("pods.example.com/finalizer")), "");
+}

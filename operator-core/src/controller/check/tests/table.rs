@@ -1,0 +1,225 @@
+//! The table: a declaration, and what is told of it.
+
+use std::{fmt::Write as _, time::Duration};
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+
+use super::{
+    Pods,
+    kinds::{
+        Map, OneMap, Role, buckets, deleted_dns, dns, maps, records, records_of_machines, records_of_pods,
+    },
+    pods, told,
+};
+use crate::{
+    controller::ControllerBuilder,
+    dependent::{Capabilities, CustomDependent, IntoDependent, kubernetes::KubernetesDependent},
+    event_source::InformerEventSource,
+    processor::{GenericRetry, GovernorRateLimiter},
+    workflow::{
+        Node, Workflow, WorkflowBuilder,
+        conditions::{ConditionExt, KindServed},
+    },
+};
+
+fn workflow() -> WorkflowBuilder<Pod> {
+    Workflow::builder()
+}
+
+/// A controller with these dependents in its workflow.
+fn with<const N: usize>(dependents: [crate::dependent::Dependent<Pod>; N]) -> ControllerBuilder<Pods> {
+    pods().workflow(dependents.into_iter().fold(workflow(), WorkflowBuilder::dependent))
+}
+
+type Declaration = ControllerBuilder<Pods>;
+
+/// Wrong declarations of one controller, each with what is wrong.
+fn wrong() -> Vec<(&'static str, Declaration)> {
+    let secrets_as_maps = InformerEventSource::<Secret>::new().name("ConfigMap");
+    let standalone = || workflow().dependent(deleted_dns());
+    vec![
+        ("a name with capitals", pods().name("WebPages")),
+        ("an empty name", pods().name("")),
+        ("a field manager", pods().field_manager("web pages")),
+        ("a finalizer", pods().finalizer("finalizer")),
+        ("no run at all", pods().max_concurrent_reconciles(0)),
+        ("no time", pods().reconcile_timeout(Duration::ZERO)),
+        ("no interval", pods().max_reconciliation_interval(Duration::ZERO)),
+        ("no namespace", pods().namespaces::<String>([])),
+        (
+            "a retry without a pause",
+            pods().retry(GenericRetry::default().with_initial_interval(Duration::ZERO)),
+        ),
+        ("a shrinking retry", pods().retry(GenericRetry::default().with_multiplier(0.5))),
+        ("a rate limit of nothing", pods().rate_limiter(GovernorRateLimiter::new(0, Duration::from_secs(1)))),
+        ("a rate limit without a period", pods().rate_limiter(GovernorRateLimiter::new(1, Duration::ZERO))),
+        ("two workflows", with([Map("a").node().into_dependent()]).workflow(workflow())),
+        ("two indexes of one name", pods().index("team", |_| Vec::new()).index("team", |_| Vec::new())),
+        ("two sources of one name", pods().owns::<Secret>().owns::<Secret>()),
+        (
+            "nodes that contradict one another",
+            pods().workflow(
+                workflow()
+                    .node(Node::new(Map("a").node()).depends_on("b"))
+                    .node(Node::new(Map("b").node()).depends_on("a"))
+                    .node(Node::new(Map("c").node()).depends_on("c"))
+                    .node(Node::new(Map("d").node()).depends_on("aa").depends_on("unheard-of"))
+                    .node(Node::new(Map("").node()))
+                    .node(Node::new(Map("d").node())),
+            ),
+        ),
+        (
+            "an object without a namespace that is owned by one with a namespace",
+            with([KubernetesDependent::new(Role).into_dependent()]),
+        ),
+        (
+            "an event source that nobody declares",
+            with([Map("a").node().event_source("shared").into_dependent()]).owns::<Secret>(),
+        ),
+        (
+            "an event source of another type",
+            with([Map("a").node().event_source("Secret").into_dependent()]).owns::<Secret>(),
+        ),
+        (
+            "another type under the kind's name",
+            with([Map("a").node().into_dependent()]).watches(secrets_as_maps),
+        ),
+        ("a memory that nobody declares", with([dns().remembered_by("records").into_dependent()])),
+        (
+            "a memory of another type",
+            with([dns().remembered_by("records").into_dependent()]).watches(buckets("records")),
+        ),
+        (
+            "a memory that is no memory",
+            with([dns().remembered_by("Secret").into_dependent()]).owns::<Secret>(),
+        ),
+        ("a state that nobody watches", with([dns().keeps_state().into_dependent()])),
+        ("a source of another primary", pods().watches(records_of_machines())),
+        ("a standalone workflow that leaks", pods().event_sources_of(standalone())),
+        ("a standalone dependent that leaks", pods().dependent(&deleted_dns())),
+        ("two bulks of one kind", with([maps("pages").into_dependent(), maps("extras").into_dependent()])),
+        (
+            "a bulk beside a single of one kind",
+            with([Map("settings").node().into_dependent(), maps("pages").into_dependent()]),
+        ),
+        (
+            "a bulk that is told apart beside one that isn't",
+            with([maps("pages").into_dependent(), maps("extras").selects(|_, _| true).into_dependent()]),
+        ),
+        (
+            "a bulk beside a standalone dependent",
+            with([maps("pages").into_dependent()]).dependent(&Map("settings").node().into_dependent()),
+        ),
+        (
+            "two nodes that want one object",
+            pods().workflow(
+                workflow()
+                    .node(Node::new(KubernetesDependent::new(OneMap)))
+                    .node(Node::new(KubernetesDependent::new(OneMap)).named("again")),
+            ),
+        ),
+        (
+            "several mistakes of one controller",
+            with([Map("a").node().event_source("maps").into_dependent(), maps("pages").into_dependent()])
+                .name("Pods")
+                .max_concurrent_reconciles(0)
+                .namespaces::<String>([]),
+        ),
+    ]
+}
+
+/// Declarations like those above which are sound.
+fn sound() -> Vec<(&'static str, Declaration)> {
+    let labelled = || InformerEventSource::<ConfigMap>::new().label_selector("part=pages");
+    let read_only = KubernetesDependent::<_, Pod>::read_only::<ConfigMap>("read");
+    vec![
+        (
+            "a workflow and one that the reconciler calls",
+            with([Map("a").node().into_dependent()]).event_sources_of(workflow().dependent(Map("b").node())),
+        ),
+        (
+            "an object without a namespace that the operator deletes",
+            with([KubernetesDependent::new(Role).capabilities(Capabilities::CRUD_NO_GC).into_dependent()]),
+        ),
+        (
+            "an event source by its name",
+            with([Map("a").node().event_source("shared").into_dependent()])
+                .watches(InformerEventSource::<ConfigMap>::new().name("shared")),
+        ),
+        (
+            "an event source of another node",
+            with([
+                Map("a").node().informer(InformerEventSource::new().name("shared")).into_dependent(),
+                Map("b").node().event_source("shared").into_dependent(),
+            ]),
+        ),
+        ("a memory", with([dns().remembered_by("records").into_dependent()]).watches(records("records"))),
+        (
+            "a memory for pods",
+            with([dns().remembered_by("records").into_dependent()]).watches(records_of_pods()),
+        ),
+        ("a state that is watched", with([dns().keeps_state().into_dependent()]).owns::<Secret>()),
+        ("one that is cleaned up", pods().dependent(&deleted_dns()).with_cleaner()),
+        (
+            "two bulks that are told apart",
+            with([
+                maps("pages").selects(|_, _| true).into_dependent(),
+                maps("extras").selects(|_, _| false).into_dependent(),
+            ]),
+        ),
+        (
+            "a bulk with objects of its own",
+            with([
+                maps("pages").informer(labelled()).into_dependent(),
+                Map("settings").node().into_dependent(),
+            ]),
+        ),
+        (
+            "a bulk beside one that reads what it makes",
+            with([maps("pages").into_dependent(), read_only.into_dependent()]),
+        ),
+        (
+            "two that want one object, one of them under a condition of the cluster",
+            pods().workflow(
+                workflow().node(Node::new(KubernetesDependent::new(OneMap))).node(
+                    Node::new(KubernetesDependent::new(OneMap))
+                        .named("again")
+                        .activation_condition(KindServed::<Secret>::new().not()),
+                ),
+            ),
+        ),
+        (
+            "two of one type with data",
+            with([Map("a").node().into_dependent(), Map("b").node().into_dependent()]),
+        ),
+    ]
+}
+
+#[test]
+fn each_mistake_is_told_in_three_lines() {
+    let mut all = String::new();
+    for (name, controller) in wrong() {
+        let told = told(controller);
+        let lines: Vec<&str> = told.lines().collect();
+        assert!(!lines.is_empty(), "{name}: nothing is told");
+        for mistake in lines.chunks(3) {
+            let [_, why, write] = mistake else { panic!("{name}: {mistake:?} are not three lines") };
+            assert!(why.starts_with("  why   ") && write.starts_with("  write "), "{name}: {mistake:?}");
+        }
+        writeln!(all, "# {name}\n{told}\n").expect("a string takes everything");
+    }
+    insta::assert_snapshot!("mistakes", all);
+}
+
+#[test]
+fn what_is_sound_is_told_from_what_is_not() {
+    for (name, controller) in sound() {
+        assert_eq!(told(controller), "", "{name}");
+    }
+}
+
+#[test]
+fn a_custom_dependent_reads_what_it_wants() {
+    let unheard = CustomDependent::new(super::kinds::Dns).creates().into_dependent();
+    assert_eq!(told(with([unheard])), "");
+}

@@ -1,0 +1,57 @@
+//! What a controller takes as its retry and its rate limiter.
+
+use std::sync::Arc;
+
+use crate::processor::{Error, RateLimiter, Retry};
+
+/// What a controller takes as a retry: a [`Retry`], or what came of making one. What is wrong with it is told with everything
+/// else that is wrong with the controller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a retry",
+    note = "give a `GenericRetry`, or implement `operator_core::processor::Retry`"
+)]
+pub trait IntoRetry {
+    /// The retry.
+    ///
+    /// # Errors
+    /// When it can't work.
+    fn into_retry(self) -> Result<Arc<dyn Retry>, Error>;
+}
+
+impl<R: Retry + 'static> IntoRetry for R {
+    fn into_retry(self) -> Result<Arc<dyn Retry>, Error> {
+        Ok(Arc::new(self))
+    }
+}
+
+impl<R: Retry + 'static> IntoRetry for Result<R, Error> {
+    fn into_retry(self) -> Result<Arc<dyn Retry>, Error> {
+        Ok(Arc::new(self?))
+    }
+}
+
+/// What a controller takes as a rate limiter: a [`RateLimiter`], or what came of making one. What is wrong with it is told
+/// with everything else that is wrong with the controller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a rate limiter",
+    note = "give a `GovernorRateLimiter`, or implement `operator_core::processor::RateLimiter`"
+)]
+pub trait IntoRateLimiter {
+    /// The rate limiter.
+    ///
+    /// # Errors
+    /// When it can't work.
+    fn into_rate_limiter(self) -> Result<Arc<dyn RateLimiter>, Error>;
+}
+
+impl<L: RateLimiter + 'static> IntoRateLimiter for L {
+    fn into_rate_limiter(self) -> Result<Arc<dyn RateLimiter>, Error> {
+        Ok(Arc::new(self))
+    }
+}
+
+impl<L: RateLimiter + 'static> IntoRateLimiter for Result<L, Error> {
+    fn into_rate_limiter(self) -> Result<Arc<dyn RateLimiter>, Error> {
+        Ok(Arc::new(self?))
+    }
+}

@@ -1,0 +1,62 @@
+//! What a declaration says of a dependent that can be checked before anything runs.
+
+use std::{any::TypeId, sync::Arc};
+
+use crate::{
+    event_source::RustType,
+    resource::{KubeObject, ResourceType},
+};
+
+/// The objects in the cluster that a dependent is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Objects {
+    /// Their kind.
+    pub(crate) kind: ResourceType,
+    /// The event source that they are read from.
+    pub(crate) source: Arc<str>,
+    /// Whether there may be several, and which of a primary's objects are its own.
+    pub(crate) number: Number,
+    /// Who says what is desired, where nothing but the primary and the context can make a difference to it.
+    pub(crate) desired_by: Option<TypeId>,
+}
+
+/// How many objects a dependent is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// One.
+    One,
+    /// Those that a function selects.
+    Selected,
+    /// All of the kind that belong to the primary.
+    All,
+}
+
+impl Objects {
+    /// One object for each primary.
+    pub(in crate::dependent) fn one(kind: ResourceType, source: Arc<str>) -> Self {
+        Self { kind, source, number: Number::One, desired_by: None }
+    }
+
+    /// What is desired is said by a `D`. Two of one type that holds no data say the same.
+    pub(in crate::dependent) fn desired_by<D: 'static>(&mut self) {
+        self.desired_by = (size_of::<D>() == 0).then(TypeId::of::<D>);
+    }
+}
+
+/// What a dependent reads from event sources that somebody else may have to declare.
+#[derive(Clone, Debug)]
+pub(crate) enum Reading {
+    /// From the source of that name: objects of this type and kind.
+    Objects { source: Arc<str>, of: RustType, kind: ResourceType },
+    /// From the source of that name: another system's resources of this type.
+    Resources { source: Arc<str>, of: RustType },
+    /// From any source: the objects that keep its state.
+    State { of: RustType },
+}
+
+impl Reading {
+    /// Objects of type `K` from the source of that name.
+    pub(in crate::dependent) fn objects<K: KubeObject>(source: &Arc<str>, kind: &ResourceType) -> Self {
+        Self::Objects { source: Arc::clone(source), of: RustType::of::<K>(), kind: kind.clone() }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a declared source keeps, as far as its declaration says: a controller's declaration is checked with it.
+
+use std::any::{TypeId, type_name};
+
+use crate::resource::{KubeObject, ResourceType};
+
+/// What runs can read from a declared source.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum SourceContents {
+    /// The declaration doesn't say: what is read from it is found out when it is read.
+    #[default]
+    Unknown,
+    /// Nothing: it only wakes primaries.
+    Nothing,
+    /// Objects in the cluster.
+    Objects {
+        /// Their type.
+        of: RustType,
+        /// Their kind.
+        kind: ResourceType,
+        /// Whether a primary's objects are all that there are of this kind, and not a selection of them.
+        all: bool,
+    },
+    /// Another system's resources.
+    Resources {
+        /// Their type.
+        of: RustType,
+        /// The primaries that they are fetched for, where the source knows their type.
+        primary: Option<RustType>,
+    },
+}
+
+impl SourceContents {
+    /// Objects of type `K`; `all` where nothing but their belonging to a primary selects them.
+    #[must_use]
+    pub fn objects<K: KubeObject>(kind: ResourceType, all: bool) -> Self {
+        Self::Objects { of: RustType::of::<K>(), kind, all }
+    }
+
+    /// Another system's resources of type `R`, for primaries of any type.
+    #[must_use]
+    pub fn resources<R: 'static>() -> Self {
+        Self::Resources { of: RustType::of::<R>(), primary: None }
+    }
+
+    /// Another system's resources of type `R`, which are fetched for primaries of type `P`.
+    #[must_use]
+    pub fn resources_for<R: 'static, P: 'static>() -> Self {
+        Self::Resources { of: RustType::of::<R>(), primary: Some(RustType::of::<P>()) }
+    }
+
+    /// Whether objects of that type may be read from it.
+    pub(crate) fn may_have(&self, wanted: RustType) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Nothing => false,
+            Self::Objects { of, .. } | Self::Resources { of, .. } => *of == wanted,
+        }
+    }
+}
+
+/// A type, with the name that its user knows it by.
+#[derive(Clone, Copy, Debug)]
+pub struct RustType {
+    id: TypeId,
+    name: &'static str,
+}
+
+impl RustType {
+    /// The type `T`.
+    #[must_use]
+    pub fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: type_name::<T>() }
+    }
+
+    /// Its name without path and parameters.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let name = self.name.split('<').next().unwrap_or(self.name);
+        name.rsplit("::").next().unwrap_or(name)
+    }
+}
+
+impl PartialEq for RustType {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for RustType {}

@@ -1,0 +1,81 @@
+//! What is wrong with an operator's declaration: its own mistakes, and those of all its controllers.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use super::{LeaderElectionError, OperatorBuilder};
+use crate::controller::{IntoController, Mistake, Mistakes};
+
+impl OperatorBuilder {
+    /// Adds a controller. What is wrong with it is told when the operator is built, with everything else that is.
+    pub fn register(mut self, controller: impl IntoController) -> Self {
+        match controller.into_controller() {
+            Ok(controller) => {
+                self.names.push(controller.name().to_owned());
+                self.settings.controllers.push(controller);
+            }
+            Err(mistakes) => {
+                let controllers: BTreeSet<&str> = mistakes.iter().filter_map(Mistake::controller).collect();
+                self.names.extend(controllers.into_iter().map(str::to_owned));
+                self.mistakes.extend(mistakes);
+            }
+        }
+        self
+    }
+
+    /// Looks for everything that is wrong with the operator and its controllers. The commands of its binary do so before
+    /// anything else, and [`OperatorBuilder::build`] does.
+    ///
+    /// # Errors
+    /// With each mistake: what, why, and what to write.
+    pub fn validate(&self) -> Result<(), Mistakes> {
+        let mut mistakes = self.mistakes.clone();
+        let mut known = BTreeSet::new();
+        let twice: BTreeSet<&String> = self.names.iter().filter(|name| !known.insert(*name)).collect();
+        mistakes.extend(twice.into_iter().map(|name| {
+            Mistake::new(
+                format!("two controllers are called `{name}`"),
+                "the name tells them apart in metrics and as field managers",
+                "`.name(\"…\")`, or `name = \"…\"` in the attribute, with another name for one of them",
+            )
+        }));
+        if self.settings.controllers.is_empty() && self.mistakes.is_empty() {
+            mistakes.push(Mistake::new(
+                "the operator has no controller",
+                "there is nothing to run",
+                "`.register(Controller::builder(reconciler))`, or `.register(reconciler)` for one with the derive",
+            ));
+        }
+        let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);
+        mistakes.extend(election.and_then(Result::err).map(|error| of_election(&error)));
+        Mistakes::check(mistakes)
+    }
+
+    /// For tests: panics with everything that is wrong with the operator and its controllers, if something is.
+    ///
+    /// # Panics
+    /// When the declaration has a mistake.
+    #[track_caller]
+    pub fn assert_sound(&self) {
+        if let Err(mistakes) = self.validate() {
+            panic!("the operator is declared wrongly:\n{mistakes}");
+        }
+    }
+}
+
+fn of_election(error: &LeaderElectionError) -> Mistake {
+    let write = match error {
+        LeaderElectionError::InvalidLeaseName(_) => "`LeaderElection::new(\"web-page-operator\")`",
+        LeaderElectionError::EmptyIdentity => {
+            "`.identity(\"…\")` that no other replica has, or leave it out for the pod's name"
+        }
+        LeaderElectionError::InvalidTimes { .. } => {
+            "`.lease_duration(…)`, `.renew_deadline(…)` and `.retry_period(…)`, each longer than the next"
+        }
+        LeaderElectionError::NoNamespace => "`.namespace(\"…\")` on the leader election",
+        LeaderElectionError::Forbidden { .. } => "the rule in the role of the operator's account",
+    };
+    Mistake::new("the leader election can't work as it is declared", error.to_string(), write)
+}

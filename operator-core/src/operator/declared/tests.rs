@@ -1,0 +1,86 @@
+//! What is told of an operator: its own mistakes, and those of all its controllers together.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use k8s_openapi::api::core::v1::{Pod, Secret};
+
+use crate::{
+    controller::{Controller, ControllerBuilder},
+    dependent::{IntoDependent, kubernetes::KubernetesDependent},
+    operator::{Error, LeaderElection, Operator, OperatorBuilder},
+    reconciler::{BoxError, Context, Reconciler, UpdateControl},
+    workflow::{Node, Workflow},
+};
+
+/// A reconciler that does nothing.
+struct Pods;
+
+impl Reconciler for Pods {
+    type Primary = Pod;
+    type Error = BoxError;
+
+    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+}
+
+fn pods() -> ControllerBuilder<Pods> {
+    Controller::builder(Pods)
+}
+
+fn nowhere() -> ControllerBuilder<Pods> {
+    pods().namespaces::<String>([])
+}
+
+/// Wrong declarations, each with what is wrong.
+fn wrong() -> Vec<(&'static str, OperatorBuilder)> {
+    let twice = Workflow::builder().node(Node::new(secret()).depends_on("nobody"));
+    vec![
+        ("no controller", Operator::builder()),
+        ("two controllers of one name", Operator::builder().register(pods()).register(pods())),
+        (
+            "mistakes of two controllers, which have one name, and of the operator",
+            Operator::builder()
+                .register(nowhere())
+                .register(pods().max_concurrent_reconciles(0))
+                .register(pods().name("sound"))
+                .leader_election(LeaderElection::new("lease").identity("")),
+        ),
+        (
+            "a lease that can't be",
+            Operator::builder().register(pods()).leader_election(LeaderElection::new("A lease")),
+        ),
+        (
+            "a function that fails on its way to a controller",
+            Operator::builder().register(twice.build().map(|workflow| pods().workflow(workflow))),
+        ),
+    ]
+}
+
+/// A dependent that is only read.
+fn secret() -> impl IntoDependent<Pod> {
+    KubernetesDependent::<_, Pod>::read_only::<Secret>("secret")
+}
+
+#[test]
+fn all_mistakes_are_told_together_by_validate_and_by_build() {
+    let mut all = String::new();
+    for (name, operator) in wrong() {
+        let told = operator.validate().expect_err(name);
+        let Err(Error::Declaration(built)) = operator.build() else { panic!("{name}: it was built") };
+        assert_eq!(built, told, "{name}");
+        for mistake in &told {
+            assert_eq!(mistake.to_string().lines().count(), 3, "{name}: {mistake}");
+        }
+        writeln!(all, "# {name}\n{told}\n").expect("a string takes everything");
+    }
+    insta::assert_snapshot!("mistakes_of_operators", all);
+}
+
+#[test]
+fn a_test_can_ask_whether_an_operator_is_sound() {
+    Operator::builder().register(pods()).register(pods().name("others")).assert_sound();
+    let asked = std::panic::catch_unwind(|| Operator::builder().register(nowhere()).assert_sound());
+    let said = asked.expect_err("it is not").downcast::<String>().expect("a text");
+    assert!(said.contains("controller `pods`: it watches no namespace\n  why   "), "{said}");
+}
