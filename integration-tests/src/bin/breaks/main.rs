@@ -11,6 +11,7 @@
 //! named test must fail by an assertion of its own: a break that doesn't compile, that only a time limit finds, or that
 //! survives fails this command.
 
+mod borrowed;
 mod patch;
 mod tree;
 mod trial;
@@ -48,12 +49,14 @@ async fn main() -> Result<ExitCode> {
     let chosen = choose(all, &options)?;
     let program = std::env::current_exe()?;
     let target = program.ancestors().nth(2).context("the program lies in a target folder")?;
-    let tree = Tree::new(root, &target.join("breaks"));
+    let scratch = target.join("breaks");
+    let tree = Tree::new(root, &scratch);
+    borrowed::lend(root, target, &scratch.join("target"))?;
     let mut wrong = Vec::new();
     for patch in &chosen {
         tree.restore()?;
         tree.apply(patch)?;
-        let verdict = trial::run(&tree, target, patch).await?;
+        let verdict = trial::run(&tree, &scratch, patch).await?;
         writeln!(stdout(), "{:<28} {verdict}: {}", patch.id, patch.breaks)?;
         if !verdict.is_found() {
             wrong.push(patch.id.as_str());

@@ -51,12 +51,12 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Builds and runs the test of `patch` in the broken copy. What was built of others' crates in `target` is taken from there.
-pub(crate) async fn run(tree: &Tree, target: &Path, patch: &Patch) -> Result<Verdict> {
-    let log = target.join("breaks").join("log");
+/// Builds and runs the test of `patch` in the broken copy.
+pub(crate) async fn run(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Verdict> {
+    let (log, target) = (scratch.join("log"), scratch.join("target"));
     let cargo = |further: &[&str]| {
         let mut cargo = command(env!("CARGO"));
-        cargo.current_dir(tree.path()).args(["test", "--quiet", "--workspace", "--target-dir"]).arg(target);
+        cargo.current_dir(tree.path()).args(["test", "--quiet", "--workspace", "--target-dir"]).arg(&target);
         match patch.binary.as_str() {
             "lib" => cargo.arg("--lib"),
             binary => cargo.args(["--test", binary]),
