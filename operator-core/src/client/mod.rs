@@ -173,11 +173,13 @@ impl Clients {
             Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
             None => direct.build(),
         };
+        // The deadline begins when it is a read's turn: to wait for that says nothing about the server.
         let reads = transport(config, hooks, &fence)?
             .with_layer(&buffer)
-            .with_layer(&option_layer(budget))
             .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .with_layer(&deadline)
+            .with_layer(&buffer)
+            .with_layer(&option_layer(budget))
             .build();
         Ok(Self { reads, direct, fence })
     }

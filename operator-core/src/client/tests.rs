@@ -100,6 +100,18 @@ async fn reads_and_writes_share_one_budget() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_read_that_waits_for_its_turn_longer_than_any_answer_may_take_is_answered() {
+    let server = server(budget(1, 1), 0, AT_ONCE);
+    let (direct, reads, map) = (server.direct(), server.reads(), ConfigMap::default());
+    let params = PostParams::default();
+    let writes = join_all((0..60).map(|_| direct.create(&params, &map)));
+    let (writes, read) = futures::join!(writes, reads.get("read"));
+    assert!(writes.iter().all(Result::is_ok));
+    assert!(read.is_ok(), "{read:?}");
+    assert_eq!(server.seconds().last(), Some(&60));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_watch_neither_waits_nor_counts() {
     let server = server(budget(1, 1), 0, AT_ONCE);
     let (direct, params) = (server.direct(), WatchParams::default());
