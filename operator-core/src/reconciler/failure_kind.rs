@@ -11,11 +11,18 @@ use crate::{cache, operations, processor::FailureKind};
 
 /// What the first error says that is known, from the outermost to the innermost; `None` where none is.
 pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    first(error, known)
+}
+
+fn first<T>(
+    error: &(dyn StdError + 'static),
+    says: impl Fn(&(dyn StdError + 'static)) -> Option<T>,
+) -> Option<T> {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        let kind = known(error);
-        if kind.is_some() {
-            return kind;
+        let said = says(error);
+        if said.is_some() {
+            return said;
         }
         cause = error.source();
     }
@@ -24,11 +31,14 @@ pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
 
 /// The same for an error that a reconciler has returned, asked before it is boxed: an `anyhow::Error` hides what it was made
 /// from once it is a box.
+///
+/// What the server has refused as it was may be accepted later, by a webhook that has changed its mind for example: of that the
+/// reconciler knows more, so that it counts as its own error.
 pub(crate) fn kind_of_returned<E: Into<BoxError> + 'static>(error: E) -> (BoxError, Option<FailureKind>) {
     let hidden = (&error as &dyn Any).downcast_ref::<anyhow::Error>();
-    let hidden = hidden.and_then(|error| error.chain().find_map(known));
+    let hidden = hidden.and_then(|error| error.chain().find_map(passed_on));
     let error = error.into();
-    let kind = hidden.or_else(|| kind_of(&*error));
+    let kind = hidden.or_else(|| first(&*error, passed_on));
     (error, kind)
 }
 
@@ -39,6 +49,19 @@ pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> Failur
         (FailureKind::Retryable, _) | (_, FailureKind::Retryable) => FailureKind::Retryable,
         (FailureKind::Permanent, FailureKind::Permanent) => FailureKind::Permanent,
     })
+}
+
+/// What an error says that user code has passed on.
+fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    let kind = known(error)?;
+    let is_declared_wrongly = |error: &operations::Error| {
+        matches!(
+            error,
+            operations::Error::NoEventSource { .. } | operations::Error::UnknownEventSource { .. }
+        )
+    };
+    let is_permanent = error.downcast_ref().is_some_and(is_declared_wrongly);
+    Some(if kind == FailureKind::Permanent && !is_permanent { FailureKind::Retryable } else { kind })
 }
 
 fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
@@ -97,9 +120,11 @@ fn is_servers(code: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
     use kube::core::Status;
 
     use super::*;
+    use crate::resource::{ObjectKey, ResourceType};
 
     #[derive(Debug, thiserror::Error)]
     #[error("the site can't be built")]
@@ -134,6 +159,13 @@ mod tests {
             assert_eq!(of(answered(code, "one")), Some(FailureKind::Retryable), "{code}");
         }
         assert_eq!(of(answered(404, "")), Some(FailureKind::Server), "the kind isn't served");
+        let denied: Status = serde_json::from_value(serde_json::json!({ "code": 400 })).expect("a status");
+        let (kind, key) = (ResourceType::of::<ConfigMap>(), ObjectKey::namespaced("shop", "one"));
+        let denied = operations::Error::Refused { verb: "apply", kind, key, status: Box::new(denied) };
+        assert_eq!(of_operation(&denied), FailureKind::Permanent, "as the library's own write");
+        assert_eq!(of(denied), Some(FailureKind::Retryable), "user code may know more");
+        let unwatched = operations::Error::NoEventSource { kind: "Secret".to_owned() };
+        assert_eq!(of(anyhow::Error::from(unwatched)), Some(FailureKind::Permanent));
         assert_eq!(of(std::io::Error::other("a disk")), None);
     }
 

@@ -94,7 +94,9 @@ async fn s6_what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
 async fn s7_ready_over_a_bulk_that_wants_nothing_is_met() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let bulk = Node::new(BulkKubernetesDependent::new(Counted).name("bulk")).ready_postcondition(Ready);
+    let bulk = BulkKubernetesDependent::new(Counted).name("bulk");
+    let bulk = bulk.selects(|_: &TestResource, map: &ConfigMap| !map.name_any().ends_with("-app"));
+    let bulk = Node::new(bulk).ready_postcondition(Ready);
     let workflow = Workflow::builder().node(bulk).node(Child("app").node().depends_on("bulk")).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "0 x").await?;
