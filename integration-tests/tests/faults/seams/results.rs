@@ -15,7 +15,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Pod},
 };
 use kube::{
-    Resource,
+    Resource, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
