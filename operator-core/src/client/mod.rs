@@ -14,9 +14,10 @@
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
 //!   answered with 504 but took effect, such a repetition is a second write.
-//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error; a list ends
-//!   when it was silent for [`LIST_SILENCE`]. Where there is a budget, the time of a request of `direct` begins when the budget lets it go, so that a write that was never sent
-//!   doesn't end like one whose outcome is unknown.
+//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error, and so does each
+//!   attempt of a read; a list ends when it was silent for [`LIST_SILENCE`]. Where there is a budget, the time begins when the
+//!   budget lets the request go: a write that was never sent doesn't end like one whose outcome is unknown, and a read doesn't
+//!   end before its turn.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
@@ -173,13 +174,12 @@ impl Clients {
             Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
             None => direct.build(),
         };
-        // The deadline begins when it is a read's turn: to wait for that says nothing about the server.
+        // The deadline of each attempt begins when its turn has come: to wait for that says nothing about the server.
         let reads = transport(config, hooks, &fence)?
-            .with_layer(&buffer)
-            .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .with_layer(&deadline)
             .with_layer(&buffer)
             .with_layer(&option_layer(budget))
+            .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .build();
         Ok(Self { reads, direct, fence })
     }
