@@ -78,17 +78,27 @@ pub(crate) async fn run(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Ve
     if status.success() {
         return Ok(Verdict::Survived);
     }
-    // A test panics where it stands; a bug of the product's own that panics there is no assertion of a test.
-    let mut panics = text.lines().filter(|line| line.contains("panicked at "));
-    let in_a_test = |line: &str| {
-        let place = line.rsplit("panicked at ").next().unwrap_or_default();
-        place.starts_with("integration-tests/") || place.starts_with("samples/") || place.contains("tests")
-    };
+    let mut panics = text.lines().filter_map(|line| line.split_once("panicked at ")).map(|(_, place)| place);
     let first = text.lines().find(|line| line.contains("panicked at ") || line.starts_with("Error: "));
-    Ok(match panics.any(in_a_test) {
+    Ok(match panics.any(|place| is_in_a_test(tree, place)) {
         true => Verdict::Found,
         false => Verdict::FailedOtherwise(first.unwrap_or("nothing was told").to_owned()),
     })
+}
+
+/// Whether `src/file.rs:12:5:` is in a test. A test panics where it stands; a bug of the product's own that panics there is no
+/// assertion of a test.
+fn is_in_a_test(tree: &Tree, place: &str) -> bool {
+    let mut parts = place.split(':');
+    let (Some(file), Some(Ok(line))) = (parts.next(), parts.next().map(str::parse::<usize>)) else {
+        return false;
+    };
+    if file.starts_with("integration-tests/") || file.starts_with("samples/") || file.contains("tests") {
+        return true;
+    }
+    // Unit tests stand at the end of what they test.
+    let code = fs::read_to_string(tree.path().join(file)).unwrap_or_default();
+    code.lines().take(line).any(|line| line == "mod tests {")
 }
 
 /// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
