@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http_body::Frame;
@@ -29,7 +29,8 @@ use parking_lot::Mutex;
 
 use super::{TestResource, pass, scene};
 
-const OBJECTS: usize = 100_000;
+// `LIST_OBJECTS` says another number; nightly lists 100,000.
+const OBJECTS: usize = 20_000;
 const PAGE: usize = 500;
 
 /// Notes each list of config maps: `first`, `next` or `whole`. The body of the tenth comes in parts, over two minutes.
@@ -72,12 +73,16 @@ fn noted(lists: &Arc<Mutex<Vec<&'static str>>>) -> TransportHook {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_thousand_objects_are_listed_though_a_body_is_slow_and_a_page_expires() -> Result<()> {
+async fn many_objects_are_listed_though_a_body_is_slow_and_a_page_expires() -> Result<()> {
+    let objects = match std::env::var("LIST_OBJECTS") {
+        Ok(number) => number.parse().context("LIST_OBJECTS is a number")?,
+        Err(_) => OBJECTS,
+    };
     let scene = scene().await?;
     let maps = scene.api::<ConfigMap>();
     let mut map =
         ConfigMap { data: Some([("value".to_owned(), "x".repeat(4_000))].into()), ..ConfigMap::default() };
-    for number in 0..OBJECTS {
+    for number in 0..objects {
         map.metadata.name = Some(format!("map-{number:06}"));
         maps.create(&PostParams::default(), &map).await?;
     }
@@ -111,9 +116,9 @@ async fn a_hundred_thousand_objects_are_listed_though_a_body_is_slow_and_a_page_
     tokio::time::timeout(Duration::from_secs(600), operator.operator().synced()).await?;
     assert_eq!((expired.fired(), too_much.fired()), (1, 1));
     pass(1).await;
-    assert_eq!((script.runs.count(), found.load(Ordering::Relaxed)), (1, OBJECTS), "the run found them all");
+    assert_eq!((script.runs.count(), found.load(Ordering::Relaxed)), (1, objects), "the run found them all");
     let lists = lists.lock().clone();
-    let pages = OBJECTS / PAGE;
+    let pages = objects / PAGE;
     let mut expected = vec!["first"];
     expected.extend(vec!["next"; 20]);
     expected.extend(["whole", "first"]);
