@@ -24,6 +24,11 @@ pub(crate) fn is_end_of(status: &Status, name: &str) -> bool {
     status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == name)
 }
 
+/// Whether a refusal says that nobody serves the path: 404, and it names no object at all.
+pub(crate) fn is_not_served(status: &Status) -> bool {
+    status.code == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty())
+}
+
 /// Sends a request, and gives the answer's code and body, or the refusal. The error says that there was no answer, or
 /// half of one.
 pub(crate) async fn exchange(

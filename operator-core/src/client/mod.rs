@@ -57,7 +57,7 @@ use tower::{
 
 use crate::environment::{Clock, Environment};
 
-pub(crate) use answer::{exchange, is_end_of};
+pub(crate) use answer::{exchange, is_end_of, is_not_served};
 use budget::BudgetLayer;
 pub use budget::RequestBudget;
 use deadline::DeadlineLayer;

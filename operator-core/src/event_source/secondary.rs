@@ -68,8 +68,7 @@ impl<K: KubeObject> SecondarySource<K> {
     /// Announces a write of the operator's own, made by the run of `writer`: its echo wakes nobody, as everybody whom it
     /// concerns is woken by its answer, but for the primary whose run wrote.
     pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s, K> {
-        let before = self.informer.get(key);
-        SecondaryWrite { write: self.informer.begin_write(key), before, writer, source: self }
+        SecondaryWrite { write: self.informer.begin_write(key), writer, source: self }
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
@@ -93,8 +92,6 @@ impl<K: KubeObject> SecondarySource<K> {
 #[must_use = "the write's echo is filtered only while this is held"]
 pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
     write: OwnWrite<K>,
-    /// What was known of the object before.
-    before: Option<Arc<K>>,
     /// The primary whose run writes.
     writer: &'s ObjectKey,
     source: &'s SecondarySource<K>,
@@ -104,9 +101,10 @@ impl<K: KubeObject> SecondaryWrite<'_, K> {
     /// Takes the server's answer: from now on it is what is read. The other primaries that the object belongs to, or belonged to
     /// before, are woken: the run that wrote knows what it has done, they don't.
     pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
+        let before = self.write.base();
         let object = self.write.wrote(answer);
         let new = Arc::clone(&object);
-        let change = match self.before {
+        let change = match before {
             Some(old) => ChangeKind::Updated { old, new },
             None => ChangeKind::Added { new, initial: false },
         };

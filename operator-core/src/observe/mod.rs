@@ -25,7 +25,7 @@ use std::{fmt, time::Duration};
 use crate::resource::{ObjectKey, ResourceType};
 
 pub use cause::{Cause, Causes, SourceIndex};
-pub(crate) use chain::error_chain;
+pub(crate) use chain::{error_chain, with_sources};
 use node::NodeState;
 pub use observers::Observers;
 

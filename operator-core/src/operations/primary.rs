@@ -55,7 +55,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             let lock = Lock::Version(body::version_of(Some(&*known)).to_owned());
             match self.target.write_locked(&intent, &lock).await {
                 Ok(answer) => return Ok(FinalizerAdded::Yes(answer)),
-                Err(error) if matches!(error.code(), Some(404 | 409 | 422)) => {
+                Err(error) if error.is_about_another_state() => {
                     // Kept as caches keep it: without what others manage, and read by whoever asks next.
                     known = self.target.remember(P::clone(&*self.target.live().await?));
                     if !error.is_outdated(intent.verb) {

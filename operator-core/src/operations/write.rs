@@ -37,11 +37,7 @@ impl<K: KubeObject> Target<'_, K> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            // An error of the primary's write may mean that it went, or was replaced; only the live object tells.
-            let live = match error.code() {
-                Some(404 | 409 | 422) if self.is_own_primary => Some(self.live().await?),
-                _ => None,
-            };
+            let live = self.own_after(&error).await?;
             if lock.is_none() || intent.is_strict(mode) || !error.is_outdated(intent.verb) {
                 return Err(error);
             }
@@ -89,11 +85,7 @@ impl<K: KubeObject> Target<'_, K> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            // An error of the primary's write may mean that it went, or was replaced; only the live object tells.
-            let own = match error.is_about_another_state() && self.is_own_primary {
-                true => Some(self.live().await?),
-                false => None,
-            };
+            let own = self.own_after(&error).await?;
             if is_strict || !error.is_outdated(intent.verb) {
                 return Err(error);
             }
@@ -108,6 +100,14 @@ impl<K: KubeObject> Target<'_, K> {
             base = live;
         }
         Err(self.contended())
+    }
+
+    /// The live primary, where the write of it was refused: it may have gone, or been replaced, and only the live object tells.
+    async fn own_after(&self, error: &Error) -> Result<Option<Arc<K>>, Error> {
+        match error.is_about_another_state() && self.is_own_primary {
+            true => self.live().await.map(Some),
+            false => Ok(None),
+        }
     }
 
     /// One write upon a known state, whose echo is filtered.

@@ -7,26 +7,11 @@ use super::{
     BoxError,
     workflow::{DependentError, WorkflowError},
 };
-use crate::{cache, operations, processor::FailureKind};
+use crate::{cache, client::is_not_served, observe::with_sources, operations, processor::FailureKind};
 
 /// What the first error says that is known, from the outermost to the innermost; `None` where none is.
 pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
-    first(error, known)
-}
-
-fn first<T>(
-    error: &(dyn StdError + 'static),
-    says: impl Fn(&(dyn StdError + 'static)) -> Option<T>,
-) -> Option<T> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let said = says(error);
-        if said.is_some() {
-            return said;
-        }
-        cause = error.source();
-    }
-    None
+    with_sources(error).find_map(known)
 }
 
 /// The same for an error that a reconciler has returned, asked before it is boxed: an `anyhow::Error` hides what it was made
@@ -38,17 +23,13 @@ pub(crate) fn kind_of_returned<E: Into<BoxError> + 'static>(error: E) -> (BoxErr
     let hidden = (&error as &dyn Any).downcast_ref::<anyhow::Error>();
     let hidden = hidden.and_then(|error| error.chain().find_map(passed_on));
     let error = error.into();
-    let kind = hidden.or_else(|| first(&*error, passed_on));
+    let kind = hidden.or_else(|| with_sources(&*error).find_map(passed_on));
     (error, kind)
 }
 
 /// What follows from several failures: what the server refused is to be done again, whatever else has failed.
 pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
-    kinds.into_iter().fold(FailureKind::Permanent, |worst, kind| match (worst, kind) {
-        (FailureKind::Server, _) | (_, FailureKind::Server) => FailureKind::Server,
-        (FailureKind::Retryable, _) | (_, FailureKind::Retryable) => FailureKind::Retryable,
-        (FailureKind::Permanent, FailureKind::Permanent) => FailureKind::Permanent,
-    })
+    kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
 }
 
 /// What an error says that user code has passed on.
@@ -86,11 +67,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<kube::Error>() {
         let is_servers = match error {
-            kube::Error::Api(status) => match status.code {
-                // Only one that names nothing says that the path isn't served.
-                404 => status.details.as_ref().is_none_or(|details| details.name.is_empty()),
-                code => operations::is_servers(code),
-            },
+            kube::Error::Api(status) => is_not_served(status) || operations::is_servers(status.code),
             kube::Error::HyperError(_)
             | kube::Error::Service(_)
             | kube::Error::ReadEvents(_)

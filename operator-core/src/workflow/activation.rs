@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::condition::Answer;
 use crate::{
-    event_source::{EventSink, Primaries},
+    event_source::{EventSink, Primaries, Subscriber},
     observe::Cause,
     reconciler::{
         BoxError, Context,
@@ -127,11 +127,23 @@ impl fmt::Debug for Cluster<'_> {
 #[derive(Default)]
 pub struct Askers(Mutex<Vec<Asker>>);
 
-/// A controller, as long as it is there.
+/// A [`Subscriber`], as long as its controller is there.
 struct Asker {
+    controller: Arc<str>,
     primaries: Weak<dyn Primaries>,
     sink: Weak<dyn EventSink>,
     cause: Cause,
+}
+
+impl Asker {
+    fn subscriber(&self) -> Option<Subscriber> {
+        Some(Subscriber {
+            controller: Arc::clone(&self.controller),
+            primaries: self.primaries.upgrade()?,
+            sink: self.sink.upgrade()?,
+            cause: self.cause,
+        })
+    }
 }
 
 impl Askers {
@@ -145,22 +157,14 @@ impl Askers {
             return;
         }
         askers.retain(|asker| asker.sink.strong_count() > 0);
-        askers.push(Asker { primaries, sink: Arc::downgrade(&subscriber.sink), cause: subscriber.cause });
+        let (controller, sink) = (Arc::clone(&subscriber.controller), Arc::downgrade(&subscriber.sink));
+        askers.push(Asker { controller, primaries, sink, cause: subscriber.cause });
     }
 
     /// Wakes all primaries of those who have asked: the answer has changed.
     pub fn wake(&self) {
-        let askers: Vec<_> = {
-            let askers = self.0.lock();
-            let alive =
-                |asker: &Asker| Some((asker.primaries.upgrade()?, asker.sink.upgrade()?, asker.cause));
-            askers.iter().filter_map(alive).collect()
-        };
-        for (primaries, sink, cause) in askers {
-            for primary in primaries.keys() {
-                sink.related_changed(&primary, cause);
-            }
-        }
+        let subscribers: Vec<_> = self.0.lock().iter().filter_map(Asker::subscriber).collect();
+        subscribers.iter().for_each(Subscriber::wake);
     }
 }
 

@@ -21,36 +21,12 @@ mod targets;
 mod undecodable;
 mod unwatched;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{
-    UpdateControl,
-    controller::IntoController,
-    environment::Environment,
-    testing::{TestCluster, TestOperator, faults::Faults},
-};
+use integration_tests::{Scene, TestResource};
 
-/// A server of the test's own, with the custom resource.
-async fn scene() -> Result<Scene> {
-    let scene = Scene::on(TestCluster::in_process(), "seams").await?;
-    scene.install_crd().await?;
-    Ok(scene)
-}
-
-/// Starts an operator that meets these faults.
-async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
-    let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    Ok(TestOperator::start_unsynced(builder.transport(faults.hook()).register(controller)).await?)
-}
-
-/// Says the primary's value in its status.
-fn saying() -> Script {
-    Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
-    })
-}
+use super::simulated::{saying, scene, two_maps, under};
 
 async fn pass(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;

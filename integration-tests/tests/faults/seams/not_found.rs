@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, said, wanted_map};
+use integration_tests::{Gate, Scene, Script, TestResource, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -13,23 +13,19 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams},
 };
 use operator_core::{
-    ControllerBuilder, UpdateControl, Workflow,
-    dependent::Capabilities,
+    ControllerBuilder, UpdateControl,
     testing::{
         TestOperator,
         faults::{Faults, Rule, StatusAnswer, Verb},
     },
-    workflow::Node,
 };
 use serde_json::json;
 
-use super::{gone_after, message, pass, saying, scene, under};
+use super::{gone_after, message, pass, saying, scene, two_maps, under};
 
 /// Config map `one-a`, collected; `one-b`, deleted by us; a cleaner. All else is as by default.
 fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
-    let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
-    let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).node(second).build()?;
-    Ok(scene.managed(script, &workflow).name("keeper").with_cleaner())
+    Ok(scene.managed(script, &two_maps().build()?).name("keeper").with_cleaner())
 }
 
 /// Reads and writes of the custom resource, but no lists or watches, are answered so for five seconds.

@@ -36,14 +36,14 @@ use operator_core::{
 use tokio::time::Instant;
 
 /// A server of the test's own, with the custom resource.
-async fn scene() -> Result<Scene> {
+pub(super) async fn scene() -> Result<Scene> {
     let scene = Scene::on(TestCluster::in_process(), "faults").await?;
     scene.install_crd().await?;
     Ok(scene)
 }
 
 /// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
-fn two_maps() -> WorkflowBuilder<TestResource> {
+pub(super) fn two_maps() -> WorkflowBuilder<TestResource> {
     let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
     Workflow::builder().node(Node::new(wanted_map("a"))).node(second)
 }
@@ -53,7 +53,7 @@ fn maps() -> Result<Workflow<TestResource>> {
 }
 
 /// Says the primary's value in its status.
-fn saying() -> Script {
+pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
     })
@@ -79,7 +79,11 @@ fn owner(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
 }
 
 /// Starts an operator that meets these faults. It may not be synced for long, or ever.
-async fn under(faults: &Faults, scene: &Scene, controller: impl IntoController) -> Result<TestOperator> {
+pub(super) async fn under(
+    faults: &Faults,
+    scene: &Scene,
+    controller: impl IntoController,
+) -> Result<TestOperator> {
     // Waits are spread by chance, which is the same each time.
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let builder = builder.transport(faults.hook()).register(controller);

@@ -15,7 +15,7 @@ use crate::{
     },
     client::retry_after,
     environment::Environment,
-    observe::SourceHealth,
+    observe::{SourceHealth, with_sources},
     resource::KubeObject,
 };
 
@@ -264,15 +264,13 @@ fn no_answer(deadline: Duration) -> Failure {
 }
 
 /// An error with its causes, each said once.
-pub(in crate::cache) fn words(error: &dyn std::error::Error) -> String {
+pub(in crate::cache) fn words(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
+    for cause in with_sources(error).skip(1) {
         let cause_words = cause.to_string();
         if !words.contains(&cause_words) {
             words = format!("{words}: {cause_words}");
         }
-        source = cause.source();
     }
     words
 }

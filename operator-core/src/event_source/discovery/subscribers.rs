@@ -22,7 +22,7 @@ pub(crate) struct Subscriber {
 }
 
 impl Subscriber {
-    fn wake(&self) {
+    pub(crate) fn wake(&self) {
         for primary in self.primaries.keys() {
             self.sink.related_changed(&primary, self.cause);
         }

@@ -2,13 +2,12 @@
 
 mod meaning;
 
-use std::error::Error as StdError;
-
 use kube::core::Status;
 
 use super::mask;
 use crate::{
-    client::Closed,
+    client::{Closed, is_not_served},
+    observe::with_sources,
     resource::{ObjectKey, ResourceType},
 };
 
@@ -211,7 +210,7 @@ impl Error {
         }
         let status = mask::status(&kind, status);
         // A creation's 404 names the namespace that is missing.
-        if status.code == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty()) {
+        if is_not_served(&status) {
             return Self::NotServed { verb, kind, key, message: status.message };
         }
         Self::Refused { verb, kind, key, status }
@@ -223,12 +222,8 @@ impl Error {
         key: ObjectKey,
         source: Box<kube::Error>,
     ) -> Self {
-        let mut cause: Option<&(dyn StdError + 'static)> = Some(&*source);
-        while let Some(error) = cause {
-            if error.is::<Closed>() {
-                return Self::Fenced { kind, key };
-            }
-            cause = error.source();
+        if with_sources(&*source).any(|cause| cause.is::<Closed>()) {
+            return Self::Fenced { kind, key };
         }
         Self::Unanswered { verb, kind, key, source }
     }

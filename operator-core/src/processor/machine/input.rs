@@ -92,8 +92,8 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// Whose failure a run's is, and so what follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whose failure a run's is, and so what follows. In the order of their weight: of several, the greatest decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
     /// Another try can't help: the next event, the last reschedule or the maximum interval leads to the next run.
     Permanent,
