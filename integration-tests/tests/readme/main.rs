@@ -12,6 +12,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use integration_tests::command;
+use serde_json::{Value, json};
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -128,5 +129,27 @@ fn the_quick_start_holds_two_commands_and_ci_runs_the_second() -> Result<()> {
     ensure!(commands.len() == 2, "the quick start has {commands:?}");
     let ci = fs::read_to_string(repository().join(".ci/run"))?;
     ensure!(ci.lines().last() == Some(commands[1]), "CI must end with {:?}", commands[1]);
+    Ok(())
+}
+
+/// Cargo refuses to choose among several programs.
+#[test]
+fn the_first_command_of_the_quick_start_names_one_program() -> Result<()> {
+    let readme = fs::read_to_string(repository().join("README.md"))?;
+    let run = readme.lines().find_map(|line| line.strip_prefix("cargo run -p ")).context("no `cargo run`")?;
+    let name = run.split(' ').next().context("`-p` has a name")?;
+    let mut metadata = command(env!("CARGO"));
+    metadata.args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(repository());
+    let metadata: Value = serde_json::from_slice(&metadata.output()?.stdout)?;
+    let packages = metadata["packages"].as_array().context("there are packages")?;
+    let package = packages.iter().find(|package| package["name"] == name).context("no such package")?;
+    let targets = package["targets"].as_array().context("it has targets")?;
+    let programs: Vec<&Value> = targets
+        .iter()
+        .filter(|target| target["kind"] == json!(["bin"]))
+        .map(|target| &target["name"])
+        .collect();
+    let chosen = &package["default_run"];
+    ensure!(programs.len() == 1 || programs.contains(&chosen), "{programs:?}, and `default-run` is {chosen}");
     Ok(())
 }
