@@ -1,5 +1,7 @@
 //! The public face of the cache: one type of object, followed and readable.
 
+mod synced;
+
 use std::{
     fmt,
     future::Future,
@@ -16,7 +18,6 @@ use kube::Client;
 
 use crate::{
     environment::{Environment, Now},
-    observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
@@ -160,23 +161,6 @@ impl<K: KubeObject> Informer<K> {
         let for_ever = future::join(everything, future::pending::<()>());
         let cancelled = pin!(cancelled);
         future::select(cancelled, pin!(for_ever)).await;
-    }
-
-    /// Resolves when all namespaces have been listed once.
-    pub async fn synced(&self) {
-        self.0.engine.synced().await;
-    }
-
-    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
-    #[must_use]
-    pub fn is_synced(&self) -> bool {
-        self.0.engine.is_synced()
-    }
-
-    /// Whether it can follow its objects; the worst of its namespaces.
-    #[must_use]
-    pub fn health(&self) -> SourceHealth {
-        self.0.engine.health()
     }
 
     /// The configured name.

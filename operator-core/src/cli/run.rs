@@ -23,8 +23,12 @@ pub(super) async fn run(
     if let Some(lease) = &args.leader_election {
         builder = builder.leader_election(election(lease));
     }
-    let operator = builder.build()?;
-    Ok(operator.run().await?.into())
+    until_told(builder).await
+}
+
+/// Runs the operator until it is told to stop, or can't start.
+async fn until_told(builder: OperatorBuilder) -> Result<ExitStatus, Error> {
+    Ok(builder.build()?.run().await?.into())
 }
 
 /// The election for a lease that is named as `name` or `namespace/name`.
@@ -87,5 +91,55 @@ impl std::fmt::Display for Target {
             Some(user) => write!(f, "  as: {user}"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use std::{process::ExitCode, time::Duration};
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::{
+        cli::{OutputStyle, ended},
+        controller::Controller,
+        operator::Operator,
+        reconciler::{Context, Reconciler, UpdateControl},
+        testing::TestCluster,
+    };
+
+    struct Idle;
+
+    impl Reconciler for Idle {
+        type Primary = ConfigMap;
+        type Error = std::convert::Infallible;
+
+        async fn reconcile(
+            &self,
+            _: std::sync::Arc<ConfigMap>,
+            _: &Context<ConfigMap>,
+        ) -> Result<UpdateControl<ConfigMap>, Self::Error> {
+            Ok(UpdateControl::no_update())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_without_a_right_ends_with_1_and_says_how_to_look_for_it() {
+        let cluster = TestCluster::in_process();
+        let builder = cluster.connect(Operator::builder()).config(cluster.config_as("nobody", &[]));
+        let builder = builder
+            .register(Controller::builder(Idle).name("idle").namespaces(["shop"]))
+            .cache_sync_timeout(Duration::from_secs(10))
+            .stop_on_source_error_at_start(true);
+        let ended_by = tokio::time::timeout(Duration::from_secs(60), until_told(builder)).await;
+        assert!(matches!(ended_by, Ok(Err(_))), "it runs, or has ended well: {ended_by:?}");
+        let Ok(Err(error)) = ended_by else { return };
+        let why = error.why().unwrap_or_default();
+        assert!(why.starts_with("not synced within 10 s: source primary of controller idle"), "{why}");
+        let advice = error.advice("web");
+        assert_eq!(advice, "kubectl auth can-i --list --namespace shop --as <account>; then web run");
+        let output = Output::new(OutputStyle::default());
+        assert_eq!(ended(Err(error), output), ExitCode::from(1));
     }
 }

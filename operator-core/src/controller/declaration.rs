@@ -1,6 +1,6 @@
 //! A declared controller, and what it is made of when it starts.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
@@ -9,8 +9,8 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
-        Subscriber, Wiring,
+        Divisions, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration,
+        Sources, Subscriber, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
@@ -25,11 +25,7 @@ use crate::{
 
 #[cfg(feature = "testing")]
 use super::planted;
-use super::{
-    ControllerBuilder, Mistakes,
-    running::{RunningController, Start},
-    settings::Settings,
-};
+use super::{ControllerBuilder, Mistakes, running::RunningController, settings::Settings, starting::Start};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(pub(super) Box<dyn Declared>);
@@ -117,6 +113,8 @@ pub(crate) struct OperatorParts {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    /// No run starts before everything is synced.
+    pub(crate) starts_as_a_whole: bool,
     pub(crate) workflows: WorkflowSurroundings,
 }
 
@@ -186,7 +184,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn start(&self, parts: &OperatorParts) -> RunningController {
-        let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
+        let OperatorParts {
+            clients,
+            environment,
+            observers,
+            cache_sync_timeout,
+            starts_as_a_whole,
+            workflows,
+        } = parts;
         let config = self.settings.machine.clone();
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
@@ -265,6 +270,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
         #[cfg(feature = "testing")]
         let runs = planted.around_runs(runs);
+        let own = match starts_as_a_whole {
+            true => BTreeSet::new(),
+            false => Divisions::of_controller(&self.settings.scope, &self.settings.primary_type),
+        };
         RunningController::start(
             Arc::clone(&self.name),
             (all, conditional),
@@ -272,7 +281,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             processing.run(runs).boxed(),
             environment,
             observers.clone(),
-            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },
+            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout, own },
         )
     }
 }

@@ -271,7 +271,10 @@ impl World {
         }
         let shared = &self.dispatcher.shared;
         nothing_is_left(shared.primary.informer(), polls).await;
-        let secrets = shared.sources.named::<Secret>("Secret").expect("the source of secrets");
+        let secrets = shared
+            .sources
+            .named::<Secret>("Secret", &ObjectKey::namespaced("shop", "a"))
+            .expect("the source of secrets");
         nothing_is_left(secrets.informer(), polls).await;
     }
 }

@@ -78,7 +78,7 @@ impl Operator {
             .controllers
             .iter()
             .flat_map(|controller| controller.unhealthy())
-            .map(|(source, health)| format!("event source {source}: {health:?}"))
+            .map(|ailing| format!("event source {}: {:?}", ailing.source, ailing.health))
             .collect();
         if !unhealthy.is_empty() {
             reason = unhealthy.join("; ");
@@ -120,8 +120,8 @@ impl Operator {
         let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
         for controller in &running.controllers {
             // A look asks each source for a fresh list: not before that can say anything.
-            if let Some((source, health)) = controller.unhealthy().into_iter().next() {
-                return Some(format!("event source {source}: {health:?}"));
+            if let Some(ailing) = controller.unhealthy().into_iter().next() {
+                return Some(format!("event source {}: {:?}", ailing.source, ailing.health));
             }
         }
         running.look(no_timer_within).await.err()

@@ -14,6 +14,7 @@ mod lists;
 mod not_found;
 mod outage;
 mod panics;
+mod parts;
 mod rebased;
 mod results;
 mod sources;
