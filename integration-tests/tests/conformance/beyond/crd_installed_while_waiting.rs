@@ -41,7 +41,8 @@ async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     for line in &seen {
         assert_eq!(line.field("controller"), "waiting");
         let lagging = line.field("lagging");
-        assert!(lagging.starts_with("primary: ") && lagging.contains("install"), "{lagging}");
+        let part = format!("primary in namespace {}: ", scene.namespace);
+        assert!(lagging.starts_with(&part) && lagging.contains("install"), "{lagging}");
     }
 
     scene.install_crd().await?;

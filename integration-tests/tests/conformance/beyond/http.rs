@@ -78,7 +78,10 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
         Ok(body.contains("install the CustomResourceDefinition").then_some(body))
     })
     .await?;
-    assert!(unready.starts_with("controller sample, source primary: "), "{unready}");
+    let part = format!("controller sample, source primary, namespace {}: ", scene.namespace);
+    assert!(unready.starts_with(&part), "{unready}");
+    let waiting = format!("; the primaries in namespace {} wait\n", scene.namespace);
+    assert!(unready.ends_with(&waiting), "{unready}");
     assert!(unready.contains(LateTestResource::crd_name()), "{unready}");
     assert_eq!(unready.lines().count(), 1, "{unready}");
     assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
