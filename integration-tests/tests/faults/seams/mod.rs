@@ -12,6 +12,7 @@ mod ends;
 mod gates;
 mod lists;
 mod not_found;
+mod options;
 mod outage;
 mod panics;
 mod rebased;
