@@ -10,6 +10,7 @@ mod deletions;
 mod echoes;
 mod ends;
 mod gates;
+mod glue;
 mod lists;
 mod not_found;
 mod options;

@@ -62,52 +62,42 @@ async fn what_is_created_only_is_left_alone_and_goes_with_its_primary() -> Resul
     Ok(())
 }
 
-/// So many maps of one sort as the sort's word of the primary's value says.
-struct Sort(&'static str);
+/// As many pages as the primary's value says.
+struct Pages;
 
-impl Sort {
-    fn node(self, position: usize) -> Node<TestResource> {
-        let (name, infix) = (self.0, format!("-{}-", self.0));
-        let bulk = BulkKubernetesDependent::new(self).name(name).capabilities(Capabilities::CRUD_NO_GC);
-        let node = Node::new(bulk.selects(move |_, map: &ConfigMap| map.name_any().contains(&infix)));
-        if position == 0 { node } else { node.depends_on("page") }
-    }
-}
-
-impl BulkDesired<TestResource> for Sort {
+impl BulkDesired<TestResource> for Pages {
     type Resource = ConfigMap;
 
     fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<ConfigMap>, BoxError> {
-        let mut words = primary.spec.value.split(' ');
-        let count = words.find_map(|word| word.strip_prefix(self.0)).ok_or("how many?")?.parse::<usize>()?;
-        Ok((0..count).map(|index| map_of(primary, &format!("{}-{index}", self.0), "there")).collect())
+        let count = primary.spec.value.parse::<usize>()?;
+        Ok((0..count).map(|index| map_of(primary, &format!("page-{index}"), "there")).collect())
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let workflow = Workflow::builder().node(Sort("page").node(0)).node(Sort("extra").node(1)).build()?;
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
-    scene.create("one", "page2 extra3").await?;
-    let mut made = written(&operator).await?;
-    made.retain(|write| !write.contains("testresources"));
-    assert_eq!(made.len(), 5, "{made:?}");
-    scene.set("one", "page1 extra3").await?;
-    assert_eq!(written(&operator).await?, ["DELETE configmaps/one-page-1 -> 200"]);
-    scene.set("one", "page1 extra2").await?;
-    assert_eq!(written(&operator).await?, ["DELETE configmaps/one-extra-2 -> 200"]);
+    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::CRUD_NO_GC);
+    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
+    let one = scene.create("one", "3").await?;
+    let made = written(&operator).await?;
+    assert_eq!(made.iter().filter(|write| write.contains("configmaps")).count(), 3, "{made:?}");
+    // The primary's as well, but made by others.
+    let mut theirs = map_of(&one, "extra", "theirs");
+    theirs.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
+    scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
+    assert_eq!(written(&operator).await?, [""; 0], "it is none of the bulk's");
+    scene.set("one", "2").await?;
+    assert_eq!(written(&operator).await?, ["DELETE configmaps/one-page-2 -> 200"]);
     let result = outcomes.last("one").expect("a run");
-    let found = |node: &str| {
-        let reconciled = result.node(node).and_then(|node| node.reconciled.as_ref());
-        reconciled.map(|reconciled| reconciled.operations().len())
-    };
-    assert_eq!((found("page"), found("extra")), (Some(1), Some(2)), "what each has found");
+    let reconciled = result.node("pages").and_then(|node| node.reconciled.as_ref());
+    assert_eq!(reconciled.map(|reconciled| reconciled.operations().len()), Some(2), "what it has found");
 
     scene.delete("one").await?;
     let mut deleted = written(&operator).await?;
     deleted.retain(|write| write.starts_with("DELETE"));
-    let expected = ["one-extra-0", "one-extra-1", "one-page-0"];
+    let expected = ["one-page-0", "one-page-1"];
     assert_eq!(deleted, expected.map(|name| format!("DELETE configmaps/{name} -> 200")));
     operator.stop().await;
     Ok(())
