@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{
-    Child, Scene, Script, TestObject, TestResource, config_map, map_of, once_before, wanted_map,
-    workflow_of_one,
-};
+use integration_tests::{Child, Scene, Script, TestObject, TestResource, config_map, once_before};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource,
@@ -132,26 +129,22 @@ async fn what_goes_already_is_not_asked_to_go_again() -> Result<()> {
     Ok(())
 }
 
-/// An owner reference is to one incarnation: a map that another primary of that name has left behind is not this one's.
+/// The collector deletes what an object that we delete has of its own.
 #[tokio::test(start_paused = true)]
-async fn a_map_of_a_predecessor_is_not_taken_for_the_primarys_own() -> Result<()> {
-    let (scene, script) = (scene().await?, Script::idle());
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(wanted_map("a"))?)).await?;
-    let mut predecessor = TestResource::named("one", "value");
-    predecessor.metadata.uid = Some("of-a-predecessor".to_owned());
-    let mut map = map_of(&predecessor, "a", "left behind");
-    map.metadata.owner_references = predecessor.controller_owner_ref(&()).map(|owner| vec![owner]);
-    // Somebody holds it, so that the collector can't delete it.
-    map.metadata.finalizers = Some(vec!["example.com/held".to_owned()]);
-    // The informer relates by name, so it is made after the first look, when the run is about to create its own.
-    scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
-    pass(5).await;
-    scene.create("one", "value").await?;
-    pass(60).await;
-    let held = scene.api::<ConfigMap>().get("one-a").await?;
-    let owners: Vec<String> =
-        held.metadata.owner_references.iter().flatten().map(|owner| owner.uid.clone()).collect();
-    assert!(owners.contains(&"of-a-predecessor".to_owned()), "{owners:?}");
+async fn what_belongs_to_what_we_delete_goes_with_it() -> Result<()> {
+    let (scene, script) = (scene().await?, keeper());
+    let controller = Controller::builder(script.clone()).name("keeper").owns::<ConfigMap>().with_cleaner();
+    let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "ours").await?;
+    pass(10).await;
+    let maps = scene.api::<ConfigMap>();
+    let owner = maps.get("one").await?;
+    let mut inner: ConfigMap = serde_json::from_value(json!({ "metadata": { "name": "inner" } }))?;
+    inner.metadata.owner_references = owner.controller_owner_ref(&()).map(|owner| vec![owner]);
+    maps.create(&PostParams::default(), &inner).await?;
+    scene.delete("one").await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    assert_eq!((uid_of(&scene, "one").await?, uid_of(&scene, "inner").await?), (None, None));
     operator.stop().await;
     Ok(())
 }
