@@ -13,10 +13,13 @@ use tracing::Level;
 
 use super::{calm, pass, scene, under};
 
+/// The value that a run was given, and the one that it read.
+type Read = Arc<Mutex<Vec<(String, Option<String>)>>>;
+
 #[tokio::test(start_paused = true)]
 async fn a_run_reads_the_newest_state_of_its_primary_and_never_that_of_a_successor() -> Result<()> {
     let (scene, gate) = (scene().await?, Gate::new());
-    let read: Arc<Mutex<Vec<(String, Option<String>)>>> = Arc::default();
+    let read = Read::default();
     let (noted, passed) = (Arc::clone(&read), gate.clone());
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         let (noted, gate) = (Arc::clone(&noted), passed.clone());

@@ -124,9 +124,12 @@ fn failing(control: impl Fn() -> ErrorStatusUpdateControl<TestResource> + Send +
     script.on_error(move |_, _, _| control())
 }
 
+/// What to do about an error.
+type Control = fn() -> ErrorStatusUpdateControl<TestResource>;
+
 #[tokio::test(start_paused = true)]
 async fn an_error_status_with_no_retry_ends_the_retries() -> Result<()> {
-    let controls: [(&str, fn() -> ErrorStatusUpdateControl<TestResource>, usize); 5] = [
+    let controls: [(&str, Control, usize); 5] = [
         ("default", ErrorStatusUpdateControl::default_processing, 6),
         ("handled", ErrorStatusUpdateControl::no_status_update, 6),
         ("default, no retry", || ErrorStatusUpdateControl::default_processing().with_no_retry(), 1),
