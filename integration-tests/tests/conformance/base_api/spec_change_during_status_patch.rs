@@ -37,6 +37,9 @@ async fn write(
 
 async fn check(way: Way) -> Result<()> {
     let scene = Scene::new("spec-change-during-status-patch").await?;
+    if matches!(way, Way::Put) {
+        scene.failures.expect("the object has been modified");
+    }
     let seen = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let seen = Arc::clone(&seen);

@@ -63,6 +63,8 @@ async fn ready(address: SocketAddr) -> Result<()> {
 #[operator_test]
 async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
     let (_turn, scene) = Scene::late("http").await?;
+    scene.failures.expect("the first run fails");
+    scene.failures.expect("the first run panics");
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
     let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
     // Alone in its election, so that it leads.

@@ -83,6 +83,8 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
 #[operator_test(real = "webhooks are called")]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
     let scene = Scene::new("f26").await?;
+    scene.failures.expect("denied the request: no maps on mondays");
+    scene.failures.expect("failed calling webhook");
     let denies = Arc::new(Mutex::new(true));
     let switch = Arc::clone(&denies);
     let webhook = Webhook::start(false, move |_| {
@@ -119,6 +121,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
 #[operator_test(real = "webhooks are called")]
 async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let scene = Scene::new("f26-expired").await?;
+    scene.failures.expect("failed calling webhook");
     let webhook = Webhook::start(true, |_| Verdict::Allowed).await?;
     let kind = "ValidatingWebhookConfiguration";
     let is_asked = async |maps: &Api<ConfigMap>| tried(maps).await.is_err();
