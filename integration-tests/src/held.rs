@@ -1,6 +1,6 @@
 //! Keeps from an operator what a watch tells, until the test lets it be told.
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use operator_core::client::TransportHook;
 use tokio::sync::watch;
@@ -24,6 +24,11 @@ impl Held {
         self.is_open.send_replace(true);
     }
 
+    /// From now on nothing is told again.
+    pub fn hold(&self) {
+        self.is_open.send_replace(false);
+    }
+
     /// The hook to give to an operator's builder.
     #[must_use]
     pub fn hook(&self) -> TransportHook {
@@ -31,16 +36,21 @@ impl Held {
         TransportHook::around(move |request, inner| {
             let is_watch = request.uri().path().ends_with(held.plural)
                 && request.uri().query().is_some_and(|query| query.contains("watch=true"));
-            let mut is_open = held.is_open.subscribe();
+            let is_open = held.is_open.subscribe();
             async move {
                 let response = inner.send(request).await?;
                 if !is_watch {
                     return Ok(response);
                 }
                 Ok(response.map(|body| {
-                    let opened = async move { drop(is_open.wait_for(|open| *open).await) };
-                    let nothing = stream::once(opened).filter_map(async |()| None);
-                    StreamBody::new(nothing.chain(BodyStream::new(body))).boxed_unsync()
+                    let told = BodyStream::new(body).then(move |frame| {
+                        let mut is_open = is_open.clone();
+                        async move {
+                            drop(is_open.wait_for(|open| *open).await);
+                            frame
+                        }
+                    });
+                    StreamBody::new(told).boxed_unsync()
                 }))
             }
         })

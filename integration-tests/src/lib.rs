@@ -58,4 +58,4 @@ pub use test_resource::{
     TestResource, TestResourceSpec, TestStatus,
 };
 pub use workflows::{Child, Outcomes, Switch, looking_on};
-pub use writing::{chain_of, fresh, once_before, owners, said};
+pub use writing::{chain_of, entries_of, fresh, once_before, owners, said};

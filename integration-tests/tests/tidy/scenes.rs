@@ -12,7 +12,11 @@ fn no_operator_s_failed_run_is_unheard() {
         for source in sources::rust(folder) {
             let code = source.code();
             let is_by_itself = code.contains("Operator::builder()") && source.path != NEVER_STARTED;
-            assert!(!is_by_itself, "{}: begin with `scene.operator()`, which hears of failed runs", source.path);
+            assert!(
+                !is_by_itself,
+                "{}: begin with `scene.operator()`, which hears of failed runs",
+                source.path
+            );
             let excuses_all = code.contains("failures.allow(\"\")");
             assert!(!excuses_all, "{}: say in which words a run may fail", source.path);
         }
