@@ -23,6 +23,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc, thread};
 use operator_core::observe::{Observation, Observer, RunEnd};
 use parking_lot::Mutex;
 
+/// So many different failures are told.
+const MOST: usize = 10;
+
 /// The failed runs of a scene. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Failures(Arc<Mutex<Inner>>);
@@ -72,7 +75,12 @@ impl Failures {
     /// What nobody has announced, a line each.
     fn surprises(&self) -> Vec<String> {
         let inner = self.0.lock();
-        inner.others.iter().map(|(run, times)| format!("{times} × {run}")).collect()
+        let mut lines: Vec<_> =
+            inner.others.iter().take(MOST).map(|(run, times)| format!("{times} × {run}")).collect();
+        if let Some(further) = inner.others.len().checked_sub(MOST).filter(|further| *further > 0) {
+            lines.push(format!("and {further} more"));
+        }
+        lines
     }
 
     /// What was announced and has not come, a line each.

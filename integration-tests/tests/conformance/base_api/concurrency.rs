@@ -1,5 +1,5 @@
-//! Fifty resources are created, then thirty of them are deleted, and at once forty are updated, twenty of which are among the
-//! deleted ones: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
+//! Fifty resources are created, then thirty of them are deleted, and at once the others are updated, and twenty of the deleted
+//! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use tokio::sync::Barrier;
 const AT_ONCE: usize = 8;
 const CREATED: usize = 50;
 const DELETED: usize = 30;
-/// So many of the deleted ones are changed at the same moment.
+/// So many of the deleted ones are changed until they are gone.
 const UPDATED_TOO: usize = 20;
 
 /// Each keeps a config map with the value of its primary's spec, and removes it in the clean-up. The first runs wait for
@@ -78,13 +78,17 @@ async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
     })
     .await?;
     let (deleted, updated) = names.split_at(DELETED);
-    let update_deleted = async |name: &String| match scene.set(name, "updated").await {
-        // Its end was quicker.
-        Err(error) if chain_of(&*error).contains("NotFound") => Ok(()),
-        done => done.map(drop),
+    let update_until_gone = async |name: &String| {
+        for number in 0.. {
+            match scene.set(name, &format!("updated {number}")).await {
+                Err(error) if chain_of(&*error).contains("not found") => break,
+                done => done.map(drop)?,
+            }
+        }
+        anyhow::Ok(())
     };
     futures::try_join!(
-        try_join_all(deleted[..UPDATED_TOO].iter().map(update_deleted)),
+        try_join_all(deleted[..UPDATED_TOO].iter().map(update_until_gone)),
         try_join_all(updated.iter().map(|name| scene.patch(name, json!({ "spec": { "value": "updated" } })))),
         try_join_all(deleted.iter().map(|name| scene.delete(name))),
     )?;
