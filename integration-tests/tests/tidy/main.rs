@@ -3,6 +3,7 @@
 //! forgotten.
 
 mod faults;
+mod kept;
 mod layers;
 mod links;
 mod lints;

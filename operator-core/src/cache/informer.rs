@@ -336,8 +336,7 @@ impl<K: KubeObject> Informer<K> {
     /// awaited count. 0 once everything has settled; a leak otherwise.
     pub(crate) fn leftovers(&self) -> usize {
         let engine = &self.0.engine;
-        let indexed = if engine.stored() == 0 { engine.index_values() } else { 0 };
-        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
+        engine.recent() + engine.windows() + engine.index_leftovers() + engine.kept_by_handler()
     }
 
     /// How much is held.

@@ -9,17 +9,17 @@ use crate::{
     dispatcher::{CleanupFn, Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
-        Subscriber, Wiring,
+        ConditionalSources, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
+        SourceDeclaration, Sources, Subscriber, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
     processor::{Processor, RunExecutor},
     reconciler::{
         ControllerContext, Reconciler,
-        workflow::{ManagedWorkflow, WorkflowSurroundings},
+        workflow::{LatestResults, ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, ResourceType},
+    resource::{Access, KubeObject, ObjectKey, ResourceType},
     workflow::{Outline, Workflow},
 };
 
@@ -233,6 +233,9 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for follower in &followers {
             wiring.primaries.follow(Arc::downgrade(follower));
         }
+        let workflow =
+            self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>);
+        count_kept(&wiring, &conditional, &workflows.latest, workflow.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -246,11 +249,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
-            workflow: self
-                .settings
-                .workflow
-                .clone()
-                .map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflow,
             workflows,
             processor: processor.clone(),
         });
@@ -274,5 +273,27 @@ impl<R: Reconciler> Declared for Declaration<R> {
             observers.clone(),
             Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },
         )
+    }
+}
+
+/// What is kept for each primary outside the event sources.
+fn count_kept<P: KubeObject>(
+    wiring: &Wiring,
+    conditional: &Arc<ConditionalSources>,
+    latest: &Arc<LatestResults>,
+    workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+) {
+    let exists = || {
+        let primaries = Arc::clone(&wiring.primaries);
+        move |primary: &ObjectKey| primaries.get(primary).is_some()
+    };
+    let name = |what: &str| format!("{}, {what}", wiring.controller);
+    let (claims, claimed) = (Arc::downgrade(conditional), exists());
+    wiring.environment.keeps(name("claims"), move || Some(claims.upgrade()?.leftovers(&claimed)));
+    let (results, reconciled) = (Arc::downgrade(latest), exists());
+    wiring.environment.keeps(name("results"), move || Some(results.upgrade()?.leftovers(&reconciled)));
+    if let Some(workflow) = workflow {
+        let known = exists();
+        wiring.environment.keeps(name("dependents"), move || Some(workflow.leftovers(&known)));
     }
 }

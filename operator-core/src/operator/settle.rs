@@ -92,7 +92,7 @@ impl Operator {
 pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
     pub primaries: usize,
-    /// Event sources that keep something about objects that are not there, and how much.
+    /// What keeps something about objects that are not there, and how much: event sources, and the rest of a controller.
     pub leftovers: Vec<(String, usize)>,
     /// Tasks that run.
     pub tasks: usize,
@@ -111,6 +111,7 @@ impl Operator {
                 .leftovers
                 .extend(leftovers.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
+        footprint.leftovers.extend(running.environment.leftovers());
         footprint
     }
 

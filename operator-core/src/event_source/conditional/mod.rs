@@ -92,6 +92,11 @@ impl ConditionalSources {
         }
     }
 
+    /// How many claims are those of primaries that don't exist.
+    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.slots.iter().map(|slot| slot.leftovers(exists)).sum()
+    }
+
     /// Those that can be read.
     pub(super) fn readable(&self) -> Vec<Arc<Sources>> {
         self.slots.iter().filter_map(Slot::readable).collect()

@@ -116,6 +116,10 @@ impl Slot {
         self.change(|claims| claims.release(primary, claimant));
     }
 
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.state.lock().claims.leftovers(exists)
+    }
+
     pub(super) fn primary_gone(&self, primary: &ObjectKey) {
         self.change(|claims| claims.gone(primary));
     }

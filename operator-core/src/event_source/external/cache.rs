@@ -132,6 +132,11 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         self.entries = other.entries;
     }
 
+    /// The primaries of which something is known.
+    pub(super) fn primaries(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.entries.keys()
+    }
+
     /// Forgets a primary.
     pub(super) fn remove(&mut self, primary: &ObjectKey) {
         self.entries.remove(primary);

@@ -86,6 +86,11 @@ impl FaultPlan {
         self
     }
 
+    /// Whether requests, events and the process itself all meet bad luck.
+    pub(super) fn is_storm(&self) -> bool {
+        self.request_one_in > 0 && self.event_one_in > 0 && self.crash_one_in > 0
+    }
+
     /// In each schedule this happens as well. The calm run doesn't meet it.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);

@@ -16,7 +16,7 @@ pub struct Report {
     pub calls: u64,
     /// How much virtual time has passed.
     pub time: Duration,
-    /// How often each fault has happened.
+    /// How often each fault has taken effect.
     pub faults: BTreeMap<&'static str, u64>,
     /// Whether all kinds of faults were asked for.
     storms: bool,
@@ -28,8 +28,7 @@ impl Report {
         self.calls += outcome.run.calls.len() as u64;
         self.time += outcome.took;
         outcome.faults.iter().for_each(|(fault, times)| *self.faults.entry(fault).or_default() += times);
-        let plan = &outcome.plan;
-        self.storms |= plan.request_one_in > 0 && plan.event_one_in > 0 && plan.crash_one_in > 0;
+        self.storms |= outcome.plan.is_storm();
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -42,6 +41,7 @@ impl Report {
 
     /// A storm in which something never went wrong has not tested what it says.
     pub(super) fn complete(self, asked: u64) -> Result<Self, Box<Failure>> {
+        // Counted where they took effect: a watch in which nothing happens can't be cut.
         let missing: Vec<&str> = storm::kinds().filter(|kind| !self.faults.contains_key(kind)).collect();
         if self.storms && asked >= ENOUGH && self.schedules >= ENOUGH && !missing.is_empty() {
             let message =
@@ -60,7 +60,8 @@ impl fmt::Display for Report {
         write!(
             f,
             "{schedules} schedules, {calls} calls, {faults} faults and crashes, {hours} h of virtual time"
-        )
+        )?;
+        self.faults.iter().try_for_each(|(fault, times)| write!(f, "\n{times:>9} {fault}"))
     }
 }
 

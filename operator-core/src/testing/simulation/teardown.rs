@@ -10,6 +10,7 @@ use super::{Oracle, world::World};
 impl World {
     /// Deletes all that users have made, last things first.
     pub(super) async fn delete_all(&self) {
+        self.farewell.set(self.mark().calls());
         let made: Vec<_> = self.made.borrow().iter().rev().cloned().collect();
         for (of, namespace, name) in made {
             let resource = ApiResource {

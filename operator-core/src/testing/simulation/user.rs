@@ -73,7 +73,10 @@ impl User {
         let api = self.api::<K>(object.meta().namespace.as_deref());
         let answer = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(value)).await;
         self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        typed(answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural())))
+        let answer =
+            answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural()));
+        self.world.seen(&of, &answer);
+        typed(answer)
     }
 
     /// Creates an object.
@@ -88,7 +91,10 @@ impl User {
         let value: DynamicObject = serde_json::from_value(value).expect("an object is an object");
         let answer = api.create(&PostParams::default(), &value).await;
         self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        typed(answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural())))
+        let answer =
+            answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural()));
+        self.world.seen(&of, &answer);
+        typed(answer)
     }
 
     /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
@@ -104,6 +110,8 @@ impl User {
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
         let of = ResourceType::of::<K>();
         self.acts(&format!("delete {}/{name}", of.plural())).await;
+        let namespace = if of.is_namespaced() { NAMESPACE } else { "" };
+        self.world.unseen(&of, namespace, name);
         match self.api::<K>(None).delete(name, &DeleteParams::default()).await {
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(error) => panic!("user can't delete {}/{name}: {error}", of.plural()),

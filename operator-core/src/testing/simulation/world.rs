@@ -2,24 +2,28 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
     time::Duration,
 };
 
 use futures::future::LocalBoxFuture;
-use kube::{Client, Config};
+use kube::{Client, Config, ResourceExt, api::DynamicObject};
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
+    calm::Complaints,
     canary::Canaries,
     check::CRASH_POINT,
     checkpoint::Checkpoint,
     life::{Life, recorded},
+    made_up::MadeUp,
+    objects::{Objects, named},
     observer::Exclusive,
     oracles::same_state,
+    overlap::Overlaps,
     plan::CrashPoint,
     record::{Actor, Record, Violation},
     state::State,
@@ -65,7 +69,11 @@ pub(super) struct Setting {
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
     pub(super) canaries: Canaries,
+    pub(super) complaints: Complaints,
 }
+
+/// What a test says that holds whenever the schedule has settled.
+pub(super) type Invariant = Box<dyn Fn(&Objects) -> Result<(), String>>;
 
 pub(super) struct World {
     pub(super) choices: Choices,
@@ -75,7 +83,12 @@ pub(super) struct World {
     pub(super) storm: Arc<Storm>,
     pub(super) faults: Faults,
     pub(super) client: Client,
-    pub(super) canaries: RefCell<Vec<String>>,
+    pub(super) invariants: RefCell<Vec<Invariant>>,
+    pub(super) made_up: RefCell<Vec<MadeUp>>,
+    /// The uids of what users have made and not deleted, as they have seen them last.
+    seen: RefCell<BTreeMap<String, String>>,
+    /// With which call the end began.
+    pub(super) farewell: Cell<usize>,
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
     factory: RefCell<Option<Factory>>,
@@ -95,7 +108,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) async fn new(setting: Setting) -> Rc<Self> {
-        let record = Arc::new(Record::new(setting.canaries));
+        let record = Arc::new(Record::new(setting.canaries, setting.complaints));
         let clock = {
             let clock = super::life::VirtualClock(Arc::clone(&record));
             move || clock.now()
@@ -130,7 +143,10 @@ impl World {
             storm,
             faults,
             client,
-            canaries: RefCell::default(),
+            invariants: RefCell::default(),
+            made_up: RefCell::default(),
+            seen: RefCell::default(),
+            farewell: Cell::default(),
             without: RefCell::default(),
             factory: RefCell::default(),
             operator: RefCell::default(),
@@ -178,6 +194,17 @@ impl World {
         }
     }
 
+    /// A user has seen this object, and will not have another one in its place.
+    pub(super) fn seen(&self, of: &ResourceType, object: &DynamicObject) {
+        let name = named(of.plural(), object.namespace().as_deref().unwrap_or_default(), &object.name_any());
+        self.seen.borrow_mut().insert(name, object.uid().unwrap_or_default());
+    }
+
+    /// A user deletes this object.
+    pub(super) fn unseen(&self, of: &ResourceType, namespace: &str, name: &str) {
+        self.seen.borrow_mut().remove(&named(of.plural(), namespace, name));
+    }
+
     pub(super) fn run_script(&self, script: LocalBoxFuture<'static, ()>) {
         self.scripts.borrow_mut().push(tokio::task::spawn_local(script));
     }
@@ -203,7 +230,11 @@ impl World {
                         return world.violated(Oracle::Alive, format!("the operator doesn't start: {error}"));
                     }
                 };
-                life.crashed.notified().await;
+                tokio::select! {
+                    biased;
+                    () = life.crashed.notified() => {}
+                    () = world.leadership_lost() => life.crash(),
+                }
                 // Its memory is gone, and with it all that would have been told to it.
                 drop(world.operator.borrow_mut().take());
                 let lane = u32::try_from(RESTARTS.len()).unwrap_or(1);
@@ -222,16 +253,20 @@ impl World {
             self.record.tell(format_args!("operator {number} starts"));
         }
         let declared = factory();
+        let alone = !self.record.leases.elects();
+        let declared = if alone { declared.without_leader_election() } else { declared };
         if number == 1 {
             self.install(declared.crds()).await;
         }
+        let primaries = declared.crds().iter().map(|crd| crd.spec.names.plural.clone()).collect();
+        let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
         let builder = declared
             .without_listener()
-            .without_leader_election()
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(life.gate())
             .transport(self.faults.hook())
+            .transport(overlaps.hook())
             .observer(Arc::clone(&self.exclusive) as _)
             .metrics(Arc::clone(&self.exclusive) as _)
             .environment({
@@ -243,6 +278,14 @@ impl World {
         *self.operator.borrow_mut() = Some(Rc::new(operator));
         *self.life.borrow_mut() = Some(Arc::clone(&life));
         Ok(life)
+    }
+
+    /// Resolves when the operator has lost its lease and has stopped.
+    async fn leadership_lost(&self) {
+        let Some(operator) = self.current() else { return std::future::pending().await };
+        let lost = operator.leadership_lost().await;
+        self.record.tell(format_args!("the operator doesn't lead any more: {lost}"));
+        operator.stop().await;
     }
 
     pub(super) fn current(&self) -> Option<Rc<Operator>> {
@@ -306,8 +349,10 @@ impl World {
             if let Err(busy) = self.quiet(within).await {
                 self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
             }
-            let state = self.state().await;
+            let objects = self.objects().await;
+            let state = self.state_of(&objects);
             if self.record.now() >= calm_by || !self.differs(at, &state) {
+                self.judge(at, &objects);
                 break state;
             }
             // A watch that has fallen silent isn't noticed at once.
@@ -316,20 +361,45 @@ impl World {
         self.states.borrow_mut().push(state);
     }
 
+    /// What holds whenever a schedule has settled.
+    fn judge(&self, at: usize, objects: &Objects) {
+        for name in objects.behind() {
+            self.record.complaints.complain(format_args!("the status of {name} is about another generation"));
+        }
+        for invariant in &*self.invariants.borrow() {
+            if let Err(wrong) = invariant(objects) {
+                let message = format!("when it settles for the {}. time: {wrong}", at + 1);
+                self.violated(Oracle::Test, message);
+            }
+        }
+    }
+
     fn differs(&self, at: usize, state: &State) -> bool {
         let calm = self.calm.as_ref().and_then(|calm| calm.states.get(at));
         calm.is_some_and(|calm| !state.differences(calm).is_empty())
     }
 
-    async fn state(&self) -> State {
-        let written = self.record.with_calls(State::written);
-        match State::read(&self.client, written).await {
-            Ok(state) => state,
+    async fn objects(&self) -> Objects {
+        let written = self.record.with_calls(Objects::written);
+        match Objects::read(&self.client, written).await {
+            Ok(objects) => objects,
             Err(error) => {
                 self.violated(Oracle::Test, format!("the state can't be read: {error}"));
-                State::default()
+                Objects::default()
             }
         }
+    }
+
+    /// An object that a user has made is the one that this user has seen; any other one is as it was when it settled last.
+    fn state_of(&self, objects: &Objects) -> State {
+        let states = self.states.borrow();
+        let mut known = states.last().map(|state| state.uids().clone()).unwrap_or_default();
+        for (of, namespace, name) in &*self.made.borrow() {
+            let namespace = if of.is_namespaced() { namespace } else { "" };
+            known.remove(&named(of.plural(), namespace, name));
+        }
+        known.extend(self.seen.borrow().clone());
+        State::of(objects, &self.made_up.borrow(), &known)
     }
 
     /// O1, at the last place at which the schedule has settled.

@@ -1,0 +1,109 @@
+//! Everything in the library that is keyed by an object is counted when a test looks for leaks, or is no memory of the past.
+//!
+//! A map that is keyed by a primary outlives the primary unless somebody takes the entry out. So each field whose type holds such
+//! a map or set stands in the table below, with the words of the code that count it, or with why it can't leak. Whoever adds one
+//! registers it with `Environment::keeps`, or counts it in the `leftovers` of its event source, and adds it here.
+
+use std::collections::BTreeSet;
+
+use syn::{Fields, Item};
+
+use crate::sources;
+
+/// How a map is accounted for.
+enum How {
+    /// These words of the library count it.
+    Counted(&'static str),
+    /// It keeps nothing about what is gone.
+    Passing(&'static str),
+}
+
+use How::{Counted, Passing};
+
+const KEPT: &[(&str, &str, How)] = &[];
+
+const COLLECTIONS: [&str; 7] = ["HashMap", "BTreeMap", "DashMap", "HashSet", "BTreeSet", "IndexMap", "Cache"];
+const KEYS: [&str; 3] = ["ObjectKey", "ResourceId", "Uid"];
+
+/// Whether a type holds a map or a set of objects, be it by a name of its own.
+fn is_keyed(of: &syn::Type, aliases: &BTreeSet<String>) -> bool {
+    let text = format!("{of:?}");
+    let names = |name: &str| text.contains(&format!("Ident({name})"));
+    COLLECTIONS.iter().any(|name| names(name)) && KEYS.iter().any(|name| names(name))
+        || aliases.iter().any(|alias| names(alias))
+}
+
+/// The fields of a file that hold one, as `Struct.field`.
+fn keyed(items: &[Item], aliases: &BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fields = |owner: &str, fields: &Fields| {
+        for (number, field) in fields.iter().enumerate() {
+            if is_keyed(&field.ty, aliases) {
+                let name = field.ident.as_ref().map_or_else(|| number.to_string(), ToString::to_string);
+                found.push(format!("{owner}.{name}"));
+            }
+        }
+    };
+    for item in items {
+        match item {
+            Item::Struct(item) => fields(&item.ident.to_string(), &item.fields),
+            Item::Enum(item) => {
+                item.variants.iter().for_each(|variant| {
+                    fields(&format!("{}::{}", item.ident, variant.ident), &variant.fields)
+                });
+            }
+            Item::Static(item) if is_keyed(&item.ty, aliases) => found.push(item.ident.to_string()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The names that a file gives to such maps.
+fn aliases(items: &[Item]) -> BTreeSet<String> {
+    let none = BTreeSet::new();
+    let all = items.iter().filter_map(|item| match item {
+        Item::Type(alias) if is_keyed(&alias.ty, &none) => Some(alias.ident.to_string()),
+        _ => None,
+    });
+    all.collect()
+}
+
+fn parsed(text: &str) -> Vec<Item> {
+    syn::parse_file(text).expect("a source file is Rust").items
+}
+
+#[test]
+fn fields_are_found_whatever_the_map_is_called() {
+    let items = parsed(
+        "type Known = HashMap<ObjectKey, u32>; struct A { known: Mutex<Known>, text: String } \
+         struct B(BTreeSet<(Now, ObjectKey)>); enum C { D { runs: DashMap<(String, Uid), u8> } } \
+         struct E { of: BTreeMap<String, ObjectKey> } struct F { one: ObjectKey, all: BTreeMap<String, u32> }",
+    );
+    assert_eq!(keyed(&items, &aliases(&items)), ["A.known", "B.0", "C::D.runs", "E.of"]);
+}
+
+#[test]
+fn what_is_keyed_by_an_object_is_counted() {
+    let sources: Vec<_> =
+        sources::rust("operator-core/src").into_iter().filter(|source| !source.is_test()).collect();
+    let code: String = sources.iter().map(sources::Source::code).collect();
+    let mut found = Vec::new();
+    for source in sources.iter().filter(|source| !source.path.starts_with("testing/")) {
+        let items = parsed(&source.text);
+        found.extend(keyed(&items, &aliases(&items)).into_iter().map(|field| (source.path.clone(), field)));
+    }
+    assert!(!found.is_empty(), "the check finds what there is");
+    let listed =
+        |(path, field): &(String, String)| KEPT.iter().any(|(file, name, _)| file == path && name == field);
+    let missing: Vec<_> = found.iter().filter(|field| !listed(field)).collect();
+    assert!(missing.is_empty(), "keyed by an object, and nobody says how it is counted: {missing:#?}");
+    for (file, field, how) in KEPT {
+        let is_there = found.iter().any(|(path, name)| path == file && name == field);
+        assert!(is_there, "{file} has no {field} any more");
+        match how {
+            Counted(by) => assert!(code.contains(by), "{file}, {field}: nothing says {by:?}"),
+            Passing(why) => assert!(!why.is_empty(), "{file}, {field}: why can it not leak?"),
+        }
+    }
+}
