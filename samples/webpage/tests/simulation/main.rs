@@ -35,6 +35,8 @@ fn declare(style: &str) -> Declare {
 async fn life_of_two_pages(sim: Sim, style: &str) {
     sim.operator(declare(style));
     sim.faults(FaultPlan::storm().crash_at_every_write());
+    // One of the pages is broken, and repaired later.
+    sim.expected_in_calm_run("the html contains the word \"error\"");
     sim.user(async |user| {
         user.apply(page("a", "<h1>one</h1>")).await;
         user.patch::<WebPage>("a", json!({ "spec": { "exposed": true } })).await;

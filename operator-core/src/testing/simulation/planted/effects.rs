@@ -66,7 +66,7 @@ fn writes_of_what_outlives_its_run_are_found() {
             Ok(UpdateControl::no_update())
         })
     };
-    let failure = failure_of("outlives", 3, |sim| async move {
+    let failure = failure_by_rules("outlives", |sim| async move {
         sim.without(Oracle::SameState);
         // It writes in each run, and so when the maximum interval is over.
         sim.without(Oracle::Quiet);
@@ -95,11 +95,11 @@ fn nobody_writes_without_the_lease() {
             let mut next = (*shelf).clone();
             next.spec.text = (count + 1).to_string();
             made(&next, context).await?;
-            Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(1)))
+            Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(3)))
         })
     };
     let declare = declare(run);
-    let report = explore("leads", settings(4), |sim| {
+    let report = explore("leads", rules_alone(), |sim| {
         let declare = declare.clone();
         async move {
             // It writes for ever, so that there is somebody to be kept from it.

@@ -80,7 +80,7 @@ fn runs_that_fail_and_are_repeated_at_once_are_found() {
             Ok(UpdateControl::no_update())
         })
     };
-    let failure = failure_of("no backoff", 3, |sim| async move {
+    let failure = failure_by_rules("no backoff", |sim| async move {
         sim.plant(PlantedBug::NoBackoff);
         sim.operator(declare(run));
         let down = Rule::writes().resource("configmaps").first(500);
@@ -118,18 +118,4 @@ fn a_loop_that_takes_no_time_ends_the_schedule() {
     };
     let failure = failure("spins", |sim| one_shelf(sim, declare(run)));
     found_only_by(&failure, Oracle::BoundedLoad, "no progress of time: more than 100000 polls at 0.0");
-}
-
-#[test]
-fn requests_that_take_no_time_end_the_schedule() {
-    let run: Run = |_, _, context| {
-        Box::pin(async move {
-            let maps: Api<ConfigMap> = Api::namespaced(context.client().clone(), "default");
-            loop {
-                maps.list(&ListParams::default()).await?;
-            }
-        })
-    };
-    let failure = failure("asks", |sim| one_shelf(sim, declare(run)));
-    found_only_by(&failure, Oracle::BoundedLoad, "");
 }

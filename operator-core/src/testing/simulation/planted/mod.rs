@@ -19,7 +19,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt;
 
 use super::{
-    Failure, FaultPlan, Oracle, Settings, Sim, explore,
+    Failure, FaultPlan, Oracle, Settings, Sim, Tape, explore,
     tests::{Shelf, child, shelf},
 };
 use crate::{
@@ -96,11 +96,24 @@ fn settings(schedules: u64) -> Settings {
 
 /// The failure of a simulation without storms.
 fn failure<A: Future<Output = ()>>(name: &str, test: impl Fn(Sim) -> A + Sync) -> Failure {
-    failure_of(name, 0, test)
+    failure_of(name, settings(0), test)
 }
 
-fn failure_of<A: Future<Output = ()>>(name: &str, schedules: u64, test: impl Fn(Sim) -> A + Sync) -> Failure {
-    match explore(name, settings(schedules), test) {
+/// The failure of the one schedule that is as the calm run, but for the rules of its plan.
+fn failure_by_rules<A: Future<Output = ()>>(name: &str, test: impl Fn(Sim) -> A + Sync) -> Failure {
+    failure_of(name, rules_alone(), test)
+}
+
+fn rules_alone() -> Settings {
+    Settings { tape: Some(Tape::calm()), ..settings(0) }
+}
+
+fn failure_of<A: Future<Output = ()>>(
+    name: &str,
+    settings: Settings,
+    test: impl Fn(Sim) -> A + Sync,
+) -> Failure {
+    match explore(name, settings, test) {
         Ok(report) => panic!("{name} is not found: {report}"),
         Err(failure) => *failure,
     }
