@@ -83,30 +83,29 @@ fn is_keyed(of: &syn::Type, aliases: &BTreeSet<String>) -> bool {
         || aliases.iter().any(|alias| names(alias))
 }
 
-/// The fields of a file that hold one, as `Struct.field`.
-fn keyed(items: &[Item], aliases: &BTreeSet<String>) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut fields = |owner: &str, fields: &Fields| {
-        for (number, field) in fields.iter().enumerate() {
-            if is_keyed(&field.ty, aliases) {
-                let name = field.ident.as_ref().map_or_else(|| number.to_string(), ToString::to_string);
-                found.push(format!("{owner}.{name}"));
-            }
-        }
+/// The fields that hold one, as `Struct.field`.
+fn keyed_fields(owner: &str, fields: &Fields, aliases: &BTreeSet<String>) -> Vec<String> {
+    let keyed = fields.iter().enumerate().filter(|(_, field)| is_keyed(&field.ty, aliases));
+    let name = |(number, field): (usize, &syn::Field)| {
+        field.ident.as_ref().map_or_else(|| number.to_string(), ToString::to_string)
     };
-    for item in items {
-        match item {
-            Item::Struct(item) => fields(&item.ident.to_string(), &item.fields),
-            Item::Enum(item) => {
-                item.variants.iter().for_each(|variant| {
-                    fields(&format!("{}::{}", item.ident, variant.ident), &variant.fields)
-                });
-            }
-            Item::Static(item) if is_keyed(&item.ty, aliases) => found.push(item.ident.to_string()),
-            _ => {}
+    keyed.map(|field| format!("{owner}.{}", name(field))).collect()
+}
+
+/// All that hold one in a file.
+fn keyed(items: &[Item], aliases: &BTreeSet<String>) -> Vec<String> {
+    let of = |item: &Item| match item {
+        Item::Struct(item) => keyed_fields(&item.ident.to_string(), &item.fields, aliases),
+        Item::Enum(item) => {
+            let variant = |variant: &syn::Variant| {
+                keyed_fields(&format!("{}::{}", item.ident, variant.ident), &variant.fields, aliases)
+            };
+            item.variants.iter().flat_map(variant).collect()
         }
-    }
-    found
+        Item::Static(item) if is_keyed(&item.ty, aliases) => vec![item.ident.to_string()],
+        _ => Vec::new(),
+    };
+    items.iter().flat_map(of).collect()
 }
 
 /// The names that a file gives to such maps.

@@ -33,7 +33,7 @@ impl<'c> Phases<'c> {
             if call.created() {
                 *births.entry(object.clone()).or_default() += 1;
             }
-            if !call.by_operator() {
+            if !call.is_work() {
                 continue;
             }
             let effects = &mut effects[usize::from(number >= self.farewell)];

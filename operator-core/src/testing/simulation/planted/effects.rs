@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kube::{
     Api,
-    api::{DeleteParams, Patch, PatchParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;
 
@@ -33,14 +33,16 @@ fn a_deletion_in_the_middle_that_belongs_to_the_end_is_found() {
     let run: Run = |life, shelf, context| {
         Box::pin(async move {
             let maps: Api<ConfigMap> = Api::namespaced(context.client().clone(), "default");
-            if life.number > 1 && maps.get_opt("a").await?.is_some() {
-                maps.delete("a", &DeleteParams::default()).await?;
-            }
             let mut map = ConfigMap::default();
             map.metadata.name = Some("a".to_owned());
-            map.metadata.namespace = Some("default".to_owned());
             map.data = Some([("text".to_owned(), shelf.spec.text.clone())].into());
-            context.resource_operations().server_side_apply(&map).await?;
+            let is_there = maps.get_opt("a").await?.is_some();
+            if is_there && life.number > 1 {
+                maps.delete("a", &DeleteParams::default()).await?;
+            }
+            if !is_there || life.number > 1 {
+                maps.create(&PostParams::default(), &map).await?;
+            }
             Ok(UpdateControl::no_update())
         })
     };
