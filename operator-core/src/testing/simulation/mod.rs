@@ -50,6 +50,7 @@ mod progress;
 mod record;
 mod report;
 mod schedule;
+mod settle;
 mod shrink;
 mod stable;
 mod state;

@@ -16,7 +16,7 @@ use crate::operator::Footprint;
 pub enum Oracle {
     /// O1: what exists in the end is what exists after a calm run, without uids, versions, times and addresses.
     SameState,
-    /// O2: once that is so, nothing is written in the next ten minutes, in every hundredth schedule in the next eleven hours, and
+    /// O2: once that is so, nothing is written in the next ten minutes, in every twentieth schedule in the next eleven hours, and
     /// runs and reads are as rare as in the calm run.
     Quiet,
     /// O3: nothing is deleted that the calm run doesn't delete in the same part, and nothing is created twice.
@@ -69,8 +69,8 @@ pub(super) const QUIET_FOR: Duration = Duration::from_secs(600);
 /// How much longer that is in some schedules, and in the calm run: more than the maximum interval between two runs.
 pub(super) const LONG_QUIET_FOR: Duration = Duration::from_secs(11 * 60 * 60);
 
-/// One schedule in so many: such a quiet costs as much as ten whole schedules, for its watches are opened again and again.
-pub(super) const LONG_QUIET_ONE_IN: u32 = 100;
+/// One schedule in so many: such a quiet costs as much as some whole schedules, for its watches are opened again and again.
+pub(super) const LONG_QUIET_ONE_IN: u32 = 20;
 
 /// What a run without bad luck came to: what the others are held against.
 #[derive(Clone, Debug, Default)]

@@ -88,6 +88,9 @@ const WATCH_FAULTS: [&str; 8] = [
     "watch: reset after a line",
 ];
 
+/// It takes two objects of one type.
+pub(super) const SWAPPED: &str = "event: swapped with that of another object";
+
 const EVENT_FAULTS: [&str; 10] = [
     "event: twice",
     "event: watch closed",
@@ -96,7 +99,7 @@ const EVENT_FAULTS: [&str; 10] = [
     "event: waits for the next",
     "event: late",
     "event: very late",
-    "event: swapped with that of another object",
+    SWAPPED,
     "event: silence",
     "event: silence, then 410",
 ];

@@ -10,7 +10,7 @@ use std::{
 
 use futures::future::LocalBoxFuture;
 use kube::{Client, Config, ResourceExt, api::DynamicObject};
-use tokio::{task::JoinHandle, time::timeout};
+use tokio::task::JoinHandle;
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
@@ -22,7 +22,6 @@ use super::{
     made_up::MadeUp,
     objects::{Objects, named},
     observer::Exclusive,
-    oracles::same_state,
     overlap::Overlaps,
     plan::CrashPoint,
     record::{Actor, Record, Violation},
@@ -39,26 +38,6 @@ use crate::{
 
 /// Declares the operator; called again after each crash.
 pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
-
-/// How long an operator may take to become quiet, and its cluster to be as without faults, when nothing goes wrong any more: a
-/// silent watch may hide an event for two minutes, and a delay after a failure of the server takes up to five in others'
-/// policies.
-const CALM_WITHIN: Duration = Duration::from_secs(6 * 60);
-
-/// How long it is given until the next look.
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
-
-/// How long bad luck goes on after the users' last action, at the most.
-const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
-
-/// A timer that is due within this is waited for.
-const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
-
-/// How long a look may take; more than the deadline of a request.
-const LOOK: Duration = Duration::from_secs(45);
-
-/// How long users and their scripts may take.
-const SCRIPTS_END_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// After how many milliseconds a crashed operator is started again; the first in the calm order of things.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
@@ -86,14 +65,14 @@ pub(super) struct World {
     pub(super) invariants: RefCell<Vec<Invariant>>,
     pub(super) made_up: RefCell<Vec<MadeUp>>,
     /// The uids of what users have made and not deleted, as they have seen them last.
-    seen: RefCell<BTreeMap<String, String>>,
+    pub(super) seen: RefCell<BTreeMap<String, String>>,
     /// With which call the end began.
     pub(super) farewell: Cell<usize>,
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
-    factory: RefCell<Option<Factory>>,
+    pub(super) factory: RefCell<Option<Factory>>,
     operator: RefCell<Option<Rc<Operator>>>,
-    scripts: RefCell<Vec<JoinHandle<()>>>,
+    pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
     life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
@@ -290,135 +269,6 @@ impl World {
 
     pub(super) fn current(&self) -> Option<Rc<Operator>> {
         self.operator.borrow().clone()
-    }
-
-    /// Waits until the operator has nothing more to do; the error says what it has, when it takes too long.
-    pub(super) async fn quiet(&self, within: Duration) -> Result<(), String> {
-        let begin = self.record.now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            let before = self.record.activity();
-            tokio::time::sleep(pause).await;
-            let busy = match self.record.activity() == before {
-                false => Some("requests are being made".to_owned()),
-                true => self.busy().await,
-            };
-            let Some(busy) = busy else { return Ok(()) };
-            if self.record.now() - begin > within {
-                return Err(busy);
-            }
-            pause = (pause * 3 / 2).min(Duration::from_secs(5));
-        }
-    }
-
-    async fn busy(&self) -> Option<String> {
-        if self.factory.borrow().is_none() {
-            return None;
-        }
-        let Some(operator) = self.current() else { return Some("the operator is being started".to_owned()) };
-        let retries = async {
-            let snapshots = operator.snapshots().await;
-            let retry = snapshots.iter().filter_map(|snapshot| snapshot.due.retry).min();
-            match retry {
-                Some(_) => Some("a retry is to come".to_owned()),
-                None => operator.busy_with(NO_TIMER_WITHIN).await,
-            }
-        };
-        timeout(LOOK, retries).await.unwrap_or_else(|_| Some("the operator doesn't answer".to_owned()))
-    }
-
-    /// Waits for the users, ends the faults and waits until the operator is quiet.
-    pub(super) async fn settle(&self) {
-        let scripts = std::mem::take(&mut *self.scripts.borrow_mut());
-        for script in scripts {
-            match timeout(SCRIPTS_END_WITHIN, script).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
-                Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
-            }
-        }
-        // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
-        drop(self.quiet(UNDER_BAD_LUCK).await);
-        self.faults.off();
-        self.record.tell("from here on nothing goes wrong");
-        let calm_by = self.record.now() + CALM_WITHIN;
-        let at = self.states.borrow().len();
-        let state = loop {
-            let within = calm_by.saturating_sub(self.record.now());
-            if let Err(busy) = self.quiet(within).await {
-                self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
-            }
-            let objects = self.objects().await;
-            let state = self.state_of(&objects);
-            if self.record.now() >= calm_by || !self.differs(at, &state) {
-                self.judge(at, &objects);
-                break state;
-            }
-            // A watch that has fallen silent isn't noticed at once.
-            tokio::time::sleep(LOOK_AGAIN).await;
-        };
-        self.states.borrow_mut().push(state);
-    }
-
-    /// What holds whenever a schedule has settled.
-    fn judge(&self, at: usize, objects: &Objects) {
-        for name in objects.behind() {
-            self.record.complaints.complain(format_args!("the status of {name} is about another generation"));
-        }
-        for invariant in &*self.invariants.borrow() {
-            if let Err(wrong) = invariant(objects) {
-                let message = format!("when it settles for the {}. time: {wrong}", at + 1);
-                self.violated(Oracle::Test, message);
-            }
-        }
-    }
-
-    fn differs(&self, at: usize, state: &State) -> bool {
-        let calm = self.calm.as_ref().and_then(|calm| calm.states.get(at));
-        calm.is_some_and(|calm| !state.differences(calm).is_empty())
-    }
-
-    async fn objects(&self) -> Objects {
-        let written = self.record.with_calls(Objects::written);
-        match Objects::read(&self.client, written).await {
-            Ok(objects) => objects,
-            Err(error) => {
-                self.violated(Oracle::Test, format!("the state can't be read: {error}"));
-                Objects::default()
-            }
-        }
-    }
-
-    /// An object that a user has made is the one that this user has seen; any other one is as it was when it settled last.
-    fn state_of(&self, objects: &Objects) -> State {
-        let states = self.states.borrow();
-        let mut known = states.last().map(|state| state.uids().clone()).unwrap_or_default();
-        for (of, namespace, name) in &*self.made.borrow() {
-            let namespace = if of.is_namespaced() { namespace } else { "" };
-            known.remove(&named(of.plural(), namespace, name));
-        }
-        known.extend(self.seen.borrow().clone());
-        State::of(objects, &self.made_up.borrow(), &known)
-    }
-
-    /// O1, at the last place at which the schedule has settled.
-    pub(super) fn compare_last_state(&self) {
-        let states = self.states.borrow();
-        let Some(at) = states.len().checked_sub(1) else {
-            return self.violated(Oracle::Test, "it was never settled");
-        };
-        let Some(calm) = &self.calm else { return };
-        match calm.states.get(at) {
-            Some(calm) => {
-                let violation =
-                    same_state(&format!("when it settles for the {}. time", at + 1), &states[at], calm);
-                violation
-                    .into_iter()
-                    .for_each(|violation| self.violated(violation.oracle, violation.message));
-            }
-            None => self.violated(Oracle::Test, "the calm run was settled less often"),
-        }
     }
 
     /// O8.
