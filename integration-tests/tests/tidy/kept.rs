@@ -78,7 +78,8 @@ const KEYS: [&str; 3] = ["ObjectKey", "ResourceId", "Uid"];
 /// Whether a type holds a map or a set of objects, be it by a name of its own.
 fn is_keyed(of: &syn::Type, aliases: &BTreeSet<String>) -> bool {
     let text = format!("{of:?}");
-    let names = |name: &str| text.contains(&format!("Ident({name})"));
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let names = |name: &str| words.contains(name);
     COLLECTIONS.iter().any(|name| names(name)) && KEYS.iter().any(|name| names(name))
         || aliases.iter().any(|alias| names(alias))
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    LeaderElection,
+    operator::LeaderElection,
     reconciler::{Cleaner, DeleteControl},
     testing::faults::{Fault, Rule, StatusAnswer},
 };
