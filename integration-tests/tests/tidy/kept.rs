@@ -21,6 +21,7 @@ enum How {
 use How::{Counted, Passing};
 
 const KEPT: &[(&str, &str, How)] = &[
+    ("event_source/references.rs", "References.lookup", Passing("a function")),
     (
         "cache/engine/mod.rs",
         "State.undecodable",
@@ -38,7 +39,7 @@ const KEPT: &[(&str, &str, How)] = &[
     ("cache/store/bounded.rs", "BoundedStore.objects", Passing("the store itself: objects that exist")),
     ("cache/store/full.rs", "FullStore.0", Passing("the store itself: objects that exist")),
     ("cli/dev/nodes.rs", "Nodes.0", Passing("what `dev` has said of a primary, which goes with it")),
-    ("cli/dev/objects.rs", "Objects.unready", Passing("what `dev` waits for, which goes with the object")),
+    ("cli/dev/objects.rs", "Narrator.unready", Passing("what `dev` waits for, which goes with the object")),
     ("controller/planted.rs", "UnderWay.0", Passing("bugs that a test plants")),
     ("dependent/external/going.rs", "Going.0", Counted("self.going.leftovers(exists)")),
     ("dependent/external/memory.rs", "Memory.unanswered", Counted("self.memory.leftovers(exists)")),
@@ -69,6 +70,7 @@ const KEPT: &[(&str, &str, How)] = &[
         "Timers.by_deadline",
         Passing("goes with its record, as the properties of the machine say"),
     ),
+    ("processor/shell/gauges.rs", "Bench.running", Passing("a test's own")),
     ("reconciler/workflow/latest.rs", "LatestResults.0", Counted(r#"name("results")"#)),
 ];
 
