@@ -101,7 +101,7 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     let run = match run {
         Ok(run) => {
             let asked = world.as_ref().is_none_or(|world| !world.without.borrow().contains(&Oracle::Alive));
-            violations.extend(panics.into_iter().filter(|_| asked).map(panicked));
+            violations.extend(panics.iter().filter(|_| asked).map(|message| panicked(message)));
             run
         }
         Err(_) => {
@@ -214,7 +214,7 @@ impl Sim {
 }
 
 /// O8: whoever has caught it.
-fn panicked(message: String) -> Violation {
+fn panicked(message: &str) -> Violation {
     Violation { oracle: Oracle::Alive, message: format!("something panics: {message}") }
 }
 
