@@ -120,7 +120,7 @@ async fn carry(
     Ok(())
 }
 
-#[operator_test(real = "certificates are replaced")]
+#[operator_test(real = "a control plane")]
 async fn f28_certificate_authorities_that_are_replaced_are_read_again_from_their_file() -> Result<()> {
     let scene = Scene::new("f28-ca").await?;
     let (old, new) = (Authority::new()?, Authority::new()?);

@@ -24,7 +24,7 @@ use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     let scene = Scene::new("f01").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -69,7 +69,7 @@ impl ChangeHandler<ConfigMap> for Added {
     }
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let scene = Scene::new("f02").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -107,7 +107,7 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     Ok(())
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one_write() -> Result<()> {
     let scene = Scene::new("f15").await?;
     let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()?).await?);
@@ -150,7 +150,7 @@ fn creations(calls: &Calls) -> usize {
     calls.events().iter().filter(|call| call.resource == "configmaps" && call.code == 201).count()
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     let scene = Scene::new("f15-cut").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -173,7 +173,7 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     Ok(())
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn a_server_that_refuses_connections_is_waited_for() -> Result<()> {
     let scene = Scene::new("refused").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;

@@ -48,7 +48,7 @@ async fn f30_primaries_of_a_namespace_that_ends_are_cleaned_up_and_nothing_is_ma
     Ok(())
 }
 
-#[operator_test(real = "the operator has a service account's token")]
+#[operator_test(real = "the subresource token of serviceaccounts")]
 async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_told_to() -> Result<()> {
     let scene = Scene::new("f31-own").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);

@@ -78,7 +78,7 @@ pub(super) async fn token(accounts: &Api<ServiceAccount>, bound_to: Option<&Secr
     answer.status.and_then(|status| status.token).context("a token")
 }
 
-#[operator_test(real = "a token ends")]
+#[operator_test(real = "the subresource token of serviceaccounts")]
 async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
     let scene = Scene::new("f28").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);

@@ -10,9 +10,9 @@ use operator_core::{
 
 use super::{keeper, keeping, kept, says};
 
-#[operator_test(real = "the processes of a control plane end")]
+#[operator_test(real = "a control plane")]
 async fn f37_crashes_of_the_api_server_and_of_etcd_are_survived_without_a_restart() -> Result<()> {
-    let cluster = TestCluster::new(Profile::ApiServer.builder().start().await?);
+    let cluster = TestCluster::own(Profile::ApiServer.builder()).await?;
     let scene = Scene::<TestResource>::on(cluster, "f37").await?;
     scene.install_crd().await?;
     let script = keeping();
@@ -38,13 +38,13 @@ async fn f37_crashes_of_the_api_server_and_of_etcd_are_survived_without_a_restar
     Ok(())
 }
 
-#[operator_test(real = "the processes of a control plane end")]
+#[operator_test(real = "a control plane")]
 async fn f37_what_happened_before_a_compaction_is_found_by_a_list() -> Result<()> {
     // Without its cache of watches the server asks etcd, which has forgotten what is compacted.
     let plane = Profile::ApiServer.builder();
     let plane = plane.flag(Part::ApiServer, "--watch-cache=false");
     let plane = plane.flag(Part::ApiServer, "--etcd-compaction-interval=1s");
-    let scene = Scene::<TestResource>::on(TestCluster::new(plane.start().await?), "f37").await?;
+    let scene = Scene::<TestResource>::on(TestCluster::own(plane).await?, "f37").await?;
     scene.install_crd().await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let script = keeping();
