@@ -10,6 +10,7 @@ mod public;
 mod purity;
 mod review;
 mod rows;
+mod seeds;
 mod servers;
 mod sources;
 mod test_cluster;

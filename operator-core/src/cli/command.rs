@@ -160,6 +160,8 @@ mod tests {
 
     #[cfg(feature = "testing")]
     proptest::proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn any_duration_is_understood_or_refused(text in "-?[0-9]{0,12}(ms|s|m|h|d)?[0-9]{0,12}(ms|s)?|.{0,8}") {
             if let Ok(duration) = duration(&text) {

@@ -83,6 +83,8 @@ fn any_secret() -> impl Strategy<Value = Value> {
 const KINDS: [&str; 6] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", CANARY];
 
 proptest! {
+    #![proptest_config(crate::properties::daily())]
+
     #[test]
     fn any_bytes_are_a_line_or_none(text in any_bytes()) {
         let kind = ResourceType::of::<ConfigMap>();

@@ -177,6 +177,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn there_are_words_about_anything(object in any_json()) {
             let text = object.to_string();

@@ -205,6 +205,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         /// Whatever happens in which order, it is needed exactly while a last answer of a present primary is "active".
         #[test]
         fn the_last_answers_decide(steps in proptest::collection::vec((0..3_u8, 0..3_usize, 0..3_u8), 0..60)) {

@@ -244,7 +244,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, ..crate::properties::daily() })]
 
     #[test]
     fn whatever_happens_each_change_is_followed_by_a_run_and_nothing_is_left_of_what_is_gone(
