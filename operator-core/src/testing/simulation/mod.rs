@@ -35,6 +35,7 @@ mod life;
 mod observer;
 mod oracles;
 mod plan;
+mod quiet;
 mod record;
 mod report;
 mod schedule;
@@ -42,6 +43,7 @@ mod shrink;
 mod stable;
 mod state;
 mod storm;
+mod sweep;
 mod teardown;
 #[cfg(test)]
 mod tests;

@@ -53,6 +53,11 @@ impl Exclusive {
         self.state.lock().labels.clone()
     }
 
+    /// The primaries whose runs are under way.
+    pub(super) fn under_way(&self) -> Vec<ObjectKey> {
+        self.state.lock().running.keys().map(|(_, key)| key.clone()).collect()
+    }
+
     fn label(&self, labels: Labels<'_>) {
         let mut state = self.state.lock();
         for (_, value) in labels {

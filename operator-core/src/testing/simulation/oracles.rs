@@ -1,11 +1,12 @@
 //! What has to hold after every schedule, whatever went wrong in it.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use super::{
     checkpoint::Checkpoint,
     record::{Call, Violation},
     state::State,
+    sweep::Point,
 };
 use crate::operator::Footprint;
 
@@ -69,6 +70,10 @@ pub(super) struct CalmRun {
     pub(super) writes: u64,
     /// Whether a crash at each of them is wanted.
     pub(super) sweep: bool,
+    /// Whether pairs of faults are wanted.
+    pub(super) pairs: bool,
+    /// The requests that sweeps are made of.
+    pub(super) points: Arc<Vec<Point>>,
     /// From where the others start; of those themselves there is none.
     pub(super) checkpoint: Option<Checkpoint>,
 }

@@ -17,6 +17,7 @@ use super::{
     check::Test,
     oracles,
     record::{Call, Record},
+    sweep::Moment,
     world::{Setting, World},
 };
 
@@ -46,8 +47,13 @@ impl Outcome {
 /// A schedule that takes longer than this, in virtual time, hangs.
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run.
-pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>) -> Outcome {
+/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which somebody may act.
+pub(super) fn run(
+    test: Test<'_>,
+    choices: &Choices,
+    calm: Option<&Arc<CalmRun>>,
+    calmly: Option<Moment>,
+) -> Outcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let canaries = Canaries::default();
@@ -56,8 +62,12 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting =
-            Setting { choices: choices.clone(), calm: calm.map(Arc::clone), canaries: canaries.clone() };
+        let setting = Setting {
+            choices: choices.clone(),
+            calm: calm.map(Arc::clone),
+            calmly,
+            canaries: canaries.clone(),
+        };
         let world = World::new(setting).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
         let sim = Sim { world, canaries: canaries.clone() };
@@ -120,11 +130,20 @@ impl Sim {
         tokio::time::sleep(oracles::QUIET_FOR).await;
         self.tell(world.record.with_calls(|calls| oracles::quiet(&calls[before..])));
         let plan = world.storm.plan();
-        let sweep = plan.every_write;
+        let (sweep, pairs) = (plan.every_write, plan.pairs);
         // The end of everything meets the same bad luck as its beginning.
         world.follow(plan.without_rules());
+        world.storm.sweep.farewell();
+        let somebody = &world.storm.sweep.somebody;
+        somebody.has_made_again();
         world.delete_all().await;
         world.settle().await;
+        if somebody.has_made_again() {
+            // What somebody makes again while it goes has to go as well.
+            world.delete_all().await;
+            world.states.borrow_mut().pop();
+            world.settle().await;
+        }
         world.compare_last_state();
         let footprint = world.footprint().await;
         let calm = world.calm.as_deref();
@@ -140,7 +159,8 @@ impl Sim {
         world.end().await;
         let states = world.states.take();
         let checkpoint = world.checkpoint.take();
-        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep, checkpoint }
+        let (writes, points) = (world.storm.writes(), Arc::new(world.storm.sweep.points()));
+        CalmRun { states, calls, footprint, writes, sweep, pairs, points, checkpoint }
     }
 
     fn tell(&self, violations: impl IntoIterator<Item = Violation>) {

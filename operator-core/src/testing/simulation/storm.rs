@@ -11,7 +11,7 @@ use std::{
 use http::request::Parts;
 use parking_lot::RwLock;
 
-use super::{Choices, FaultPlan, plan::CrashPoint, record::Record};
+use super::{Choices, FaultPlan, plan::CrashPoint, record::Record, sweep::Sweep};
 use crate::testing::faults::{Cut, Director, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
 
 /// Decides by a tape what happens to each request and event.
@@ -20,6 +20,7 @@ pub(super) struct Storm {
     record: Arc<Record>,
     plan: RwLock<FaultPlan>,
     crash_point: Option<CrashPoint>,
+    pub(super) sweep: Sweep,
     writes: AtomicU64,
     faults: AtomicU32,
     crashes: AtomicU32,
@@ -146,6 +147,26 @@ fn event_fault(kind: usize) -> LineFault {
     }
 }
 
+/// The kinds of faults that a request with this verb can meet.
+pub(super) fn kinds_of(verb: Verb) -> &'static [&'static str] {
+    match verb {
+        Verb::Watch => &WATCH_FAULTS,
+        Verb::Get | Verb::List => &READ_FAULTS,
+        _ => &WRITE_FAULTS,
+    }
+}
+
+/// One of them, and its name.
+pub(super) fn fault_of(verb: Verb, kind: usize) -> Option<(&'static str, Fault)> {
+    let name = *kinds_of(verb).get(kind)?;
+    let fault = match verb {
+        Verb::Watch => watch_fault(kind),
+        Verb::Get | Verb::List => read_fault(kind),
+        _ => write_fault(kind),
+    };
+    Some((name, fault))
+}
+
 /// All kinds of faults that a storm knows, and the crashes.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     let crashes = ["crash: before a write", "crash: after a write"];
@@ -153,12 +174,18 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 impl Storm {
-    pub(super) fn new(choices: Choices, record: Arc<Record>, crash_point: Option<CrashPoint>) -> Self {
+    pub(super) fn new(
+        choices: Choices,
+        record: Arc<Record>,
+        crash_point: Option<CrashPoint>,
+        sweep: Sweep,
+    ) -> Self {
         Self {
             choices,
             record,
             plan: RwLock::new(FaultPlan::none()),
             crash_point,
+            sweep,
             writes: AtomicU64::new(0),
             faults: AtomicU32::new(0),
             crashes: AtomicU32::new(0),
@@ -225,16 +252,15 @@ impl Director for Storm {
             faults.push(crash);
             return faults;
         }
-        let (names, fault): (&[&'static str], fn(usize) -> Fault) = match target.verb {
-            Verb::Watch => (&WATCH_FAULTS, watch_fault),
-            Verb::Get | Verb::List => (&READ_FAULTS, read_fault),
-            _ => (&WRITE_FAULTS, write_fault),
-        };
+        if let Some(fault) = self.sweep.request(target, &plan) {
+            faults.push(fault);
+            return faults;
+        }
         let lane = format!("request {} {}", target.verb.as_str(), target.resource);
-        if let Some(kind) = self.rare(&lane, plan.request_one_in, names.len(), &self.faults, plan.most_faults)
-        {
-            let fault = fault(kind);
-            self.record.fault(names[kind], format_args!("{target}: {fault}"));
+        let kinds = kinds_of(target.verb).len();
+        let drawn = self.rare(&lane, plan.request_one_in, kinds, &self.faults, plan.most_faults);
+        if let Some((name, fault)) = drawn.and_then(|kind| fault_of(target.verb, kind)) {
+            self.record.fault(name, format_args!("{target}: {fault}"));
             faults.push(fault);
         }
         faults

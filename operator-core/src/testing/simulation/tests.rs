@@ -24,13 +24,13 @@ use crate::{
 /// Has a text, which shall stand in a config map.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[kube(group = "test.operator-core.io", version = "v1", kind = "Shelf", namespaced, status = "ShelfStatus")]
-struct ShelfSpec {
-    text: String,
+pub(super) struct ShelfSpec {
+    pub(super) text: String,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
-struct ShelfStatus {
-    text: Option<String>,
+pub(super) struct ShelfStatus {
+    pub(super) text: Option<String>,
 }
 
 /// What the operator does wrong.
@@ -52,11 +52,11 @@ struct Shelves {
     bug: Bug,
 }
 
-fn shelf(name: &str, text: &str) -> Shelf {
+pub(super) fn shelf(name: &str, text: &str) -> Shelf {
     Shelf::new(name, ShelfSpec { text: text.to_owned() })
 }
 
-fn child(shelf: &Shelf, owner: &OwnerReference) -> ConfigMap {
+pub(super) fn child(shelf: &Shelf, owner: &OwnerReference) -> ConfigMap {
     ConfigMap {
         metadata: ObjectMeta {
             name: Some(shelf.name_any()),
@@ -352,8 +352,8 @@ request get shelfs\t4x5"
         ));
         let choices = Choices::replayed(tape.expect("a tape"));
         let test = |sim: Sim| story(sim, Bug::None).boxed_local();
-        let calm = Arc::new(schedule::run(&test, &Choices::replayed(Tape::calm()), None).run);
-        let outcome = schedule::run(&test, &choices, Some(&calm));
+        let calm = Arc::new(schedule::run(&test, &Choices::replayed(Tape::calm()), None, None).run);
+        let outcome = schedule::run(&test, &choices, Some(&calm), None);
         assert_eq!(outcome.faults.get("read: answered 504"), Some(&4));
         let trace = outcome.trace();
         let read = trace.iter().position(|call| call.contains("operator 1: get shelfs/default/a -> 200"));

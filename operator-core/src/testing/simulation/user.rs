@@ -8,7 +8,7 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::world::World;
+use super::{sweep::GaveUp, world::World};
 use crate::resource::{KubeObject, ResourceType};
 
 /// Somebody who changes objects while the operator works. Nothing goes wrong with their requests.
@@ -97,7 +97,18 @@ impl User {
         self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
         let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
         let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
-        typed(answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())))
+        match answer {
+            // In a sweep in which somebody acts: nobody edits what they know to be gone.
+            Err(kube::Error::Api(status))
+                if status.code == 404 && self.world.storm.sweep.somebody.has_acted() =>
+            {
+                self.world.record.tell("user: gives up, as it is gone");
+                std::panic::resume_unwind(Box::new(GaveUp))
+            }
+            answer => typed(
+                answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())),
+            ),
+        }
     }
 
     /// Deletes an object. One that is gone already is fine.

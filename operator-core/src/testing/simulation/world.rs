@@ -24,6 +24,7 @@ use super::{
     record::{Actor, Record, Violation},
     state::State,
     storm::Storm,
+    sweep::{GaveUp, Moment, Somebody, Sweep},
 };
 use crate::{
     client::{Clients, TransportHook},
@@ -47,12 +48,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(10);
 /// How long bad luck goes on after the users' last action, at the most.
 const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
 
-/// A timer that is due within this is waited for.
-const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
-
-/// How long a look may take; more than the deadline of a request.
-const LOOK: Duration = Duration::from_secs(45);
-
 /// How long users and their scripts may take.
 const SCRIPTS_END_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
 
@@ -64,6 +59,8 @@ pub(super) struct Setting {
     pub(super) choices: Choices,
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
+    /// Somebody acts in a run that is calm otherwise.
+    pub(super) calmly: Option<Moment>,
     pub(super) canaries: Canaries,
 }
 
@@ -78,7 +75,7 @@ pub(super) struct World {
     pub(super) canaries: RefCell<Vec<String>>,
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
-    factory: RefCell<Option<Factory>>,
+    pub(super) factory: RefCell<Option<Factory>>,
     operator: RefCell<Option<Rc<Operator>>>,
     scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
@@ -109,8 +106,6 @@ impl World {
             0 => None,
             point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
         };
-        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point));
-        let faults = Faults::directed(Arc::clone(&storm) as _);
         let users = {
             let record = Arc::clone(&record);
             TransportHook::around(move |request, inner| {
@@ -121,9 +116,20 @@ impl World {
         let clients =
             Clients::new(&config(&server), &[server.clone().into(), users], None, &Environment::real());
         let client = clients.expect("a configuration without credentials can be used").direct;
+        let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
+        let sweep = Sweep::new(
+            (&setting.choices, setting.calm.as_deref()),
+            setting.calmly,
+            &record,
+            &server,
+            &exclusive,
+            Somebody::new(&server, &record),
+        );
+        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point, sweep));
+        let faults = Faults::directed(Arc::clone(&storm) as _);
         let world = Rc::new(Self {
             choices: setting.choices,
-            exclusive: Arc::new(Exclusive::new(Arc::clone(&record))),
+            exclusive,
             record,
             calm: setting.calm,
             server,
@@ -160,10 +166,10 @@ impl World {
     /// From now on bad luck goes by this plan; in the calm run there is none.
     pub(super) fn follow(&self, plan: FaultPlan) {
         if self.is_calm() {
-            // Rules are for the schedules only, and the calm run has to know whether a sweep is wanted.
-            let every_write = plan.every_write;
-            let plan = FaultPlan::none();
-            return self.storm.follow(if every_write { plan.crash_at_every_write() } else { plan });
+            // Rules are for the schedules only, and the calm run has to know which sweeps are wanted. Its end is part of
+            // them, too.
+            self.faults.on();
+            return self.storm.follow(plan.calmly());
         }
         plan.rules.iter().for_each(|rule| self.faults.add(rule));
         self.faults.on();
@@ -249,48 +255,18 @@ impl World {
         self.operator.borrow().clone()
     }
 
-    /// Waits until the operator has nothing more to do; the error says what it has, when it takes too long.
-    pub(super) async fn quiet(&self, within: Duration) -> Result<(), String> {
-        let begin = self.record.now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            let before = self.record.activity();
-            tokio::time::sleep(pause).await;
-            let busy = match self.record.activity() == before {
-                false => Some("requests are being made".to_owned()),
-                true => self.busy().await,
-            };
-            let Some(busy) = busy else { return Ok(()) };
-            if self.record.now() - begin > within {
-                return Err(busy);
-            }
-            pause = (pause * 3 / 2).min(Duration::from_secs(5));
-        }
-    }
-
-    async fn busy(&self) -> Option<String> {
-        if self.factory.borrow().is_none() {
-            return None;
-        }
-        let Some(operator) = self.current() else { return Some("the operator is being started".to_owned()) };
-        let retries = async {
-            let snapshots = operator.snapshots().await;
-            let retry = snapshots.iter().filter_map(|snapshot| snapshot.due.retry).min();
-            match retry {
-                Some(_) => Some("a retry is to come".to_owned()),
-                None => operator.busy_with(NO_TIMER_WITHIN).await,
-            }
-        };
-        timeout(LOOK, retries).await.unwrap_or_else(|_| Some("the operator doesn't answer".to_owned()))
-    }
-
     /// Waits for the users, ends the faults and waits until the operator is quiet.
     pub(super) async fn settle(&self) {
         let scripts = std::mem::take(&mut *self.scripts.borrow_mut());
         for script in scripts {
             match timeout(SCRIPTS_END_WITHIN, script).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Ok(Err(error)) if error.is_panic() => {
+                    let panic = error.into_panic();
+                    if !panic.is::<GaveUp>() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
                 Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
                 Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
             }
@@ -324,7 +300,10 @@ impl World {
     async fn state(&self) -> State {
         let written = self.record.with_calls(State::written);
         match State::read(&self.client, written).await {
-            Ok(state) => state,
+            Ok(mut state) => {
+                self.storm.sweep.forgets_managers(&mut state);
+                state
+            }
             Err(error) => {
                 self.violated(Oracle::Test, format!("the state can't be read: {error}"));
                 State::default()
