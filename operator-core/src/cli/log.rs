@@ -7,7 +7,7 @@
 //!
 //! # Guarantees
 //! - A reader of stderr that hangs, a pipe or a terminal that is stopped, holds up no run: lines that find no place in the
-//!   queue are dropped, and their number is logged when the reader goes on.
+//!   queue are dropped, and their number is logged when the reader goes on. So are those for which a disk has no room.
 //! - What is in the queue when [`Log`] is dropped is written, unless that takes longer than a second.
 
 use std::{
@@ -80,10 +80,16 @@ impl Lines {
                 queue.writing = true;
                 (queue.waiting.pop_front().unwrap_or_default(), std::mem::take(&mut queue.dropped))
             };
-            // Where nobody reads any more there is nobody to be told about it.
-            let _ = sink.write_all(&line);
-            if dropped > 0 {
-                let _ = writeln!(sink, "{dropped} lines of the log were dropped, as nobody read them");
+            let told = sink.write_all(&line).and_then(|()| match dropped {
+                0 => Ok(()),
+                _ => writeln!(
+                    sink,
+                    "{dropped} lines of the log were dropped, as they found no reader or no room"
+                ),
+            });
+            // The disk may be full. Where nobody reads any more there is nobody to be told about it.
+            if told.is_err() {
+                queue.lock().dropped += dropped + 1;
             }
         }
     }
@@ -156,6 +162,52 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// A disk that is full until it may take something.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<Mutex<Taken>>);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut state = self.0.lock();
+            if !state.may {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            state.bytes.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_costs_lines_which_are_counted() {
+        let disk = Disk::default();
+        let (mut lines, log) = Log::to(disk.clone()).unwrap();
+        let all_tried = || {
+            let (queue, changed) = &*lines.0;
+            let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
+            !changed.wait_while_for(&mut queue.lock(), is_left, PATIENCE * 60).timed_out()
+        };
+        let mut said = lines.clone();
+        for number in 0..100 {
+            say(&mut said, &format!("line {number}"));
+        }
+        assert!(all_tried(), "the log goes on");
+        disk.0.lock().may = true;
+        say(&mut said, "there is room again");
+        assert!(all_tried(), "the log goes on");
+        let text = String::from_utf8(disk.0.lock().bytes.clone()).unwrap();
+        assert_eq!(
+            text,
+            "there is room again\n100 lines of the log were dropped, as they found no reader or no room\n"
+        );
+        say(&mut lines, "the last words");
+        drop(log);
+        assert!(String::from_utf8(disk.0.lock().bytes.clone()).unwrap().ends_with("the last words\n"));
     }
 
     fn say(lines: &mut Lines, text: &str) {

@@ -17,6 +17,7 @@ use crate::{
     event_source::{
         InformerEventSource, References, RustType, SourceDeclaration, WatchScope, filter_methods,
     },
+    processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
     workflow::Workflow,
@@ -164,7 +165,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How failures are retried; by default five times with growing delays.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         match retry.into_retry() {
-            Ok(retry) => self.settings.machine.retry = retry,
+            Ok(retry) => self.settings.machine.retry = Arc::new(FencedRetry(retry)),
             Err(error) => self.mistakes.extend(Mistakes::from(error)),
         }
         self
@@ -173,7 +174,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How often one primary may run; by default as often as it has to.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
-            Ok(limiter) => self.settings.machine.rate_limiter = Some(limiter),
+            Ok(limiter) => self.settings.machine.rate_limiter = Some(Arc::new(FencedRateLimiter(limiter))),
             Err(error) => self.mistakes.extend(Mistakes::from(error)),
         }
         self

@@ -5,14 +5,23 @@
 
 mod admission;
 mod answers;
+mod clocks;
 mod crashes;
+mod fights;
 mod leases;
 mod life;
 mod lists;
+mod looks;
+mod memory;
 mod mutants;
 mod others;
+mod panics;
+mod roles;
+mod spread;
+mod stale;
 mod storms;
 mod terms;
+mod thefts;
 mod user_code;
 mod watches;
 

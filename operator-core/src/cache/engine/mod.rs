@@ -265,6 +265,11 @@ impl<K: KubeObject> Engine<K> {
     ) {
         let new = Arc::new(object);
         let mut old = self.store.shown(key);
+        let seen = match &old {
+            Some(stored) => ResourceVersion::of(&**stored),
+            None => state.overlay.last_sync(scope),
+        };
+        let outdated = listed && ResourceVersion::of(&*new).is_some_and(|version| Some(version) < seen);
         if let Some(stored) = &old {
             if stored.meta().resource_version == new.meta().resource_version && !is_news {
                 return;
@@ -291,6 +296,9 @@ impl<K: KubeObject> Engine<K> {
         }
         // Before the change causes a run: what others keep about the object is in order then.
         self.handlers.seen(&self.name, key);
+        if outdated {
+            self.handlers.on_outdated(&self.name, key);
+        }
         let initial = listed && !state.collections[scope.0].synced;
         // What it was when nobody could understand it is nothing to compare it with.
         let old = old.filter(|_| !is_news);

@@ -225,3 +225,12 @@ fn the_items_of_a_page_are_parts_of_its_text() {
     assert_eq!(found, items.map(|item| item.to_string()));
     assert!(found.iter().all(|item| text.contains(&item.as_ptr())), "the text is held twice");
 }
+
+#[test]
+fn the_error_of_an_answer_repeats_none_of_its_values_whatever_its_kind() {
+    let answer =
+        json!({ "metadata": { "name": "a" }, "data": { "password": { "hunter2": 1 }, "more": "hunter2" } });
+    let error =
+        super::decode::typed::<ConfigMap>(&answer.to_string(), &[] as &[&str]).expect_err("a map is no text");
+    assert_eq!(error.to_string(), "data.password: invalid type, expected a string");
+}

@@ -19,7 +19,11 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::unconfirmed::Unconfirmed;
-use crate::{cache::ChangeKind, event_source::Filters, resource::ObjectKey};
+use crate::{
+    cache::ChangeKind,
+    event_source::{Filters, filter::fenced},
+    resource::ObjectKey,
+};
 
 /// All resources of one primary, by their id.
 pub(super) type Set<R, I> = BTreeMap<I, Arc<R>>;
@@ -56,6 +60,11 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
     pub(super) fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>> {
         let entry = self.entries.get(primary);
         entry.map(|entry| entry.resources.values().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Of how many primaries something is known.
+    pub(super) fn primaries(&self) -> usize {
+        self.entries.len()
     }
 
     /// Whether a full set of the primary has been shown, so that nothing known means that there is nothing.
@@ -113,7 +122,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
     /// An own write changed a resource. It counts only if what is known is the state that it built upon.
     pub(super) fn updated(&mut self, primary: &ObjectKey, id: I, previous: &R, new: Arc<R>) {
         let Some(entry) = self.entries.get_mut(primary) else { return };
-        if let Some(known) = entry.resources.get_mut(&id).filter(|known| ***known == *previous) {
+        if let Some(known) = entry.resources.get_mut(&id).filter(|known| same(&***known, previous)) {
             let replaced = mem::replace(known, new);
             entry.unconfirmed.wrote(id, Some(replaced), entry.resources.len());
         }
@@ -150,10 +159,15 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
 }
 
 /// Whether something was added, changed or removed that the filters accept.
+/// Whether two states are equal. What can't be compared, as its `PartialEq` panics, isn't.
+pub(super) fn same<R: PartialEq>(one: &R, other: &R) -> bool {
+    fenced(|| one == other, false)
+}
+
 fn is_due<R: PartialEq, I: Ord>(filters: &Filters<R>, old: &Set<R, I>, new: &Set<R, I>) -> bool {
     let changed = new.iter().any(|(id, new)| match old.get(id) {
         None => filters.accepts(&ChangeKind::Added { new: Arc::clone(new), initial: false }),
-        Some(old) if old == new => false,
+        Some(old) if same(&**old, &**new) => false,
         Some(old) => filters.accepts(&ChangeKind::Updated { old: Arc::clone(old), new: Arc::clone(new) }),
     });
     let removed = old.iter().filter(|(id, _)| !new.contains_key(*id));

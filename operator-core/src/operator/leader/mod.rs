@@ -26,7 +26,10 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use kube::Config;
 use parking_lot::Mutex;
@@ -160,9 +163,13 @@ impl Candidate {
             is_failing: false,
         };
         let task = environment.spawn(elector.run(stopped));
-        Leader { client, term, status, stop: Mutex::new(Some(stop)), task }
+        let patience = election.timing.retry_period + CALLBACK;
+        Leader { client, term, status, stop: Mutex::new(Some(stop)), patience, task }
     }
 }
+
+/// How long a callback that ought to return quickly holds up a stop.
+const CALLBACK: Duration = Duration::from_secs(5);
 
 /// An operator's part in an election, under way. Dropping it ends it at once; the lease runs out.
 pub(super) struct Leader {
@@ -170,6 +177,8 @@ pub(super) struct Leader {
     term: Term,
     status: Arc<Status>,
     stop: Mutex<Option<oneshot::Sender<Stop>>>,
+    /// How long a stop waits for the task.
+    patience: Duration,
     task: JoinHandle<()>,
 }
 
@@ -196,15 +205,17 @@ impl Leader {
     }
 
     /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes a retry period
-    /// at most.
+    /// at most; a callback that doesn't return is not waited for any longer.
     pub(super) async fn stop(&self, release: bool) {
         self.term.end();
         let stop = self.stop.lock().take();
         if let Some(stop) = stop {
             let (done, is_done) = oneshot::channel();
             // The errors are that the task has ended, or ends now.
-            if stop.send(Stop { release, done }).is_ok() {
-                let _ = is_done.await;
+            if stop.send(Stop { release, done }).is_ok()
+                && tokio::time::timeout(self.patience, is_done).await.is_err()
+            {
+                tracing::warn!("a callback of the leader election doesn't return, so the lease runs out");
             }
         }
         self.close();

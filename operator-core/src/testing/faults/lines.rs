@@ -7,7 +7,6 @@ use futures::{StreamExt, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::{
@@ -53,7 +52,6 @@ pub(super) fn cut(body: ResponseBody, after: Cut, end: End) -> ResponseBody {
 
 /// The events of a watch, each with what happens to it.
 pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) -> ResponseBody {
-    let off = faults.token();
     let lines = Lines {
         body: BodyStream::new(body),
         buffer: BytesMut::new(),
@@ -64,7 +62,6 @@ pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) 
         swaps: None,
         faults,
         watch,
-        off,
         over: false,
     };
     framed(stream::unfold(lines, async |mut lines| Some((lines.next().await?, lines))))
@@ -89,7 +86,6 @@ struct Lines {
     swaps: Option<RequestTarget>,
     faults: Faults,
     watch: RequestTarget,
-    off: CancellationToken,
     over: bool,
 }
 
@@ -128,9 +124,11 @@ impl Lines {
                 continue;
             }
             let waiting = !self.held.is_empty() || self.postponed.is_some();
+            // Asked for each time, as they may have been switched on since the watch was opened.
+            let off = self.faults.token();
             let frame = tokio::select! {
                 biased;
-                () = self.off.cancelled(), if waiting => {
+                () = off.cancelled(), if waiting => {
                     self.release();
                     continue;
                 }

@@ -27,6 +27,7 @@
 mod fault;
 mod lines;
 mod memory;
+mod replica;
 mod rule;
 mod target;
 #[cfg(test)]
@@ -50,6 +51,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::{Answer, Inner, TransportHook};
 
 pub use fault::{Cut, End, Fault, LineFault, Meanwhile, StatusAnswer};
+pub use replica::LaggingReplica;
 pub use rule::{Match, Rule};
 pub use target::{RequestTarget, Verb};
 
