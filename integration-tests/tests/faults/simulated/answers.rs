@@ -155,7 +155,7 @@ async fn f14_errors_of_the_server_are_retried_and_writes_take_effect_once() -> R
     let mixed = (0..30).map(|number: u64| {
         let answer = errors()[usize::try_from(number % 4).unwrap_or_default()].clone();
         let one = Rule::when("three of ten", three_in_ten()).nth(number + 1);
-        if number % 2 == 0 { one.status(answer) } else { one.status_after(answer) }
+        if number.is_multiple_of(2) { one.status(answer) } else { one.status_after(answer) }
     });
     same_life(&Faults::new(mixed), 30).await?;
     Ok(())
