@@ -17,14 +17,22 @@ pub(super) async fn run(
     output: Output,
 ) -> Result<ExitStatus, Error> {
     let target = Target::find(&builder, args.context.as_deref()).await?;
-    output.note(&target.to_string());
+    output.note(&format!("{target}{}", only_in(&args.namespaces)));
     let _log = log::start(args.log, "info", output);
     let mut builder = builder.config(target.config);
     if let Some(lease) = &args.leader_election {
         builder = builder.leader_election(election(lease));
     }
+    if !args.namespaces.is_empty() {
+        builder = builder.namespaces(&args.namespaces);
+    }
     let operator = builder.build()?;
     Ok(operator.run().await?.into())
+}
+
+/// What the first line says of the namespaces that were asked for.
+fn only_in(namespaces: &[String]) -> String {
+    if namespaces.is_empty() { String::new() } else { format!("  only in: {}", namespaces.join(", ")) }
 }
 
 /// The election for a lease that is named as `name` or `namespace/name`.

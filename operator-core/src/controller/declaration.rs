@@ -10,7 +10,7 @@ use crate::{
     environment::Environment,
     event_source::{
         EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
-        Subscriber, Wiring,
+        Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
@@ -117,6 +117,8 @@ pub(crate) struct OperatorParts {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    /// In place of the namespaces that the controllers declare.
+    pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
 }
 
@@ -186,7 +188,8 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn start(&self, parts: &OperatorParts) -> RunningController {
-        let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
+        let OperatorParts { clients, environment, observers, cache_sync_timeout, namespaces, workflows } =
+            parts;
         let config = self.settings.machine.clone();
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
@@ -196,7 +199,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
-            scope: self.settings.scope.clone(),
+            scope: namespaces.clone().unwrap_or_else(|| self.settings.scope.clone()),
             own_managers: vec![self.field_manager.to_string()],
             clients: clients.clone(),
             environment: environment.clone(),

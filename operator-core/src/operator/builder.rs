@@ -11,6 +11,7 @@ use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, Mistake},
     environment::{Environment, WallClock},
+    event_source::WatchScope,
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
@@ -65,6 +66,8 @@ pub(super) struct Settings {
     pub(super) cache_sync_timeout: Option<Duration>,
     pub(super) max_concurrent_dependents: usize,
     pub(super) leader_election: Option<LeaderElection>,
+    /// In place of the namespaces that the controllers declare.
+    pub(super) namespaces: Option<WatchScope>,
 }
 
 impl Default for Settings {
@@ -80,6 +83,7 @@ impl Default for Settings {
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
+            namespaces: None,
         }
     }
 }
@@ -191,6 +195,13 @@ impl OperatorBuilder {
     /// has to be started anew: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.settings.leader_election = Some(election);
+        self
+    }
+
+    /// Works in these namespaces, whatever the controllers declare. Event sources with namespaces of their own keep them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn namespaces(mut self, namespaces: &[String]) -> Self {
+        self.settings.namespaces = Some(WatchScope::Namespaces(namespaces.iter().cloned().collect()));
         self
     }
 

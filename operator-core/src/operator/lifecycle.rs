@@ -152,6 +152,7 @@ impl Operator {
             environment: environment.clone(),
             observers: observers.clone(),
             cache_sync_timeout: self.settings.cache_sync_timeout,
+            namespaces: self.settings.namespaces.clone(),
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(discovery.clone()),
         };
