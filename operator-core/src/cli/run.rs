@@ -1,5 +1,7 @@
 //! `run`: the operator against a real cluster, until it is told to stop.
 
+use std::time::Duration;
+
 use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -15,6 +17,7 @@ pub(super) async fn run(
     builder: OperatorBuilder,
     args: &RunArgs,
     output: Output,
+    runs: impl FnOnce(Duration),
 ) -> Result<ExitStatus, Error> {
     let target = Target::find(&builder, args.context.as_deref()).await?;
     output.note(&format!("{target}{}", only_in(&args.namespaces)));
@@ -26,7 +29,9 @@ pub(super) async fn run(
     if !args.namespaces.is_empty() {
         builder = builder.namespaces(&args.namespaces);
     }
+    let termination_timeout = builder.longest_drain();
     let operator = builder.build()?;
+    runs(termination_timeout);
     Ok(operator.run().await?.into())
 }
 

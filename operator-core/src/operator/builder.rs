@@ -205,6 +205,12 @@ impl OperatorBuilder {
         self
     }
 
+    /// How long a stop waits for runs under way.
+    #[cfg(feature = "cli")]
+    pub(crate) fn longest_drain(&self) -> Duration {
+        self.settings.termination_timeout
+    }
+
     /// The controllers registered so far, without those whose declaration is wrong.
     #[must_use]
     pub fn controllers(&self) -> &[Controller] {
