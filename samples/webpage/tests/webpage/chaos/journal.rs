@@ -4,10 +4,10 @@ use std::{
     fmt::Write as _,
     io::{Write as _, stderr},
     path::PathBuf,
-    sync::Mutex,
 };
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// What was done so far.
@@ -41,7 +41,7 @@ impl Journal {
 
     fn add(&self, page: Option<String>, what: &str) {
         let line = format!("{:9.3} {what}", self.start.elapsed().as_secs_f64());
-        self.lines.lock().unwrap().push((page, line));
+        self.lines.lock().push((page, line));
     }
 
     /// What was done to these pages, and what concerns everybody.
@@ -57,7 +57,7 @@ impl Journal {
     }
 
     fn text(&self, is_wanted: impl Fn(Option<&str>) -> bool) -> String {
-        let lines = self.lines.lock().unwrap();
+        let lines = self.lines.lock();
         let wanted = lines.iter().filter(|(page, _)| is_wanted(page.as_deref()));
         wanted.fold(String::new(), |mut text, (_, line)| {
             // Writing to a string can't fail.

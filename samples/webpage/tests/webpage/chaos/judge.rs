@@ -154,7 +154,7 @@ fn left_over(found: &Found) -> Vec<(String, String)> {
 fn labels_gone(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     let by_uid: BTreeMap<_, _> =
         found.children.values().filter_map(|object| Some((object.uid()?, object))).collect();
-    let labels = world.labels.lock().unwrap();
+    let labels = world.labels.lock();
     let lost = labels.iter().filter_map(|(labelled, value)| {
         let object = by_uid.get(&labelled.uid)?;
         let there = object.labels().get(&labelled.key);

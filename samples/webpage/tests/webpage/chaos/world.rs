@@ -1,6 +1,6 @@
 //! The namespace of the pages, and what the clients remember of it.
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use kube::{
@@ -8,6 +8,7 @@ use kube::{
     api::{ApiResource, DynamicObject},
 };
 use operator_core::testing::TestCluster;
+use parking_lot::Mutex;
 use webpage::{RBAC, WebPage};
 
 use super::{
@@ -57,18 +58,18 @@ impl<'j> World<'j> {
     /// Remembers a label of an object.
     pub(super) fn labelled(&self, object: &DynamicObject, key: &str, value: &str) {
         let labelled = Labelled { uid: object.uid().unwrap_or_default(), key: key.to_owned() };
-        self.labels.lock().unwrap().insert(labelled, value.to_owned());
+        self.labels.lock().insert(labelled, value.to_owned());
     }
 
     /// Counts an act that was taken.
     pub(super) fn taken(&self, act: &Act) {
-        *self.done.lock().unwrap().entry(act.name()).or_default() += 1;
+        *self.done.lock().entry(act.name()).or_default() += 1;
     }
 
     /// Whether each kind of act has happened, and the operator was killed.
     pub(super) fn enough_has_happened(&self, kills: usize) -> Result<()> {
-        let done = self.done.lock().unwrap().clone();
-        let labels = self.labels.lock().unwrap().len();
+        let done = self.done.lock().clone();
+        let labels = self.labels.lock().len();
         self.journal.note(&format!("{kills} kills, {labels} labels of others, acts: {done:?}"));
         let missing: Vec<_> = ACTS.into_iter().filter(|name| !done.contains_key(name)).collect();
         ensure!(missing.is_empty(), "nothing is shown, as none of these came to be: {missing:?}");

@@ -15,7 +15,7 @@ use std::{
     future::pending,
     net::{Ipv4Addr, SocketAddr},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -25,6 +25,7 @@ use http_body_util::BodyExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use kube::{Client, client::Body};
+use parking_lot::Mutex;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Mutex as Turn, watch},
@@ -101,7 +102,7 @@ impl Gateway {
 
     /// Lets so many writes pass. The answer of the last one is kept back, and nothing follows it.
     pub(crate) fn stop_after(&self, writes: usize) {
-        *self.shared.last.lock().unwrap() = Some(writes);
+        *self.shared.last.lock() = Some(writes);
     }
 
     /// Resolves when the last write was answered.
@@ -112,7 +113,7 @@ impl Gateway {
 
     /// Lets the writes of another process pass.
     pub(crate) fn reopen(&self) {
-        *self.shared.last.lock().unwrap() = None;
+        *self.shared.last.lock() = None;
         self.shared.life.fetch_add(1, Ordering::SeqCst);
         self.shared.gate.send_replace(Gate::Open);
     }
@@ -129,7 +130,7 @@ impl Gateway {
 
     /// What was answered so far, in the order of the answers.
     pub(crate) fn sent(&self) -> Vec<Sent> {
-        self.shared.sent.lock().unwrap().clone()
+        self.shared.sent.lock().clone()
     }
 
     /// The writes among them.
@@ -193,8 +194,8 @@ impl Shared {
         // The answer is whole before anybody hears of it.
         let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
         parts.headers.remove(header::CONTENT_LENGTH);
-        let writes = self.sent.lock().unwrap().iter().filter(|sent| sent.is_write()).count();
-        if self.last.lock().unwrap().is_some_and(|last| last <= writes) {
+        let writes = self.sent.lock().iter().filter(|sent| sent.is_write()).count();
+        if self.last.lock().is_some_and(|last| last <= writes) {
             self.gate.send_replace(Gate::Shut);
             return pending().await;
         }
@@ -212,7 +213,7 @@ impl Shared {
             }
         };
         let code = response.status().as_u16();
-        self.sent.lock().unwrap().push(Sent { method, path, code });
+        self.sent.lock().push(Sent { method, path, code });
         *response.headers_mut() = passed(std::mem::take(response.headers_mut()));
         response
     }
