@@ -12,7 +12,9 @@ mod cluster;
 mod command;
 mod dependent;
 mod external;
+mod failures;
 mod faulty;
+mod held;
 mod intercept;
 mod json;
 mod late;
@@ -38,7 +40,9 @@ pub use external::{
     ExternalSystem, ManyRecords, OneRecord, Record, many_kept_records, many_records, one_kept_record,
     one_record,
 };
+pub use failures::Failures;
 pub use faulty::{Answer, Faulty};
+pub use held::Held;
 pub use intercept::{before, lose_answer};
 pub use json::from_json;
 pub use late::Turn;
@@ -54,4 +58,4 @@ pub use test_resource::{
     TestResource, TestResourceSpec, TestStatus,
 };
 pub use workflows::{Child, Outcomes, Switch, looking_on};
-pub use writing::{chain_of, fresh, once_before, owners, said};
+pub use writing::{chain_of, entries_of, fresh, once_before, owners, said};

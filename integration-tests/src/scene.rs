@@ -2,6 +2,7 @@
 
 use std::{
     fmt::{self, Debug},
+    sync::Arc,
     time::Duration,
 };
 
@@ -22,7 +23,9 @@ use operator_core::{
 };
 use serde_json::Value;
 
-use crate::{ClusterTestResource, Script, TestObject, TestResource, cluster, cluster_with};
+use crate::{
+    ClusterTestResource, Failures, Script, TestObject, TestResource, cluster, cluster_with, failures::Judge,
+};
 
 /// How long a condition may take to become true: far more than any of them needs.
 pub const DEADLINE: Duration = Duration::from_secs(60);
@@ -55,6 +58,9 @@ pub struct Scene<K: TestObject = TestResource> {
     pub client: Client,
     /// The custom resources: those of the namespace, or all where they are cluster-scoped.
     pub resources: Api<K>,
+    /// The runs that fail, of all operators of this scene: one that isn't announced here fails the test.
+    pub failures: Failures,
+    _judge: Judge,
 }
 
 impl<K: TestObject> fmt::Debug for Scene<K> {
@@ -140,7 +146,9 @@ impl<K: TestObject> Scene<K> {
         let namespace = cluster.namespace(name).await?;
         let client = cluster.client()?;
         let resources = resources(client.clone(), &namespace);
-        Ok(Self { cluster, namespace, client, resources })
+        let failures = Failures::default();
+        let _judge = Judge::of(&failures);
+        Ok(Self { cluster, namespace, client, resources, failures, _judge })
     }
 
     /// Installs the definition of the custom resource where the scene was set without it, and waits until it is served.
@@ -174,9 +182,9 @@ impl<K: TestObject> Scene<K> {
         ObjectKey::namespaced(&self.namespace, name)
     }
 
-    /// An operator without controllers yet, for this cluster.
+    /// An operator without controllers yet, for this cluster. A failed run of it has to be announced.
     pub fn operator(&self) -> OperatorBuilder {
-        self.cluster.connect(Operator::builder())
+        self.cluster.connect(Operator::builder()).observer(Arc::new(self.failures.clone()))
     }
 
     /// Starts an operator with one controller.

@@ -40,6 +40,21 @@ pub fn owners<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, 
     owners
 }
 
+/// The managed fields of `manager`, by operation and subresource (empty for the object itself), sorted; with the fields that it
+/// owns, as the server says them.
+pub fn entries_of<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, &'a str, String)> {
+    let entries = object.managed_fields().iter().filter(|entry| entry.manager.as_deref() == Some(manager));
+    let mut entries: Vec<_> = entries
+        .map(|entry| {
+            let fields = entry.fields_v1.as_ref().map(|fields| fields.0.to_string()).unwrap_or_default();
+            let subresource = entry.subresource.as_deref().unwrap_or_default();
+            (entry.operation.as_deref().unwrap_or_default(), subresource, fields)
+        })
+        .collect();
+    entries.sort_unstable();
+    entries
+}
+
 /// The error and all that led to it, as in `what: why`.
 #[must_use]
 pub fn chain_of(error: &(dyn StdError + 'static)) -> String {

@@ -21,6 +21,8 @@
 //! - `cli` (feature): the commands of every operator's binary.
 
 mod error;
+#[cfg(test)]
+mod properties;
 pub mod resource;
 
 pub mod environment;

@@ -7,5 +7,6 @@ mod base_api;
 mod beyond;
 mod cache;
 mod dependent;
+mod failures;
 mod workflow;
 mod writes;

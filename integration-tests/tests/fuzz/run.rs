@@ -24,13 +24,25 @@ pub(crate) struct Servers {
     pub(crate) namespace: String,
 }
 
+/// How often something was not compared, by reason.
+pub(crate) type Skipped = BTreeMap<&'static str, usize>;
+
+/// The real server allows no such value in a kind of Kubernetes; the model doesn't check those.
+pub(crate) const VALUE: &str = "values not modelled";
+/// The model says that it doesn't do this, which ends the story.
+pub(crate) const NOT_DONE: &str = "stories that the model doesn't do";
+/// A server has forgotten the version that a watch began with.
+pub(crate) const FORGOTTEN: &str = "watches of forgotten versions";
+/// A PUT is made of the object as it is, and there is none yet.
+pub(crate) const NOTHING_TO_PUT: &str = "nothing to put";
+
 /// What became of a story.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// How many requests both have answered.
     pub(crate) compared: usize,
-    /// How many the real server refused for a value that it doesn't allow, which the model doesn't check.
-    pub(crate) unmodelled: usize,
+    /// What was not compared, and why.
+    pub(crate) skipped: Skipped,
     /// How often each code was answered.
     pub(crate) codes: BTreeMap<u16, usize>,
     /// How many events of watches were compared.
@@ -60,6 +72,7 @@ pub(crate) async fn tell(
     let mut began = None;
     for (index, step) in steps.iter().enumerate() {
         if telling.objects.real.is_null() && matches!(step, Step::Put { .. }) {
+            *telling.outcome.skipped.entry(NOTHING_TO_PUT).or_default() += 1;
             continue;
         }
         let request = |current: &Value| step.request(kind, &servers.namespace, name, current);
@@ -117,10 +130,14 @@ impl Telling<'_> {
         let real = send(&self.servers.real, requests.real).await?;
         if real.code == 422 && self.kind.group() != GROUP {
             // What values the kinds of Kubernetes allow is not modelled, so the model is not asked.
-            self.outcome.unmodelled += 1;
+            *self.outcome.skipped.entry(VALUE).or_default() += 1;
             return Ok(true);
         }
         let model = send(&self.servers.model, requests.model).await?;
+        if model.code == 501 {
+            *self.outcome.skipped.entry(NOT_DONE).or_default() += 1;
+            return Ok(false);
+        }
         self.outcome.compared += 1;
         *self.outcome.codes.entry(real.code).or_default() += 1;
         self.outcome.record.push(Record { asked, code: real.code, body: real.comparable() });
@@ -157,7 +174,10 @@ impl Telling<'_> {
         let path = self.kind.path(&self.servers.namespace);
         let real = events(&self.servers.real, &path, self.name, &began.real).await?;
         let model = events(&self.servers.model, &path, self.name, &began.model).await?;
-        let (Some(real), Some(model)) = (real, model) else { return Ok(()) };
+        let (Some(real), Some(model)) = (real, model) else {
+            *self.outcome.skipped.entry(FORGOTTEN).or_default() += 1;
+            return Ok(());
+        };
         self.outcome.events += real.len();
         let types =
             |events: &[(String, Answer)]| events.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>();

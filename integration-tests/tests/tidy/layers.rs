@@ -6,6 +6,8 @@ use crate::sources;
 
 /// The modules of operator-core and their floors. A module may use those on lower floors.
 const FLOORS: &[(&str, u8)] = &[
+    // Of the tests alone.
+    ("properties", 0),
     ("error", 1),
     ("resource", 1),
     ("environment", 1),

@@ -3,6 +3,7 @@
 //! forgotten.
 
 mod faults;
+mod kept;
 mod layers;
 mod links;
 mod lints;
@@ -10,6 +11,8 @@ mod public;
 mod purity;
 mod review;
 mod rows;
+mod scenes;
+mod seeds;
 mod servers;
 mod sources;
 mod test_cluster;

@@ -28,6 +28,7 @@ const PURE: &[&str] = &[
     "event_source/external/cache.rs",
     "event_source/external/schedule.rs",
     "event_source/external/unconfirmed.rs",
+    "event_source/parts.rs",
     "operations/matcher/",
     "operator/leader/machine.rs",
     "processor/governor.rs",

@@ -7,6 +7,7 @@ const FOLDER: &str = "operator-core/test-cluster";
 /// Its modules and their floors. A module may use those on lower floors.
 const FLOORS: &[(&str, u8)] = &[
     ("error", 1),
+    ("seed", 1),
     ("audit", 2),
     ("impersonation", 2),
     ("looks", 2),

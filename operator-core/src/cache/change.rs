@@ -93,6 +93,13 @@ pub trait ChangeHandler<K>: Send + Sync {
         let _ = key;
     }
 
+    /// A list shows an object in an older state than had been seen of it, or one that had been seen to be gone. The server's
+    /// storage may have been restored from a backup, or the list comes from somewhere that lags behind. Told before the change
+    /// itself is.
+    fn on_outdated(&self, key: &ObjectKey) {
+        let _ = key;
+    }
+
     /// So many objects exist now that can't be decoded, and whose metadata can.
     fn on_undecodable_objects(&self, objects: usize) {
         let _ = objects;

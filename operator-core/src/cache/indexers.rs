@@ -81,6 +81,12 @@ impl<K> Indexers<K> {
         self.by_name.get(index).is_some_and(|index| index.values(object).contains(value))
     }
 
+    /// How many entries are about objects that don't exist.
+    pub(super) fn leftovers(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
+        let of = |index: &Index<K>| index.keys.read().values().flatten().filter(|key| !exists(key)).count();
+        self.by_name.values().map(of).sum()
+    }
+
     /// How many values the indexes hold.
     pub(super) fn len(&self) -> usize {
         self.by_name.values().map(|index| index.keys.read().len()).sum()

@@ -1,5 +1,7 @@
 //! The public face of the cache: one type of object, followed and readable.
 
+mod synced;
+
 use std::{
     fmt,
     future::Future,
@@ -16,7 +18,6 @@ use kube::Client;
 
 use crate::{
     environment::{Environment, Now},
-    observe::SourceHealth,
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
@@ -160,23 +161,6 @@ impl<K: KubeObject> Informer<K> {
         let for_ever = future::join(everything, future::pending::<()>());
         let cancelled = pin!(cancelled);
         future::select(cancelled, pin!(for_ever)).await;
-    }
-
-    /// Resolves when all namespaces have been listed once.
-    pub async fn synced(&self) {
-        self.0.engine.synced().await;
-    }
-
-    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
-    #[must_use]
-    pub fn is_synced(&self) -> bool {
-        self.0.engine.is_synced()
-    }
-
-    /// Whether it can follow its objects; the worst of its namespaces.
-    #[must_use]
-    pub fn health(&self) -> SourceHealth {
-        self.0.engine.health()
     }
 
     /// The configured name.
@@ -336,8 +320,7 @@ impl<K: KubeObject> Informer<K> {
     /// awaited count. 0 once everything has settled; a leak otherwise.
     pub(crate) fn leftovers(&self) -> usize {
         let engine = &self.0.engine;
-        let indexed = if engine.stored() == 0 { engine.index_values() } else { 0 };
-        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
+        engine.recent() + engine.windows() + engine.index_leftovers() + engine.kept_by_handler()
     }
 
     /// How much is held.

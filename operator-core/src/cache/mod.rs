@@ -77,7 +77,7 @@ pub use change::{Change, ChangeHandler, ChangeKind};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
-pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode};
+pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode, unreadable_words};
 pub(crate) use live::{Unread, read_live};
 pub use own_write::OwnWrite;
 pub(crate) use scopes::WatchScope;

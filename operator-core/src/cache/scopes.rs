@@ -49,6 +49,11 @@ impl Scopes {
         self.namespaces[scope.0].as_deref()
     }
 
+    /// The collection of a namespace that is followed by itself.
+    pub(super) fn of_namespace(&self, namespace: &str) -> Option<ScopeIndex> {
+        self.namespaces.binary_search_by(|held| held.as_deref().cmp(&Some(namespace))).ok().map(ScopeIndex)
+    }
+
     pub(super) fn indexes(&self) -> impl Iterator<Item = ScopeIndex> + use<> {
         (0..self.namespaces.len()).map(ScopeIndex)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 #[cfg(feature = "testing")]
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
 use super::output::OutputStyle;
 
@@ -58,6 +58,9 @@ pub struct RunArgs {
     /// Work only while this replica holds this lease, as `name` or `namespace/name`; by default as the operator declares it
     #[arg(long, value_name = "LEASE")]
     pub leader_election: Option<String>,
+    /// Work in these namespaces only, with a comma between them; by default in those that the controllers declare
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub namespaces: Vec<String>,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub style: Option<String>,
@@ -160,6 +163,8 @@ mod tests {
 
     #[cfg(feature = "testing")]
     proptest::proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn any_duration_is_understood_or_refused(text in "-?[0-9]{0,12}(ms|s|m|h|d)?[0-9]{0,12}(ms|s)?|.{0,8}") {
             if let Ok(duration) = duration(&text) {

@@ -102,6 +102,11 @@ impl Error {
                 format!("kubectl auth can-i update leases --namespace {namespace} --as <account>")
             }
             Self::Operator(operator::Error::LeaderElection(_)) => format!("{program} run --help"),
+            Self::Operator(operator::Error::NotSynced { sources, .. }) => {
+                let namespace = sources.first().and_then(|source| source.namespace.as_deref());
+                let place = namespace.map_or_else(String::new, |name| format!(" --namespace {name}"));
+                format!("kubectl auth can-i --list{place} --as <account>; then {program} run")
+            }
             Self::Operator(_) => format!("kubectl cluster-info; then {program} run"),
             Self::NoCluster(_) => {
                 let own = if cfg!(feature = "testing") {

@@ -1,6 +1,15 @@
 //! The exit codes of all commands.
 
-use std::process::ExitCode;
+use std::{
+    process::{self, ExitCode},
+    thread,
+    time::Duration,
+};
+
+use tokio::{
+    runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 use crate::operator::Exit;
 
@@ -54,6 +63,46 @@ impl ExitStatus {
             Self::Terminated => 143,
         }
     }
+}
+
+/// How long the runtime has to end by itself.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+/// How long a stop may take beside its runs: for callbacks, and for the lease.
+const BESIDE_THE_RUNS: Duration = Duration::from_secs(10);
+
+/// Ends the process soon, if it doesn't end by itself: the runtime waits for each thread that runs a task, and user code may
+/// block its own for ever. Where there can't be a further thread, whoever has started the process kills it.
+pub(super) fn at_last(status: ExitStatus) {
+    let end = move || {
+        // Nobody wakes it, so that nothing but the time ends this.
+        thread::park_timeout(LAST_MOMENT);
+        process::exit(status.code().into());
+    };
+    let _ = thread::Builder::new().name("end".to_owned()).spawn(end);
+}
+
+/// Sees to it that a signal ends the process whatever becomes of the operator's runtime, whose runs have so long to end: user
+/// code that blocks the thread which waits for all the others' events deafens the whole of it. So this listens on a thread of
+/// its own.
+pub(super) fn when_told(termination_timeout: Duration) {
+    let listen = move || {
+        let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            let (Ok(mut terminate), Ok(mut interrupt)) =
+                (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+            else {
+                return;
+            };
+            tokio::select! {
+                biased;
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            tokio::time::sleep(termination_timeout + BESIDE_THE_RUNS).await;
+            process::exit(ExitStatus::Terminated.code().into());
+        });
+    };
+    let _ = thread::Builder::new().name("signals".to_owned()).spawn(listen);
 }
 
 impl From<ExitStatus> for ExitCode {

@@ -7,7 +7,7 @@
 //!
 //! # Guarantees
 //! - A reader of stderr that hangs, a pipe or a terminal that is stopped, holds up no run: lines that find no place in the
-//!   queue are dropped, and their number is logged when the reader goes on.
+//!   queue are dropped, and their number is logged when the reader goes on. So are those for which a disk has no room.
 //! - What is in the queue when [`Log`] is dropped is written, unless that takes longer than a second.
 
 use std::{
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// program has set before stays. Dropping what is returned writes what is still to be written.
 pub(super) fn start(form: LogForm, default: &str, output: Output) -> Log {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    let Some((lines, log)) = Log::to(io::stderr()) else { return Log(None) };
+    let Some((lines, log)) = Log::to(io::stderr(), PATIENCE) else { return Log(None) };
     let builder = fmt().with_env_filter(filter).with_writer(move || lines.clone());
     // An error means that the program has a subscriber already.
     let _ = match form {
@@ -43,7 +43,17 @@ pub(super) fn start(form: LogForm, default: &str, output: Output) -> Log {
 
 /// Lines on their way to the reader.
 #[derive(Clone, Default)]
-struct Lines(Arc<(Mutex<Queue>, Condvar)>);
+struct Lines(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// There is a line to write.
+    filled: Condvar,
+    /// Nothing is left to write. Whoever waits for the end hears of that alone: woken by each line, it would slow the writing
+    /// down until its time is over.
+    drained: Condvar,
+}
 
 #[derive(Default)]
 struct Queue {
@@ -56,34 +66,41 @@ struct Queue {
 
 /// A log under way.
 #[must_use = "dropping it writes what is left"]
-pub(super) struct Log(Option<Lines>);
+pub(super) struct Log(Option<(Lines, Duration)>);
 
 impl Log {
-    /// A log that is written to `sink`; `None` where there can't be a further thread.
-    fn to(sink: impl Write + Send + 'static) -> Option<(Lines, Self)> {
+    /// A log that is written to `sink`, whose end waits for it for so long; `None` where there can't be a further thread.
+    fn to(sink: impl Write + Send + 'static, patience: Duration) -> Option<(Lines, Self)> {
         let lines = Lines::default();
         let written = lines.clone();
         std::thread::Builder::new().name("log".to_owned()).spawn(move || written.write_to(sink)).ok()?;
-        Some((lines.clone(), Self(Some(lines))))
+        Some((lines.clone(), Self(Some((lines, patience)))))
     }
 }
 
 impl Lines {
     fn write_to(&self, mut sink: impl Write) {
-        let (queue, changed) = &*self.0;
         loop {
             let (line, dropped) = {
-                let mut queue = queue.lock();
+                let mut queue = self.0.queue.lock();
                 queue.writing = false;
-                changed.notify_all();
-                changed.wait_while(&mut queue, |queue| queue.waiting.is_empty());
+                if queue.waiting.is_empty() {
+                    self.0.drained.notify_all();
+                }
+                self.0.filled.wait_while(&mut queue, |queue| queue.waiting.is_empty());
                 queue.writing = true;
                 (queue.waiting.pop_front().unwrap_or_default(), std::mem::take(&mut queue.dropped))
             };
-            // Where nobody reads any more there is nobody to be told about it.
-            let _ = sink.write_all(&line);
-            if dropped > 0 {
-                let _ = writeln!(sink, "{dropped} lines of the log were dropped, as nobody read them");
+            let told = sink.write_all(&line).and_then(|()| match dropped {
+                0 => Ok(()),
+                _ => writeln!(
+                    sink,
+                    "{dropped} lines of the log were dropped, as they found no reader or no room"
+                ),
+            });
+            // The disk may be full. Where nobody reads any more there is nobody to be told about it.
+            if told.is_err() {
+                self.0.queue.lock().dropped += dropped + 1;
             }
         }
     }
@@ -92,11 +109,10 @@ impl Lines {
 impl Write for Lines {
     /// Takes a whole line, which is how tracing writes.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let (queue, changed) = &*self.0;
-        let mut queue = queue.lock();
+        let mut queue = self.0.queue.lock();
         if queue.waiting.len() < QUEUE {
             queue.waiting.push_back(line.to_owned());
-            changed.notify_all();
+            self.0.filled.notify_one();
         } else {
             queue.dropped += 1;
         }
@@ -110,10 +126,9 @@ impl Write for Lines {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        if let Some(Lines(lines)) = self.0.take() {
-            let (queue, changed) = &*lines;
+        if let Some((Lines(lines), patience)) = self.0.take() {
             let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
-            changed.wait_while_for(&mut queue.lock(), is_left, PATIENCE);
+            lines.drained.wait_while_for(&mut lines.queue.lock(), is_left, patience);
         }
     }
 }
@@ -158,14 +173,63 @@ mod tests {
         }
     }
 
+    /// A disk that is full until it may take something.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<Mutex<Taken>>);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut state = self.0.lock();
+            if !state.may {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            state.bytes.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_costs_lines_which_are_counted() {
+        let disk = Disk::default();
+        let (mut lines, log) = Log::to(disk.clone(), LONG).unwrap();
+        let all_tried = || {
+            let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
+            let Shared { queue, drained, .. } = &*lines.0;
+            !drained.wait_while_for(&mut queue.lock(), is_left, LONG).timed_out()
+        };
+        let mut said = lines.clone();
+        for number in 0..100 {
+            say(&mut said, &format!("line {number}"));
+        }
+        assert!(all_tried(), "the log goes on");
+        disk.0.lock().may = true;
+        say(&mut said, "there is room again");
+        assert!(all_tried(), "the log goes on");
+        let text = String::from_utf8(disk.0.lock().bytes.clone()).unwrap();
+        assert_eq!(
+            text,
+            "there is room again\n100 lines of the log were dropped, as they found no reader or no room\n"
+        );
+        say(&mut lines, "the last words");
+        drop(log);
+        assert!(String::from_utf8(disk.0.lock().bytes.clone()).unwrap().ends_with("the last words\n"));
+    }
+
     fn say(lines: &mut Lines, text: &str) {
         lines.write_all(format!("{text}\n").as_bytes()).unwrap();
     }
 
+    /// Longer than any machine takes to write some thousand lines to memory.
+    const LONG: Duration = Duration::from_secs(60);
+
     #[test]
     fn a_reader_that_hangs_holds_nobody_up_and_is_told_what_it_has_missed() {
         let sink = Sink::default();
-        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        let (mut lines, log) = Log::to(sink.clone(), LONG).unwrap();
         for number in 0..QUEUE + 100 {
             say(&mut lines, &format!("line {number}"));
         }
@@ -177,20 +241,24 @@ mod tests {
         let written = text.lines().filter(|line| line.starts_with("line ")).count();
         // One line may be on its way beside the queue.
         assert!((QUEUE..=QUEUE + 1).contains(&written), "{written}");
-        let told = format!("\n{} lines of the log were dropped", QUEUE + 100 - written);
-        assert!(text.contains(&told), "{told}");
+        // Told twice where the first line is taken out of a queue that was full already.
+        let told = text.lines().filter_map(|line| {
+            line.strip_suffix(" lines of the log were dropped, as they found no reader or no room")
+        });
+        let missed: usize = told.map(|number| number.parse::<usize>().unwrap()).sum();
+        assert_eq!(written + missed, QUEUE + 100);
     }
 
     #[test]
     fn the_end_of_a_command_waits_for_its_log_and_not_for_ever() {
         let sink = Sink::default();
-        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        let (mut lines, log) = Log::to(sink.clone(), Duration::from_millis(100)).unwrap();
         say(&mut lines, "the last words");
         drop(log);
         assert_eq!(sink.text(), "", "the reader hangs");
         sink.open();
 
-        let (mut lines, log) = Log::to(sink.clone()).unwrap();
+        let (mut lines, log) = Log::to(sink.clone(), LONG).unwrap();
         say(&mut lines, "the very last words");
         drop(log);
         assert!(sink.text().contains("the very last words\n"));

@@ -34,7 +34,7 @@ mod output;
 mod run;
 mod styles;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, FromArgMatches};
 
@@ -91,20 +91,23 @@ impl CommandLine {
     /// Reads the arguments of the process and executes the command.
     ///
     /// Without a command the operator runs when it is in a pod, and help is shown otherwise.
+    ///
+    /// The process is this command's: when `run` is over it ends within two seconds, and after SIGTERM or Ctrl-C ten seconds
+    /// after the termination timeout at the latest. A run that blocks its thread would keep the runtime, or deafen it, for ever.
     pub async fn main(self) -> ExitCode {
         let mut described = self.operator.describe(Cli::command());
         let parsed = described
             .try_get_matches_from_mut(std::env::args_os())
             .and_then(|matches| Cli::from_arg_matches(&matches));
         match parsed {
-            Ok(Cli { output, command: Some(command) }) => self.execute(command, output).await,
+            Ok(Cli { output, command: Some(command) }) => self.process(command, output).await,
             Ok(Cli { output, command: None }) if in_pod() => {
-                self.execute(OperatorCommand::Run(RunArgs::default()), output).await
+                self.process(OperatorCommand::Run(RunArgs::default()), output).await
             }
             Ok(Cli { output, command: None }) => {
                 let output = Output::new(output);
                 if let Err(error) = self.operator.in_style(None).and_then(|operator| sound(&operator)) {
-                    return ended(Err(error), output);
+                    return ended(Err(error), output).into();
                 }
                 output.note(&Cli::command().bin_name(program()).render_help().ansi().to_string());
                 ExitStatus::Usage.into()
@@ -117,14 +120,34 @@ impl CommandLine {
         }
     }
 
+    /// Executes the command that the whole process is for.
+    async fn process(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
+        let runs = matches!(command, OperatorCommand::Run(_));
+        let status = self.executed(command, output, exit::when_told).await;
+        if runs {
+            exit::at_last(status);
+        }
+        status.into()
+    }
+
     /// Executes a command that an operator with a command line of its own has read.
     pub async fn execute(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
+        self.executed(command, output, drop).await.into()
+    }
+
+    /// `runs` is called with the termination timeout before an operator runs.
+    async fn executed(
+        self,
+        command: OperatorCommand,
+        output: OutputStyle,
+        runs: impl FnOnce(Duration),
+    ) -> ExitStatus {
         let output = Output::new(output);
         let operator = self.operator.in_style(command.style());
         let result = match operator.and_then(|operator| sound(&operator).map(|()| operator)) {
             Err(error) => Err(error),
             Ok(builder) => match command {
-                OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output)).await,
+                OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output, runs)).await,
                 OperatorCommand::Crd(args) => crd::crd(builder.crds(), &args, output),
                 OperatorCommand::Graph(args) => Ok(graph::graph(builder.controllers(), &args, output)),
                 #[cfg(feature = "testing")]
@@ -143,14 +166,11 @@ fn sound(operator: &OperatorBuilder) -> Result<(), Error> {
 }
 
 /// Tells what went wrong, if something did.
-fn ended(result: Result<ExitStatus, Error>, output: Output) -> ExitCode {
-    match result {
-        Ok(status) => status.into(),
-        Err(error) => {
-            report(&error, output);
-            error.exit_status().into()
-        }
-    }
+fn ended(result: Result<ExitStatus, Error>, output: Output) -> ExitStatus {
+    result.unwrap_or_else(|error| {
+        report(&error, output);
+        error.exit_status()
+    })
 }
 
 impl OperatorBuilder {

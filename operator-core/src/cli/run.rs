@@ -1,5 +1,7 @@
 //! `run`: the operator against a real cluster, until it is told to stop.
 
+use std::time::Duration;
+
 use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig},
@@ -15,16 +17,32 @@ pub(super) async fn run(
     builder: OperatorBuilder,
     args: &RunArgs,
     output: Output,
+    runs: impl FnOnce(Duration),
 ) -> Result<ExitStatus, Error> {
     let target = Target::find(&builder, args.context.as_deref()).await?;
-    output.note(&target.to_string());
+    output.note(&format!("{target}{}", only_in(&args.namespaces)));
     let _log = log::start(args.log, "info", output);
     let mut builder = builder.config(target.config);
     if let Some(lease) = &args.leader_election {
         builder = builder.leader_election(election(lease));
     }
+    if !args.namespaces.is_empty() {
+        builder = builder.namespaces(&args.namespaces);
+    }
+    until_told(builder, runs).await
+}
+
+/// Runs the operator until it is told to stop, or can't start. `runs` is told for how long it may drain.
+async fn until_told(builder: OperatorBuilder, runs: impl FnOnce(Duration)) -> Result<ExitStatus, Error> {
+    let termination_timeout = builder.longest_drain();
     let operator = builder.build()?;
+    runs(termination_timeout);
     Ok(operator.run().await?.into())
+}
+
+/// What the first line says of the namespaces that were asked for.
+fn only_in(namespaces: &[String]) -> String {
+    if namespaces.is_empty() { String::new() } else { format!("  only in: {}", namespaces.join(", ")) }
 }
 
 /// The election for a lease that is named as `name` or `namespace/name`.
@@ -87,5 +105,55 @@ impl std::fmt::Display for Target {
             Some(user) => write!(f, "  as: {user}"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+    use crate::{
+        cli::{OutputStyle, ended},
+        controller::Controller,
+        operator::Operator,
+        reconciler::{Context, Reconciler, UpdateControl},
+        testing::TestCluster,
+    };
+
+    struct Idle;
+
+    impl Reconciler for Idle {
+        type Primary = ConfigMap;
+        type Error = std::convert::Infallible;
+
+        async fn reconcile(
+            &self,
+            _: std::sync::Arc<ConfigMap>,
+            _: &Context<ConfigMap>,
+        ) -> Result<UpdateControl<ConfigMap>, Self::Error> {
+            Ok(UpdateControl::no_update())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_without_a_right_ends_with_1_and_says_how_to_look_for_it() {
+        let cluster = TestCluster::in_process();
+        let builder = cluster.connect(Operator::builder()).config(cluster.config_as("nobody", &[]));
+        let builder = builder
+            .register(Controller::builder(Idle).name("idle").namespaces(["shop"]))
+            .cache_sync_timeout(Duration::from_secs(10))
+            .stop_on_source_error_at_start(true);
+        let ended_by = tokio::time::timeout(Duration::from_secs(60), until_told(builder, |_| {})).await;
+        assert!(matches!(ended_by, Ok(Err(_))), "it runs, or has ended well: {ended_by:?}");
+        let Ok(Err(error)) = ended_by else { return };
+        let why = error.why().unwrap_or_default();
+        assert!(why.starts_with("not synced within 10 s: source primary of controller idle"), "{why}");
+        let advice = error.advice("web");
+        assert_eq!(advice, "kubectl auth can-i --list --namespace shop --as <account>; then web run");
+        let output = Output::new(OutputStyle::default());
+        assert_eq!(ended(Err(error), output), ExitStatus::Failed);
     }
 }

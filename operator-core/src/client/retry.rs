@@ -121,6 +121,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn pauses_double_within_their_spread_and_repeat_with_the_seed(seed: u64, count in 1..MOST) {
             let mut policies = [(); 2].map(|()| RetryReads::new(&Jitter::seeded(seed)));

@@ -1,6 +1,11 @@
 //! The declaration of a controller.
 
-use std::{collections::btree_map::Entry, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, btree_map::Entry},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::FutureExt;
 
@@ -13,10 +18,11 @@ use super::{
     sources::{DeclaredSources, Finished},
 };
 use crate::{
-    dispatcher::CleanupFn,
+    dispatcher::{CleanupFn, RetiredFinalizers},
     event_source::{
         InformerEventSource, References, RustType, SourceDeclaration, WatchScope, filter_methods,
     },
+    processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType},
     workflow::Workflow,
@@ -38,6 +44,7 @@ pub struct ControllerBuilder<R: Reconciler> {
     name: String,
     cleanup: Option<CleanupFn<R>>,
     finalizer: Option<String>,
+    retired_finalizers: BTreeSet<String>,
     field_manager: Option<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings<R::Primary>,
@@ -60,6 +67,7 @@ where
             name: type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase(),
             cleanup: None,
             finalizer: None,
+            retired_finalizers: BTreeSet::new(),
             field_manager: None,
             sources: DeclaredSources::default(),
             settings: Settings::new(ResourceType::of::<R::Primary>()),
@@ -88,6 +96,13 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
         self.finalizer = Some(finalizer.into());
+        self
+    }
+
+    /// Names finalizers that earlier versions of this controller have put on primaries, and this one doesn't use: they are
+    /// taken off. The default one is, wherever this controller has put it, without being named.
+    pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
         self
     }
 
@@ -164,7 +179,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How failures are retried; by default five times with growing delays.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         match retry.into_retry() {
-            Ok(retry) => self.settings.machine.retry = retry,
+            Ok(retry) => self.settings.machine.retry = Arc::new(FencedRetry(retry)),
             Err(error) => self.mistakes.extend(Mistakes::from(error)),
         }
         self
@@ -173,7 +188,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How often one primary may run; by default as often as it has to.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
-            Ok(limiter) => self.settings.machine.rate_limiter = Some(limiter),
+            Ok(limiter) => self.settings.machine.rate_limiter = Some(Arc::new(FencedRateLimiter(limiter))),
             Err(error) => self.mistakes.extend(Mistakes::from(error)),
         }
         self
@@ -277,15 +292,16 @@ impl<R: Reconciler> ControllerBuilder<R> {
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
         let cleans_up =
             self.cleanup.is_some() || self.settings.workflow.as_ref().is_some_and(Workflow::has_deletable);
-        let finalizer = cleans_up.then(|| {
-            let finalizer = self.finalizer.unwrap_or_else(|| default_finalizer(&self.settings.primary_type));
-            Arc::from(finalizer)
-        });
+        let default = default_finalizer(&self.settings.primary_type);
+        let finalizer: Option<Arc<str>> =
+            cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
+        let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
         Ok(Controller(Box::new(Declaration {
             reconciler: Arc::new(self.reconciler),
             name,
             cleanup: self.cleanup,
             finalizer,
+            retired_finalizers: Arc::new(retired),
             field_manager: Arc::from(field_manager),
             sources: always,
             conditional_sources: conditional,

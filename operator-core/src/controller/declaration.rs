@@ -1,35 +1,31 @@
 //! A declared controller, and what it is made of when it starts.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
 use crate::{
     client::Clients,
-    dispatcher::{CleanupFn, Dispatcher, Runs},
+    dispatcher::{CleanupFn, Dispatcher, RetiredFinalizers, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
-        Subscriber, Wiring,
+        ConditionalSources, Divisions, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
+        SourceDeclaration, Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::Writer,
     processor::{Processor, RunExecutor},
     reconciler::{
         ControllerContext, Reconciler,
-        workflow::{ManagedWorkflow, WorkflowSurroundings},
+        workflow::{LatestResults, ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, ResourceType},
+    resource::{Access, KubeObject, ObjectKey, ResourceType},
     workflow::{Outline, Workflow},
 };
 
 #[cfg(feature = "testing")]
 use super::planted;
-use super::{
-    ControllerBuilder, Mistakes,
-    running::{RunningController, Start},
-    settings::Settings,
-};
+use super::{ControllerBuilder, Mistakes, running::RunningController, settings::Settings, starting::Start};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(pub(super) Box<dyn Declared>);
@@ -117,6 +113,10 @@ pub(crate) struct OperatorParts {
     pub(crate) observers: Observers,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(crate) cache_sync_timeout: Option<Duration>,
+    /// No run starts before everything is synced.
+    pub(crate) starts_as_a_whole: bool,
+    /// In place of the namespaces that the controllers declare.
+    pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
 }
 
@@ -135,6 +135,7 @@ pub(super) struct Declaration<R: Reconciler> {
     pub(super) name: Arc<str>,
     pub(super) cleanup: Option<CleanupFn<R>>,
     pub(super) finalizer: Option<Arc<str>>,
+    pub(super) retired_finalizers: Arc<RetiredFinalizers>,
     pub(super) field_manager: Arc<str>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Those that run only while some primary needs them.
@@ -186,7 +187,15 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 
     fn start(&self, parts: &OperatorParts) -> RunningController {
-        let OperatorParts { clients, environment, observers, cache_sync_timeout, workflows } = parts;
+        let OperatorParts {
+            clients,
+            environment,
+            observers,
+            cache_sync_timeout,
+            starts_as_a_whole,
+            namespaces,
+            workflows,
+        } = parts;
         let config = self.settings.machine.clone();
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
@@ -196,7 +205,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
-            scope: self.settings.scope.clone(),
+            scope: namespaces.clone().unwrap_or_else(|| self.settings.scope.clone()),
             own_managers: vec![self.field_manager.to_string()],
             clients: clients.clone(),
             environment: environment.clone(),
@@ -233,6 +242,9 @@ impl<R: Reconciler> Declared for Declaration<R> {
         for follower in &followers {
             wiring.primaries.follow(Arc::downgrade(follower));
         }
+        let workflow =
+            self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>);
+        count_kept(&wiring, &conditional, &workflows.latest, workflow.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -246,11 +258,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
-            workflow: self
-                .settings
-                .workflow
-                .clone()
-                .map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>),
+            workflow,
             workflows,
             processor: processor.clone(),
         });
@@ -261,10 +269,15 @@ impl<R: Reconciler> Declared for Declaration<R> {
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
             shared,
+            retired_finalizers: Arc::clone(&self.retired_finalizers),
         };
         let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
         #[cfg(feature = "testing")]
         let runs = planted.around_runs(runs);
+        let own = match starts_as_a_whole {
+            true => BTreeSet::new(),
+            false => Divisions::of_controller(&wiring.scope, &self.settings.primary_type),
+        };
         RunningController::start(
             Arc::clone(&self.name),
             (all, conditional),
@@ -272,7 +285,29 @@ impl<R: Reconciler> Declared for Declaration<R> {
             processing.run(runs).boxed(),
             environment,
             observers.clone(),
-            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout },
+            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout, own },
         )
+    }
+}
+
+/// What is kept for each primary outside the event sources.
+fn count_kept<P: KubeObject>(
+    wiring: &Wiring,
+    conditional: &Arc<ConditionalSources>,
+    latest: &Arc<LatestResults>,
+    workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+) {
+    let exists = || {
+        let primaries = Arc::clone(&wiring.primaries);
+        move |primary: &ObjectKey| primaries.get(primary).is_some()
+    };
+    let name = |what: &str| format!("{}, {what}", wiring.controller);
+    let (claims, claimed) = (Arc::downgrade(conditional), exists());
+    wiring.environment.keeps(name("claims"), move || Some(claims.upgrade()?.leftovers(&claimed)));
+    let (results, reconciled) = (Arc::downgrade(latest), exists());
+    wiring.environment.keeps(name("results"), move || Some(results.upgrade()?.leftovers(&reconciled)));
+    if let Some(workflow) = workflow {
+        let known = exists();
+        wiring.environment.keeps(name("dependents"), move || Some(workflow.leftovers(&known)));
     }
 }

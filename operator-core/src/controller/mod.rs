@@ -19,6 +19,7 @@ mod running;
 mod settings;
 mod sink;
 mod sources;
+mod starting;
 
 pub(crate) use builder::ControllerBuilder;
 pub use builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
@@ -26,4 +27,4 @@ pub use declaration::IntoController;
 pub(crate) use declaration::{Controller, OperatorParts};
 pub use mistake::{Mistake, Mistakes};
 pub use policy::{IntoRateLimiter, IntoRetry};
-pub(crate) use running::RunningController;
+pub(crate) use running::{Ailing, RunningController};

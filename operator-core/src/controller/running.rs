@@ -2,19 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::{
-    FutureExt,
-    future::{BoxFuture, join_all},
-};
+use futures::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
+use super::starting::{Start, Starting};
 use crate::{
     cache,
-    client::Term,
-    environment::{Environment, Now},
-    event_source::{ConditionalSources, EventSource},
-    observe::{Observation, Observers, SourceHealth},
+    environment::Environment,
+    event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, run_and_tell},
+    observe::{Observers, SourceHealth},
     processor::{Processor, Snapshot},
     resource::ObjectKey,
 };
@@ -39,26 +36,29 @@ impl Drop for Tasks {
     }
 }
 
-/// A warning about sources that are not synced comes not more often than this, whatever was asked for.
-const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
-
-/// When runs may start, and what is said while they may not.
-#[derive(Debug, Default)]
-pub(super) struct Start {
-    /// The time in which this replica leads, where there is an election.
-    pub(super) term: Option<Term>,
-    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
-    pub(super) cache_sync_timeout: Option<Duration>,
+/// A part of an event source that doesn't work, or has not seen everything yet.
+#[derive(Debug)]
+pub(crate) struct Ailing {
+    /// The source's name.
+    pub(crate) source: String,
+    /// The namespace that it is about, where the source follows several one by one.
+    pub(crate) namespace: Option<String>,
+    /// What it says of itself.
+    pub(crate) health: SourceHealth,
+    /// Whose first runs wait for it.
+    pub(crate) holds_back: HeldBack,
 }
 
-/// A started controller: its event sources follow the cluster, and its processor hands out runs once all of them are
-/// synced and, where there is an election, this replica leads. Dropping it stops everything at once, runs included.
+/// A started controller: its event sources follow the cluster, and its processor hands out runs once they are synced, as far
+/// as a run's primary is concerned, and, where there is an election, this replica leads. Dropping it stops everything at once,
+/// runs included.
 ///
 /// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
 pub(crate) struct RunningController {
     name: Arc<str>,
     sources: Vec<Arc<dyn EventSource>>,
+    divisions: Divisions,
     conditional: Arc<ConditionalSources>,
     processor: Processor,
     tasks: Mutex<Tasks>,
@@ -72,32 +72,29 @@ impl RunningController {
         processing: BoxFuture<'static, ()>,
         environment: &Environment,
         observers: Observers,
-        Start { term, cache_sync_timeout }: Start,
+        start: Start,
     ) -> Self {
         let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional));
         // One task for each source: one that can't reach its kind slows down nothing else.
         for source in &sources {
             let serves = Some(format!("event source {}", source.name()));
-            tasks.0.push(Task { serves, handle: environment.spawn(source.run()) });
+            let run = run_and_tell(source, &name, &observers);
+            tasks.0.push(Task { serves, handle: environment.spawn(run) });
         }
         let serves = Some("the processor".to_owned());
         tasks.0.push(Task { serves, handle: environment.spawn(processing) });
-        let starting = environment.spawn({
-            let (name, processor, environment) = (Arc::clone(&name), processor.clone(), environment.clone());
-            let sources = sources.clone();
-            async move {
-                all_synced(&name, &sources, cache_sync_timeout).await;
-                if let Some(term) = term {
-                    // What happens meanwhile is kept by the processor, as one run for each primary.
-                    term.begun().await;
-                }
-                let after = environment.now() - Now::START;
-                observers.observe(&Observation::ProcessingStarted { controller: &name, after });
-                processor.start().await;
-            }
-        });
-        tasks.0.push(Task { serves: None, handle: starting });
-        Self { name, sources, conditional, processor, tasks: Mutex::new(tasks) }
+        let opening = Opening::new(start.own.clone(), &sources);
+        let divisions = opening.divisions().clone();
+        let starting = Starting {
+            controller: Arc::clone(&name),
+            sources: sources.clone(),
+            opening,
+            processor: processor.clone(),
+            environment: environment.clone(),
+            observers,
+        };
+        tasks.0.push(Task { serves: None, handle: environment.spawn(starting.run(start)) });
+        Self { name, sources, divisions, conditional, processor, tasks: Mutex::new(tasks) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -109,12 +106,18 @@ impl RunningController {
         join_all(self.sources.iter().map(|source| source.synced())).await;
     }
 
-    /// The event sources that run and are not healthy, by name.
-    pub(crate) fn unhealthy(&self) -> Vec<(String, SourceHealth)> {
+    /// The parts of event sources that run and are not healthy, or have not seen everything.
+    pub(crate) fn unhealthy(&self) -> Vec<Ailing> {
+        let always = self.sources.iter().enumerate().flat_map(|(position, source)| {
+            ailing(source, |part| match part {
+                (_, true) => HeldBack::Nobody,
+                (namespace, false) => self.divisions.held_back_by(position, namespace),
+            })
+        });
+        // Nobody's first run waits for these: a node does.
         let conditional = self.conditional.running();
-        let all = self.sources.iter().chain(&conditional);
-        let all = all.map(|source| (source.name().to_owned(), source.health()));
-        all.filter(|(_, health)| *health != SourceHealth::Healthy).collect()
+        let conditional = conditional.iter().flat_map(|source| ailing(source, |_| HeldBack::Nobody));
+        always.chain(conditional).collect()
     }
 
     /// The objects that can't be decoded, by source, each with its field that isn't as expected.
@@ -179,42 +182,36 @@ impl std::fmt::Debug for dyn EventSource {
     }
 }
 
-/// Waits until all sources are synced; says in the log, once in each `timeout`, which are not, and why.
-async fn all_synced(controller: &str, sources: &[Arc<dyn EventSource>], timeout: Option<Duration>) {
-    let mut synced = std::pin::pin!(join_all(sources.iter().map(|source| source.synced())));
-    let Some(timeout) = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT)) else {
-        synced.await;
-        return;
-    };
-    let mut waited = Duration::ZERO;
-    while tokio::time::timeout(timeout, &mut synced).await.is_err() {
-        waited += timeout;
-        let lagging: Vec<String> =
-            sources.iter().filter(|source| source.synced().now_or_never().is_none()).map(lag).collect();
-        tracing::warn!(
-            controller,
-            waited_ms = waited.as_millis(),
-            lagging = lagging.join("; "),
-            "no run starts before all event sources are synced"
-        );
-    }
-}
-
-/// Which source is not synced, and why.
-fn lag(source: &Arc<dyn EventSource>) -> String {
-    let name = source.name();
-    match source.health() {
-        SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{name}: {reason} ({advice})"),
-        SourceHealth::Unhealthy { reason, advice: None } => format!("{name}: {reason}"),
-        SourceHealth::Syncing | SourceHealth::Healthy => format!("{name}: not everything has been seen yet"),
-    }
+/// The parts of a source that don't work; `holds_back` is asked with the namespace of a part, and whether it is synced.
+fn ailing(
+    source: &Arc<dyn EventSource>,
+    holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
+) -> Vec<Ailing> {
+    let parts = source.parts().into_iter();
+    let ailing = parts.filter_map(|part| {
+        let holds_back = holds_back((part.namespace.as_deref(), part.synced));
+        let health = match part.health {
+            SourceHealth::Healthy if holds_back != HeldBack::Nobody => SourceHealth::Syncing,
+            health => health,
+        };
+        let source = source.name().to_owned();
+        (health != SourceHealth::Healthy).then_some(Ailing {
+            source,
+            namespace: part.namespace,
+            health,
+            holds_back,
+        })
+    });
+    ailing.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
     use crate::{
-        observe::Observer,
+        observe::{Observation, Observer},
         processor::{MachineConfig, Outcome, Run, RunExecutor},
     };
 

@@ -11,7 +11,7 @@ use crate::{
         BoxError, Context,
         workflow::{ReconcileResult, Secondary},
     },
-    resource::{Access, KubeObject},
+    resource::{Access, KubeObject, ObjectKey},
 };
 
 /// An event source that a dependent brings along.
@@ -85,6 +85,12 @@ pub(crate) trait Engine<P: KubeObject>: Send + Sync {
 
     /// What is there now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
+
+    /// How much it keeps about primaries that don't exist. By default it keeps nothing.
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        let _ = exists;
+        0
+    }
 }
 
 /// A declared dependent of primaries of type `P`. Cheap to clone.
@@ -192,6 +198,11 @@ impl<P: KubeObject> Dependent<P> {
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.secondaries(primary, context).await
+    }
+
+    /// How much it keeps about primaries that don't exist.
+    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.engine.leftovers(exists)
     }
 
     /// The event sources that it brings along, for a controller that uses it without a workflow.

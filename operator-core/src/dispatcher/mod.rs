@@ -28,6 +28,7 @@
 mod failure;
 mod newest;
 mod report;
+mod retired;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,7 @@ use crate::{
 
 use failure::{After, Failed, Failure};
 use report::Report;
+pub(crate) use retired::RetiredFinalizers;
 
 type Primary<R> = <R as Reconciler>::Primary;
 
@@ -71,6 +73,8 @@ pub(crate) struct Dispatcher<R: Reconciler> {
     /// The names of the event sources, for the causes of a run.
     pub(crate) source_names: Arc<[String]>,
     pub(crate) shared: Arc<ControllerContext<Primary<R>>>,
+    /// What an earlier version has put on primaries.
+    pub(crate) retired_finalizers: Arc<RetiredFinalizers>,
 }
 
 /// A dispatcher as the processor sees it.
@@ -154,8 +158,13 @@ impl<R: Reconciler> Dispatcher<R> {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
-                    Ok(self.clean_up(primary, context, finalizer).await?)
+                    let done = self.clean_up(Arc::clone(&primary), context, finalizer).await?;
+                    if matches!(done, Done::FinalizerRemoved) {
+                        self.take_off_retired(&primary, context).await?;
+                    }
+                    Ok(done)
                 }
+                _ if self.take_off_retired(&primary, context).await? => Ok(Done::FinalizerRemoved),
                 // Others still hold the object; its end is theirs to wait for.
                 _ => Ok(Done::Nothing),
             };
@@ -175,6 +184,12 @@ impl<R: Reconciler> Dispatcher<R> {
                 }
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
+        }
+        if self.take_off_retired(&primary, context).await?
+            && let Some(newest) = context.primary()
+        {
+            context.work_on(&newest);
+            primary = newest;
         }
         report.kind = RunKind::Reconcile;
         let result = self.reconcile(&primary, context).await;

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    event_source::PrimarySource, operations, processor::Run, reconciler::ControllerContext,
-    resource::KubeObject,
+    event_source::PrimarySource,
+    operations,
+    processor::Run,
+    reconciler::ControllerContext,
+    resource::{KubeObject, ResourceVersion},
 };
 
 /// The newest known state of the object that the run is about; `None` when it is gone or replaced.
@@ -18,7 +21,10 @@ pub(super) fn known<P: KubeObject>(source: &PrimarySource<P>, run: &Run) -> Opti
 ///   is about to go. While the watch of the primaries is late, the cache doesn't show that yet, and a run would make
 ///   everything anew only to have it deleted and to be woken again: a loop as fast as the collector.
 ///
-/// Both are rare, and a look costs one request.
+/// - When a list has shown it in an older state than had been seen. Where a backup was restored, that is how things are now; where
+///   the list came from a replica that lags behind, a run would bring back old values, or what is gone.
+///
+/// All are rare, and a look costs one request.
 pub(super) async fn live_if_in_doubt<P: KubeObject>(
     shared: &ControllerContext<P>,
     run: &Run,
@@ -41,7 +47,16 @@ pub(super) async fn live_if_in_doubt<P: KubeObject>(
     source.looked_at(&run.key);
     Ok(live.filter(|live| is_of(live, run)).map(|live| {
         let same = live.meta().resource_version == known.meta().resource_version;
-        if same { known } else { source.informer().remember(live) }
+        if same {
+            return known;
+        }
+        let live = source.informer().remember(live);
+        // While a list is taken in, nothing is remembered that the one before it would have shown.
+        let newest = source.informer().get(&run.key);
+        if newest.is_some_and(|newest| ResourceVersion::of(&*newest) < ResourceVersion::of(&*live)) {
+            source.doubt(&run.key);
+        }
+        live
     }))
 }
 

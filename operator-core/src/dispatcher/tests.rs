@@ -240,8 +240,15 @@ impl World {
         });
         let reconciler = Arc::new(Writes { child_in });
         let source_names = Arc::from(["Secret".to_owned()]);
-        let dispatcher =
-            Dispatcher { reconciler, cleanup: None, use_ssa: true, timeout, source_names, shared };
+        let dispatcher = Dispatcher {
+            reconciler,
+            cleanup: None,
+            use_ssa: true,
+            timeout,
+            source_names,
+            shared,
+            retired_finalizers: Arc::default(),
+        };
         Self { server, under_way, dispatcher }
     }
 
@@ -271,7 +278,10 @@ impl World {
         }
         let shared = &self.dispatcher.shared;
         nothing_is_left(shared.primary.informer(), polls).await;
-        let secrets = shared.sources.named::<Secret>("Secret").expect("the source of secrets");
+        let secrets = shared
+            .sources
+            .named::<Secret>("Secret", &ObjectKey::namespaced("shop", "a"))
+            .expect("the source of secrets");
         nothing_is_left(secrets.informer(), polls).await;
     }
 }

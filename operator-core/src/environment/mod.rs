@@ -4,6 +4,7 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
 
 mod clock;
+mod kept;
 #[cfg(feature = "testing")]
 mod planted;
 mod quota;
@@ -16,6 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
+use kept::Kept;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
@@ -32,6 +34,7 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
+    kept: Kept,
     #[cfg(feature = "testing")]
     planted_bug: Option<PlantedBug>,
 }
@@ -46,6 +49,7 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
+            kept: Kept::default(),
             #[cfg(feature = "testing")]
             planted_bug: None,
         }

@@ -85,6 +85,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn any_quota_at_any_time_admits_or_says_when(
             burst in 1_u32..,

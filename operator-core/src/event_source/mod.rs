@@ -9,7 +9,8 @@
 //! ```
 //!
 //! All sources of all controllers start at the same moment, each with a task of its own, so that one which can't do its
-//! work holds up nobody else's. The first run of a controller waits until each of its own sources is synced.
+//! work holds up nobody else's. The first run of a primary waits until its own namespace is synced in each source of its
+//! controller that follows the same namespaces one by one, and all else is in the others.
 //!
 //! # Guarantees
 //! - A source of secondaries wakes the primaries that a secondary belongs to now and those it belonged to before.
@@ -30,12 +31,15 @@ mod filter;
 pub(crate) mod function;
 pub(crate) mod informer;
 mod mapper;
+mod opening;
+mod parts;
 mod primaries;
 mod primary;
 mod references;
 mod relation;
 mod secondary;
 mod sources;
+mod stopped;
 #[cfg(test)]
 mod test_wiring;
 mod unconfirmed_writes;
@@ -43,7 +47,7 @@ pub mod updates;
 
 use std::{fmt, sync::Arc};
 
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     cache::{self, Informer},
@@ -67,6 +71,9 @@ pub use filter::Filters;
 pub(crate) use filter::filter_methods;
 pub(crate) use informer::InformerEventSource;
 pub use mapper::SecondaryToPrimary;
+pub(crate) use opening::Opening;
+pub use parts::HeldBack;
+pub(crate) use parts::{Divisions, Opens};
 pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
 pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
@@ -74,6 +81,7 @@ pub(crate) use references::References;
 pub use secondary::SecondarySource;
 pub(crate) use secondary::SecondaryWrite;
 pub use sources::Sources;
+pub(crate) use stopped::run_and_tell;
 
 /// A running origin of changes. JOSDK: `EventSource`.
 ///
@@ -140,10 +148,26 @@ pub trait EventSource: Send + Sync {
     /// Follows its origin until the future is dropped.
     fn run(&self) -> BoxFuture<'static, ()>;
 
-    /// Resolves once everything that exists has been seen. The controller's first run waits for this. By default there
-    /// is nothing to wait for.
+    /// Resolves once everything that exists has been seen. The controller's first run waits for this, unless the source has
+    /// parts that can be waited for one by one. By default there is nothing to wait for.
     fn synced(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
+    }
+
+    /// Resolves once everything that exists in a namespace has been seen, one of those that [`EventSource::parts`] names. By
+    /// default once everything has been seen anywhere.
+    fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
+        let _ = namespace;
+        self.synced()
+    }
+
+    /// What the source sees independently of each other: one part for each namespace that it follows by itself, or one for
+    /// everything. Which parts there are doesn't change. By default there is one, with the source's own health.
+    ///
+    /// Primaries don't wait for the parts of other namespaces, where the source follows the same as the controller.
+    fn parts(&self) -> Vec<SourcePart> {
+        let synced = self.synced().now_or_never().is_some();
+        vec![SourcePart { namespace: None, synced, health: self.health() }]
     }
 
     /// What the source says of itself now. By default it is always well.
@@ -169,6 +193,17 @@ pub trait EventSource: Send + Sync {
     }
 }
 
+/// What a source sees independently of all else that it sees; see [`EventSource::parts`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePart {
+    /// Which namespace; `None` for everything that the source follows.
+    pub namespace: Option<String>,
+    /// Whether everything that exists has been seen once.
+    pub synced: bool,
+    /// How it is now.
+    pub health: SourceHealth,
+}
+
 /// What an informer follows becomes events by its handler; as a source it only has to run.
 impl<K: KubeObject> EventSource for Informer<K> {
     fn name(&self) -> &str {
@@ -183,6 +218,20 @@ impl<K: KubeObject> EventSource for Informer<K> {
     fn synced(&self) -> BoxFuture<'static, ()> {
         let informer = self.clone();
         Box::pin(async move { informer.synced().await })
+    }
+
+    fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
+        let (informer, namespace) = (self.clone(), namespace.to_owned());
+        Box::pin(async move { Self::synced_in(&informer, &namespace).await })
+    }
+
+    fn parts(&self) -> Vec<SourcePart> {
+        let part = |(namespace, synced, health): (Option<&str>, _, _)| SourcePart {
+            namespace: namespace.map(str::to_owned),
+            synced,
+            health,
+        };
+        self.collections().map(part).collect()
     }
 
     fn health(&self) -> SourceHealth {

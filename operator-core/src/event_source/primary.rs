@@ -201,6 +201,11 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
         }
     }
 
+    fn on_outdated(&self, key: &ObjectKey) {
+        // Its next run is to look.
+        self.unconfirmed.note(key);
+    }
+
     fn on_health(&self, health: &SourceHealth) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     observe::SourceIndex,
-    resource::{KubeObject, ResourceType},
+    resource::{KubeObject, ObjectKey, ResourceType},
 };
 
 struct Entry {
@@ -47,9 +47,9 @@ impl Sources {
         self.entries.push(Entry { source, typed: Some(Arc::new(store)) });
     }
 
-    /// The sources of another system's resources of type `R`; conditional ones while they are synced.
-    pub fn external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
-        let conditional = self.conditional.readable();
+    /// The sources of another system's resources of type `R`, for a run of `reader`; conditional ones while they are synced.
+    pub fn external<R: 'static>(&self, reader: &ObjectKey) -> impl Iterator<Item = ExternalSource<R>> {
+        let conditional = self.conditional.readable(reader);
         let conditional =
             conditional.into_iter().flat_map(|sources| sources.own_external().collect::<Vec<_>>());
         self.own_external().chain(conditional)
@@ -78,11 +78,14 @@ impl Sources {
         &self.conditional
     }
 
-    /// The sources of objects of type `K`; conditional ones while they are synced. For a `K` whose kind is known at run
-    /// time only, such as `DynamicObject`, these
-    /// are those of all kinds: see [`Sources::of_kind`].
-    pub fn of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        let conditional = self.conditional.readable();
+    /// The sources of objects of type `K`, for a run of `reader`; conditional ones while they are synced, in the reader's
+    /// namespace at least. For a `K` whose kind is known at run time only, such as `DynamicObject`, these are those of all
+    /// kinds: see [`Sources::of_kind`].
+    pub fn of_type<K: KubeObject>(
+        &self,
+        reader: &ObjectKey,
+    ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        let conditional = self.conditional.readable(reader);
         let conditional =
             conditional.into_iter().flat_map(|sources| sources.own_of_type().collect::<Vec<_>>());
         self.own_of_type().chain(conditional)
@@ -126,13 +129,19 @@ impl Sources {
     pub fn of_kind<K: KubeObject>(
         &self,
         kind: &ResourceType,
+        reader: &ObjectKey,
     ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        self.of_type().filter(|source: &Arc<SecondarySource<K>>| same_kind(source.resource_type(), kind))
+        self.of_type(reader)
+            .filter(|source: &Arc<SecondarySource<K>>| same_kind(source.resource_type(), kind))
     }
 
     /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
     /// type alone doesn't say so.
-    pub fn of_object<K: KubeObject>(&self, object: &K) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+    pub fn of_object<K: KubeObject>(
+        &self,
+        object: &K,
+        reader: &ObjectKey,
+    ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
         let object = object as &dyn Any;
         let types = match object.downcast_ref::<DynamicObject>() {
             Some(object) => object.types.clone(),
@@ -140,7 +149,7 @@ impl Sources {
                 .downcast_ref::<PartialObjectMeta<DynamicObject>>()
                 .and_then(|object| object.types.clone()),
         };
-        self.of_type().filter(move |source: &Arc<SecondarySource<K>>| {
+        self.of_type(reader).filter(move |source: &Arc<SecondarySource<K>>| {
             let of = source.resource_type();
             types
                 .as_ref()
@@ -150,8 +159,8 @@ impl Sources {
 
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
-    pub fn named<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
-        self.of_type().find(|source| source.name() == name)
+    pub fn named<K: KubeObject>(&self, name: &str, reader: &ObjectKey) -> Option<Arc<SecondarySource<K>>> {
+        self.of_type(reader).find(|source| source.name() == name)
     }
 
     /// All sources that run as long as the controller does, whatever their type.
@@ -206,19 +215,20 @@ mod tests {
         for declaration in &declarations {
             declaration.build(SourceIndex(0), &wiring, &mut sources);
         }
+        let reader = ObjectKey::namespaced("shop", "a");
         assert_eq!(format!("{sources:?}"), r#"["own", "ConfigMap", "Pod", "Certificate"]"#);
-        assert_eq!(sources.of_type::<ConfigMap>().count(), 1);
-        assert_eq!(sources.of_type::<DynamicObject>().count(), 2);
-        let found: Vec<_> = sources.of_kind::<DynamicObject>(&certificate).collect();
+        assert_eq!(sources.of_type::<ConfigMap>(&reader).count(), 1);
+        assert_eq!(sources.of_type::<DynamicObject>(&reader).count(), 2);
+        let found: Vec<_> = sources.of_kind::<DynamicObject>(&certificate, &reader).collect();
         assert_eq!(found.iter().map(|source| source.name()).collect::<Vec<_>>(), ["Certificate"]);
         assert!(!found[0].resource_type().is_namespaced());
-        assert_eq!(sources.of_kind::<DynamicObject>(&pod).count(), 1);
-        assert!(sources.named::<DynamicObject>("ConfigMap").is_none(), "it is not one of that type");
+        assert_eq!(sources.of_kind::<DynamicObject>(&pod, &reader).count(), 1);
+        assert!(sources.named::<DynamicObject>("ConfigMap", &reader).is_none(), "it is not one of that type");
 
         let mut object = DynamicObject::new("a", &ApiResource::erase::<ConfigMap>(&()));
-        assert_eq!(sources.of_object(&object).count(), 0);
+        assert_eq!(sources.of_object(&object, &reader).count(), 0);
         object.types = Some(TypeMeta { api_version: "example.com/v1".into(), kind: "Certificate".into() });
-        let found = sources.of_object(&object).next();
+        let found = sources.of_object(&object, &reader).next();
         assert_eq!(found.as_ref().map(|source| source.name()), Some("Certificate"));
     }
 }

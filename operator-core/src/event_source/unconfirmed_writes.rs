@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 
 use crate::resource::ObjectKey;
 
-/// The primaries whose next run begins with a look at the live object, because a write to them is unconfirmed.
+/// The primaries whose next run begins with a look at the live object, because a write to them is unconfirmed, or because a list
+/// has shown them in an older state than had been seen.
 ///
 /// A write without an answer may have taken effect. Until its event comes, the cache shows a state in which it hasn't, and a
 /// run that finds there what it wants writes nothing. If the event comes later, it wakes nobody where it changes the status

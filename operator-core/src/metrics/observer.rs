@@ -52,6 +52,7 @@ impl Observer for MetricsObserver {
                 metrics.record(&table::LEADER, &[("lease", lease)], f64::from(u8::from(leads)));
             }
             Observation::SourceHealth { .. }
+            | Observation::SourceStopped { .. }
             | Observation::NodeState { .. }
             | Observation::RetryScheduled { .. } => {}
             Observation::UndecodableObjects { controller, source, objects } => {

@@ -39,7 +39,8 @@ pub trait Observer: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Observation<'a> {
-    /// A controller's event sources are synced and its first run may start.
+    /// A controller's event sources have seen enough for its first run to start: everything, or everything that concerns the
+    /// primaries of one namespace.
     ProcessingStarted {
         /// The controller's name.
         controller: &'a str,
@@ -73,6 +74,18 @@ pub enum Observation<'a> {
         source: &'a str,
         /// What it reports now.
         health: &'a SourceHealth,
+    },
+    /// An event source has stopped for good: its task has panicked, or it could not be synced in time while the operator
+    /// started, which [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) doesn't let pass.
+    SourceStopped {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+        /// The namespace that is concerned, where not all of the source is.
+        namespace: Option<&'a str>,
+        /// Why, in the server's own words where it is the server's refusal, and what can be done about it.
+        error: &'a str,
     },
     /// The number of objects has changed that an event source can't decode.
     UndecodableObjects {

@@ -239,6 +239,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn a_difference_leads_from_any_state_to_any_other(from in any_json(), to in any_json()) {
             let key = ObjectKey::namespaced("shop", "one");

@@ -1,8 +1,10 @@
 //! Looking at the live object, past all caches: where the answer to a write, or to none, leaves open what there is now.
 
+use serde::de::Error as _;
+
 use super::{Error, Writer};
 use crate::{
-    cache::{Unread, read_live},
+    cache::{Unread, read_live, unreadable_words},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
@@ -18,7 +20,11 @@ pub(crate) async fn live<K: KubeObject>(
     match read {
         Ok(Some(object)) => match serde_json::from_str(object.get()) {
             Ok(object) => Ok(Some(object)),
-            Err(source) => Err(Error::undecodable(kind, key, source)),
+            Err(source) => {
+                // None of the object's values is repeated, whatever its kind.
+                let words = unreadable_words(object.get(), &source);
+                Err(Error::undecodable(kind, key, serde_json::Error::custom(words)))
+            }
         },
         Ok(None) => Ok(None),
         Err(Unread::InvalidName) => Err(Error::InvalidName { kind, key }),

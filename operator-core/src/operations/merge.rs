@@ -69,6 +69,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn upon_the_same_state_it_is_the_change_itself(from in any_json(), to in any_json()) {
             prop_assert_eq!(carry_over(&from, &to, &from), Some(to));

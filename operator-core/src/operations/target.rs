@@ -115,9 +115,9 @@ impl<'c, K: KubeObject> Target<'c, K> {
         };
         if let Some(name) = name {
             let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
-            return secondary(run.sources.named(name).ok_or_else(unknown)?);
+            return secondary(run.sources.named(name, run.key).ok_or_else(unknown)?);
         }
-        let mut sources = run.sources.of_object(object);
+        let mut sources = run.sources.of_object(object, run.key);
         let (first, further) = (sources.next(), sources.next());
         match (run.primaries.downcast_ref::<PrimarySource<K>>(), first) {
             (Some(primaries), source) => {

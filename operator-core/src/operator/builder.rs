@@ -6,11 +6,14 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Config;
 use tokio::sync::Mutex;
 
-use super::{Error, Exit, LeaderElection, Operator, health::HealthLog, http::HttpConfig};
+use super::{
+    Error, Exit, LeaderElection, Operator, StoppedSource, health::HealthLog, http::HttpConfig, stopped::Told,
+};
 use crate::{
     client::{RequestBudget, TransportHook},
     controller::{Controller, Mistake},
     environment::{Environment, WallClock},
+    event_source::WatchScope,
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
@@ -63,8 +66,11 @@ pub(super) struct Settings {
     pub(super) termination_timeout: Duration,
     pub(super) request_budget: Option<RequestBudget>,
     pub(super) cache_sync_timeout: Option<Duration>,
+    pub(super) stop_on_source_error_at_start: bool,
     pub(super) max_concurrent_dependents: usize,
     pub(super) leader_election: Option<LeaderElection>,
+    /// In place of the namespaces that the controllers declare.
+    pub(super) namespaces: Option<WatchScope>,
 }
 
 impl Default for Settings {
@@ -78,8 +84,10 @@ impl Default for Settings {
             termination_timeout: DEFAULT_TERMINATION_TIMEOUT,
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
+            stop_on_source_error_at_start: false,
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
+            namespaces: None,
         }
     }
 }
@@ -170,10 +178,33 @@ impl OperatorBuilder {
     /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
     /// repeated each time that this time has passed again. By default two minutes, `None` for no such warning.
     ///
-    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing: the sources go on trying, and the controllers whose sources
-    /// are synced work.
+    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing by itself: the sources go on trying, and primaries run whose
+    /// namespace is synced in all sources that follow it. With [`OperatorBuilder::stop_on_source_error_at_start`] it is the
+    /// time in which the start fails.
     pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.cache_sync_timeout = timeout.into();
+        self
+    }
+
+    /// Whether the start fails when an event source has not seen everything within [`OperatorBuilder::cache_sync_timeout`],
+    /// because a right is missing, for example, or a definition; by default it doesn't. JOSDK:
+    /// `stopOnInformerErrorDuringStartup`, which is on by default, and doesn't wait after a refusal.
+    ///
+    /// If so, no run starts before all sources are synced, [`Operator::start`] waits for that, and answers
+    /// [`Error::NotSynced`] otherwise, with source, namespace and the right that is missing; a process that was started with
+    /// `run` ends with 1. By default primaries run as soon as their own namespace is synced in each source that follows the
+    /// controller's namespaces one by one, and everything is in the others; what is not synced is tried again without end.
+    pub fn stop_on_source_error_at_start(mut self, stop: bool) -> Self {
+        self.settings.stop_on_source_error_at_start = stop;
+        self
+    }
+
+    /// Calls `callback` when an event source stops for good: its task has panicked, or it is why a start fails under
+    /// [`OperatorBuilder::stop_on_source_error_at_start`], for each namespace that is missing. A source that is in trouble and
+    /// tries again has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process; here nothing does, and
+    /// `/healthz` is for whoever restarts it.
+    pub fn on_source_stopped(mut self, callback: impl Fn(&StoppedSource) + Send + Sync + 'static) -> Self {
+        self.observers.push(Arc::new(Told(Box::new(callback))));
         self
     }
 
@@ -192,6 +223,19 @@ impl OperatorBuilder {
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.settings.leader_election = Some(election);
         self
+    }
+
+    /// Works in these namespaces, whatever the controllers declare. Event sources with namespaces of their own keep them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn namespaces(mut self, namespaces: &[String]) -> Self {
+        self.settings.namespaces = Some(WatchScope::Namespaces(namespaces.iter().cloned().collect()));
+        self
+    }
+
+    /// How long a stop waits for runs under way.
+    #[cfg(feature = "cli")]
+    pub(crate) fn longest_drain(&self) -> Duration {
+        self.settings.termination_timeout
     }
 
     /// The controllers registered so far, without those whose declaration is wrong.

@@ -48,6 +48,13 @@ impl OperatorBuilder {
                 "`.register(Controller::builder(reconciler))`, or `.register(reconciler)` for one with the derive",
             ));
         }
+        if self.settings.stop_on_source_error_at_start && self.settings.cache_sync_timeout.is_none() {
+            mistakes.push(Mistake::new(
+                "`stop_on_source_error_at_start` has no time after which the start fails",
+                "`cache_sync_timeout` is that time, and it is `None`",
+                "`.cache_sync_timeout(Duration::from_secs(…))`, or `.stop_on_source_error_at_start(false)`",
+            ));
+        }
         let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);
         mistakes.extend(election.and_then(Result::err).map(|error| of_election(&error)));
         Mistakes::check(mistakes)

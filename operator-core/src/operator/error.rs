@@ -1,8 +1,8 @@
 //! What keeps an operator from starting.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
-use super::leader::LeaderElectionError;
+use super::{StoppedSource, leader::LeaderElectionError};
 use crate::{client, controller::Mistakes, processor, workflow};
 
 /// An error of the library at its outermost: declaring and starting an operator.
@@ -29,9 +29,23 @@ pub enum Error {
     /// The operator can't take part in the election of a leader.
     #[error("the operator can't take part in the election of a leader")]
     LeaderElection(#[from] LeaderElectionError),
+    /// Some event sources were not synced in time, and
+    /// [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) lets no operator start without
+    /// them. JOSDK: `OperatorException` of an informer's start.
+    #[error("not synced within {} s: {}", timeout.as_secs_f32(), listed(sources))]
+    NotSynced {
+        /// How long they were waited for.
+        timeout: Duration,
+        /// Which ones, and why.
+        sources: Vec<StoppedSource>,
+    },
     /// The process can't listen to its signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),
+}
+
+fn listed(sources: &[StoppedSource]) -> String {
+    sources.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl From<processor::Error> for Error {

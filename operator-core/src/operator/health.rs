@@ -15,12 +15,8 @@ pub(super) struct HealthLog {
 impl Observer for HealthLog {
     fn observe(&self, observation: &Observation<'_>) {
         match observation {
-            Observation::ProcessingStarted { controller, after } => {
-                tracing::info!(
-                    controller,
-                    after_ms = after.as_millis(),
-                    "all caches are synced, runs may start"
-                );
+            Observation::SourceStopped { controller, source, namespace, error } => {
+                tracing::error!(controller, source, namespace, error, "event source has stopped for good");
             }
             Observation::SourceHealth { controller, source, health } => {
                 let id = ((*controller).to_owned(), (*source).to_owned());

@@ -15,9 +15,9 @@ use tokio::sync::Mutex;
 
 use crate::{
     client::{self, Clients},
-    controller::{Controller, OperatorParts, RunningController},
+    controller::{Ailing, Controller, OperatorParts, RunningController},
     environment::Environment,
-    event_source::Discovery,
+    event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
     reconciler::workflow::WorkflowSurroundings,
     resource::ObjectKey,
@@ -71,13 +71,17 @@ pub enum Stopped {
     TimedOut,
 }
 
-/// An event source that can't do its work.
+/// An event source that can't do its work, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnhealthySource {
     /// The controller's name.
     pub controller: String,
     /// The event source's name.
     pub source: String,
+    /// The namespace that it is about, where the source follows several one by one.
+    pub namespace: Option<String>,
+    /// Whose first runs wait for it.
+    pub holds_back: HeldBack,
     /// What it says of itself.
     pub health: SourceHealth,
 }
@@ -110,10 +114,22 @@ impl Operator {
     /// Connects to the cluster and starts all controllers. Returns without waiting for their caches: see
     /// [`Operator::synced`]. Does nothing when the operator runs already.
     ///
+    /// Under [`OperatorBuilder::stop_on_source_error_at_start`] it returns once all of them are synced, or has stopped what it
+    /// had started.
+    ///
     /// # Errors
-    /// When there is no usable configuration for a cluster, the HTTP address can't be used, or the operator may not take part
-    /// in its leader election.
+    /// When there is no usable configuration for a cluster, the HTTP address can't be used, the operator may not take part in
+    /// its leader election, or event sources that all have to be synced are not in time.
     pub async fn start(&self) -> Result<(), Error> {
+        self.launch().await?;
+        if let Some(error) = self.failed_at_start().await {
+            self.stop().await;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn launch(&self) -> Result<(), Error> {
         let mut running = self.running.lock().await;
         if running.is_some() {
             return Ok(());
@@ -152,6 +168,8 @@ impl Operator {
             environment: environment.clone(),
             observers: observers.clone(),
             cache_sync_timeout: self.settings.cache_sync_timeout,
+            starts_as_a_whole: self.settings.stop_on_source_error_at_start,
+            namespaces: self.settings.namespaces.clone(),
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(discovery.clone()),
         };
@@ -268,10 +286,9 @@ impl Running {
     pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
         let unhealthy = self.controllers.iter().flat_map(|controller| {
             let name = controller.name().to_owned();
-            controller.unhealthy().into_iter().map(move |(source, health)| UnhealthySource {
-                controller: name.clone(),
-                source,
-                health,
+            controller.unhealthy().into_iter().map(move |ailing| {
+                let Ailing { source, namespace, health, holds_back } = ailing;
+                UnhealthySource { controller: name.clone(), source, namespace, holds_back, health }
             })
         });
         // It belongs to none of them, and serves each that has asked.
@@ -279,6 +296,8 @@ impl Running {
             controllers.into_iter().map(move |controller| UnhealthySource {
                 controller: controller.to_string(),
                 source: source.to_owned(),
+                namespace: None,
+                holds_back: HeldBack::Nobody,
                 health: health.clone(),
             })
         });

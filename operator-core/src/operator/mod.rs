@@ -12,7 +12,8 @@
 //! - With an HTTP address, `/metrics`, `/healthz` and `/readyz` are served from the start to the end of the stop.
 //! - With a leader election, a replica writes only while it leads; see [`LeaderElection`].
 //! - A kind that can't be watched, because its definition is missing or the right is, makes the operator unready and
-//!   is tried again; it stops neither the process nor the other controllers.
+//!   is tried again; it stops neither the process nor the other controllers, nor, where namespaces are followed one by one,
+//!   the primaries in other namespaces. [`OperatorBuilder::stop_on_source_error_at_start`] says otherwise for the start.
 
 pub(crate) mod builder;
 mod declared;
@@ -23,6 +24,7 @@ pub(crate) mod leader;
 pub(crate) mod lifecycle;
 pub(crate) mod run;
 mod settle;
+mod stopped;
 
 pub(crate) use builder::OperatorBuilder;
 pub(crate) use error::Error;
@@ -32,3 +34,4 @@ pub(crate) use lifecycle::Operator;
 pub use lifecycle::{Stopped, UndecodableObject, UnhealthySource};
 pub(crate) use run::Exit;
 pub use settle::{Footprint, SettleError, Settling};
+pub use stopped::StoppedSource;

@@ -46,12 +46,17 @@ impl Operator {
     /// that a new process takes part, whose caches and reconciler hold nothing of the old term.
     ///
     /// # Errors
-    /// When there is no cluster to connect to, the process can't listen to signals, or the operator may not take part in its
-    /// leader election.
+    /// As [`Operator::start`], and when the process can't listen to signals.
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-        self.start().await?;
+        self.launch().await?;
+        let failed = async {
+            match self.failed_at_start().await {
+                Some(error) => error,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
@@ -60,6 +65,10 @@ impl Operator {
                 // Nothing is left to wait for: the runs are dropped.
                 self.stop().await;
                 return Ok(Exit::LeadershipLost);
+            }
+            error = failed => {
+                self.stop().await;
+                return Err(error);
             }
         }
         tokio::select! {

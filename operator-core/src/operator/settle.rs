@@ -78,7 +78,7 @@ impl Operator {
             .controllers
             .iter()
             .flat_map(|controller| controller.unhealthy())
-            .map(|(source, health)| format!("event source {source}: {health:?}"))
+            .map(|ailing| format!("event source {}: {:?}", ailing.source, ailing.health))
             .collect();
         if !unhealthy.is_empty() {
             reason = unhealthy.join("; ");
@@ -92,7 +92,7 @@ impl Operator {
 pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
     pub primaries: usize,
-    /// Event sources that keep something about objects that are not there, and how much.
+    /// What keeps something about objects that are not there, and how much: event sources, and the rest of a controller.
     pub leftovers: Vec<(String, usize)>,
     /// Tasks that run.
     pub tasks: usize,
@@ -111,6 +111,7 @@ impl Operator {
                 .leftovers
                 .extend(leftovers.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
+        footprint.leftovers.extend(running.environment.leftovers());
         footprint
     }
 
@@ -120,8 +121,8 @@ impl Operator {
         let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
         for controller in &running.controllers {
             // A look asks each source for a fresh list: not before that can say anything.
-            if let Some((source, health)) = controller.unhealthy().into_iter().next() {
-                return Some(format!("event source {source}: {health:?}"));
+            if let Some(ailing) = controller.unhealthy().into_iter().next() {
+                return Some(format!("event source {}: {:?}", ailing.source, ailing.health));
             }
         }
         running.look(no_timer_within).await.err()

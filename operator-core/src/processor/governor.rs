@@ -101,6 +101,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         /// The oracle is a bucket that fills by the millisecond; a run takes 840 of them.
         #[test]
         fn it_admits_what_a_bucket_of_tokens_admits(

@@ -14,7 +14,8 @@
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
 //! - What was sent before `Processor::snapshot` is part of its answer.
-//! - A run that panics is a failed run; neither the processor nor other primaries notice.
+//! - A run that panics is a failed run; neither the processor nor other primaries notice. Where a policy panics, the default
+//!   one answers.
 //! - Dropping the `ProcessorTask` (or its future) cancels all runs, and tells the observers what is not waiting and not
 //!   known any more.
 //!
@@ -22,6 +23,7 @@
 //! - Whoever sends inputs sends them in the order in which things happened to one primary.
 
 mod error;
+mod fenced;
 mod governor;
 pub(crate) mod machine;
 mod rate_limit;
@@ -29,6 +31,7 @@ pub(crate) mod retry;
 mod shell;
 
 pub use error::Error;
+pub(crate) use fenced::{FencedRateLimiter, FencedRetry};
 pub use governor::GovernorRateLimiter;
 pub(crate) use machine::{Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};

@@ -369,6 +369,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn settings_of_any_kind_are_refused_or_lead_to_delays(
             initial: Duration,

@@ -200,7 +200,9 @@ impl<P: KubeObject> Context<P> {
     fn watched<K: KubeObject>(&self) -> Result<impl Iterator<Item = Arc<SecondarySource<K>>>, Error> {
         let kind = || RustType::of::<K>().name().to_owned();
         let watched = self.shared.sources.watch::<K>();
-        watched.then(|| self.shared.sources.of_type()).ok_or_else(|| Error::NoEventSource { kind: kind() })
+        watched
+            .then(|| self.shared.sources.of_type(&self.run.key))
+            .ok_or_else(|| Error::NoEventSource { kind: kind() })
     }
 
     /// The same of one kind.
@@ -210,7 +212,7 @@ impl<P: KubeObject> Context<P> {
     ) -> Result<impl Iterator<Item = Arc<SecondarySource<K>>>, Error> {
         let watched = self.shared.sources.watch_kind::<K>(kind);
         let unwatched = || Error::NoEventSource { kind: kind.kind().to_owned() };
-        watched.then(|| self.shared.sources.of_kind(kind)).ok_or_else(unwatched)
+        watched.then(|| self.shared.sources.of_kind(kind, &self.run.key)).ok_or_else(unwatched)
     }
 
     /// The event source for objects of type `K` and of this very kind; the first one if there are several.
@@ -219,13 +221,13 @@ impl<P: KubeObject> Context<P> {
         &self,
         kind: &ResourceType,
     ) -> Option<Arc<SecondarySource<K>>> {
-        self.shared.sources.of_kind(kind).next()
+        self.shared.sources.of_kind(kind, &self.run.key).next()
     }
 
     /// The event source of that name for objects of type `K`.
     #[must_use]
     pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
-        self.shared.sources.named(name)
+        self.shared.sources.named(name, &self.run.key)
     }
 
     /// What is known of another system's resources of type `R` that belong to the primary, from all event sources for
@@ -233,14 +235,18 @@ impl<P: KubeObject> Context<P> {
     /// [`ExternalStore::fetch_now`](crate::event_source::ExternalStore::fetch_now).
     #[must_use]
     pub fn external<R: 'static>(&self) -> Vec<Arc<R>> {
-        self.shared.sources.external::<R>().flat_map(|source| source.get(&self.run.key)).collect()
+        let sources = self.shared.sources.external::<R>(&self.run.key);
+        sources.flat_map(|source| source.get(&self.run.key)).collect()
     }
 
     /// The event source of that name for another system's resources of type `R`; without a name the first one. It is also
     /// told there what the run has written to the other system.
     #[must_use]
     pub fn external_source<R: 'static>(&self, name: Option<&str>) -> Option<ExternalSource<R>> {
-        self.shared.sources.external().find(|source| name.is_none_or(|name| source.name() == name))
+        self.shared
+            .sources
+            .external(&self.run.key)
+            .find(|source| name.is_none_or(|name| source.name() == name))
     }
 
     /// The cache of all primaries.

@@ -132,6 +132,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn names_of_any_kind_are_read_as_they_were_written(namespace in ".{1,9}", name in ".{1,9}") {
             let (keys, pod) = (MappingAnnotations::default(), ResourceType::of::<Pod>());

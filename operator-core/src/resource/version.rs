@@ -57,6 +57,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn what_is_parsed_is_printed_as_it_was(text in "[+-]?[0-9]{0,22}|.{0,8}") {
             if let Some(version) = ResourceVersion::parse(&text) {

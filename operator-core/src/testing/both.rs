@@ -7,11 +7,13 @@
 //!
 //! # Guarantees
 //! - The body is compiled once and runs on both.
-//! - A test that is declared to need the real server must fail inside the process: a declaration that is no longer true
-//!   is found out.
+//! - A test that is declared to need the real server must fail inside the process, and for that reason: a declaration that
+//!   is no longer true is found out, and so is a test that fails for another reason.
 
 use std::{
+    any::Any,
     cell::RefCell,
+    fmt::Debug,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -31,21 +33,21 @@ pub(super) fn in_process_cluster() -> Option<TestCluster> {
     IN_PROCESS.with_borrow(Clone::clone)
 }
 
-/// Whether a test has passed.
+/// What came of a test.
 pub trait Outcome {
-    /// Whether it has.
-    fn has_passed(&self) -> bool;
+    /// Why it has failed; `None` if it has passed.
+    fn failure(&self) -> Option<String>;
 }
 
 impl Outcome for () {
-    fn has_passed(&self) -> bool {
-        true
+    fn failure(&self) -> Option<String> {
+        None
     }
 }
 
-impl<E> Outcome for Result<(), E> {
-    fn has_passed(&self) -> bool {
-        self.is_ok()
+impl<E: Debug> Outcome for Result<(), E> {
+    fn failure(&self) -> Option<String> {
+        self.as_ref().err().map(|error| format!("{error:?}"))
     }
 }
 
@@ -63,14 +65,37 @@ pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     runtime.block_on(erased(test()))
 }
 
+/// What the server says of what it doesn't do, with 501, and what [`TestCluster`] says of what only a control plane has.
+const REFUSALS: [&str; 2] =
+    ["the in-process server does not do this: ", "the API server is inside this process, without "];
+
 /// Runs a test inside the process that can't pass there, for want of what is `lacking`.
 ///
 /// # Panics
-/// When it passes.
+/// When it passes, and when it fails for another reason: its failure must hold the server's refusal, and `lacking` in it.
 pub fn lacking_in_process<F: Future<Output: Outcome> + 'static>(lacking: &str, test: impl FnOnce() -> F) {
     let outcome = catch_unwind(AssertUnwindSafe(|| in_process(test)));
-    let has_passed = outcome.is_ok_and(|outcome| outcome.has_passed());
-    assert!(!has_passed, "it passes in the process: `real = \"{lacking}\"` can go");
+    let failure = match &outcome {
+        Ok(outcome) => outcome.failure(),
+        Err(panic) => Some(text_of(panic.as_ref())),
+    };
+    let Some(failure) = failure else {
+        panic!("it passes in the process: `real = \"{lacking}\"` can go");
+    };
+    assert!(
+        is_refusal(&failure, lacking),
+        "in the process it must fail for want of {lacking:?}, which the server refuses with 501, and it fails with: {failure}"
+    );
+}
+
+fn is_refusal(failure: &str, lacking: &str) -> bool {
+    let refused = REFUSALS.iter().filter_map(|words| failure.split_once(words));
+    refused.map(|(_, what)| what.lines().next().unwrap_or_default()).any(|what| what.contains(lacking))
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
 }
 
 /// Without its type, so that the runtime's code is compiled once and not for each test.
@@ -94,5 +119,47 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         IN_PROCESS.set(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said_of(lacking: &str, test: impl AsyncFnOnce() -> Result<(), String> + 'static) -> Option<String> {
+        let said = catch_unwind(AssertUnwindSafe(|| lacking_in_process(lacking, || test())));
+        said.err().map(|panic| text_of(panic.as_ref()))
+    }
+
+    /// A request that the server inside the process really refuses.
+    async fn refused() -> Result<(), String> {
+        let client = TestCluster::shared().await.and_then(|cluster| cluster.client());
+        let client = client.map_err(|error| error.to_string())?;
+        let request =
+            http::Request::get("/openapi/v3").body(Vec::new()).map_err(|error| error.to_string())?;
+        let answer: Result<serde_json::Value, _> = client.request(request).await;
+        answer.map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_test_that_needs_the_real_server_fails_for_want_of_what_it_says() {
+        assert_eq!(said_of("/openapi/v3", refused), None);
+        let control_plane = async || match TestCluster::shared().await {
+            Ok(cluster) => cluster.control_plane().map(drop).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        assert_eq!(said_of("a control plane", control_plane), None);
+    }
+
+    #[test]
+    fn another_failure_than_that_is_none() {
+        let other = said_of("webhooks", refused).expect("something else is lacking");
+        assert!(other.contains("/openapi/v3") && other.contains("for want of \"webhooks\""), "{other}");
+        let assertion = said_of("webhooks", async || panic!("seven is not eight")).expect("an assertion");
+        assert!(assertion.contains("seven is not eight"), "{assertion}");
+        let error = said_of("webhooks", async || Err("there are no webhooks".to_owned())).expect("an error");
+        assert!(error.contains("there are no webhooks"), "its own words are no refusal: {error}");
+        let passes = said_of("webhooks", async || Ok(())).expect("it passes");
+        assert!(passes.contains("can go"), "{passes}");
     }
 }

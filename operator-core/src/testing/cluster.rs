@@ -139,6 +139,17 @@ impl TestCluster {
         Self { server: Server::InProcess(InProcessServer::new()), installed: Arc::default() }
     }
 
+    /// A control plane for one test alone, started from this builder, with flags of its own.
+    ///
+    /// # Errors
+    /// When it doesn't start. Where [`operator_test`](super::operator_test) runs the test inside the process, there is none.
+    pub async fn own(builder: ControlPlaneBuilder) -> Result<Self, Error> {
+        match Self::of_this_test() {
+            Some(_) => Err(Error::InProcess),
+            None => Ok(Self::new(builder.start().await?)),
+        }
+    }
+
     /// A control plane for one test alone.
     #[must_use]
     pub fn new(plane: ControlPlane) -> Self {

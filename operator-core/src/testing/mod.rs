@@ -28,7 +28,7 @@ pub use operator::{Settled, TestOperator};
 pub use request_log::{ObjectRequest, RequestLog};
 pub use test_cluster::{
     Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,
-    Part, Proxy,
+    Part, Proxy, seed_of_the_day,
 };
 
 /// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.
@@ -48,8 +48,9 @@ pub use test_cluster::{
 /// ```
 ///
 /// On the real server the runtime has threads, unless the attribute says `flavor = "current_thread"`. A test that needs
-/// what the in-process server doesn't have says so, as in `#[operator_test(real = "webhooks")]`. Inside the process it
-/// must fail then, so that no exception outlives its reason.
+/// what the in-process server doesn't have says so, in the server's own words: those of its answer 501, as in
+/// `#[operator_test(real = "the subresource token of serviceaccounts")]`, or `real = "a control plane"`. Inside the process
+/// it must fail with them then, so that no exception outlives its reason.
 pub use operator_macros::operator_test;
 
 /// What macros expand to.

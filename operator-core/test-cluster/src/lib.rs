@@ -4,6 +4,7 @@
 //! None is public; they use each other in this order only.
 //!
 //! - `error`: what can fail.
+//! - `seed`: what tests draw from.
 //! - `audit`: which calls an API server has answered.
 //! - `impersonation`: requests as somebody else.
 //! - `looks`: looking again and again until something is there.
@@ -13,6 +14,7 @@
 //! - `proxy`: broken connections to the real one.
 
 mod error;
+mod seed;
 
 mod audit;
 mod impersonation;
@@ -31,3 +33,4 @@ pub use crds::install_crd;
 pub use error::Error;
 pub use in_process::{Controllers, InProcessServer, ResponseBody, Snapshot};
 pub use proxy::Proxy;
+pub use seed::seed_of_the_day;

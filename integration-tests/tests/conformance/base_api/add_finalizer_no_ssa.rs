@@ -1,7 +1,8 @@
 //! Without server-side apply: exactly one finalizer, one run and one clean-up, also where others have a finalizer.
+//! The finalizer is nobody's by an apply.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestResourceSpec};
+use integration_tests::{Scene, Script, TestResource, TestResourceSpec, owners};
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, testing::operator_test};
 use serde_json::json;
@@ -12,7 +13,8 @@ const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
     let scene = Scene::new("add-finalizer-no-ssa").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).with_cleaner().use_ssa_to_patch_primary(false);
+    let controller = Controller::builder(script.clone()).name("sample").with_cleaner();
+    let controller = controller.use_ssa_to_patch_primary(false);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     let mut two = TestResource::new("two", TestResourceSpec { value: "first".to_owned() });
@@ -22,8 +24,12 @@ async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
     for name in ["one", "two"] {
         assert_eq!(settled.runs_of(&scene.key(name)), 1, "{name}");
     }
-    assert_eq!(scene.resources.get("one").await?.finalizers(), [OURS]);
-    assert_eq!(scene.resources.get("two").await?.finalizers(), ["example.com/theirs", OURS]);
+    let (one, two) = (scene.resources.get("one").await?, scene.resources.get("two").await?);
+    assert_eq!(one.finalizers(), [OURS]);
+    assert_eq!(two.finalizers(), ["example.com/theirs", OURS]);
+    for object in [&one, &two] {
+        assert_eq!(owners(object, "sample"), [("Update", false), ("Update", true)], "no apply");
+    }
 
     for name in ["one", "two"] {
         scene.delete(name).await?;

@@ -24,6 +24,7 @@ fn one_more_message(
 #[operator_test]
 async fn each_attempt_leaves_its_message_in_the_status() -> Result<()> {
     let scene = Scene::new("error-status-handler").await?;
+    scene.failures.expect("no luck");
     let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") })).on_error(
         |primary: Arc<TestResource>, context, error| one_more_message(&primary, context, &error.to_string()),
     );

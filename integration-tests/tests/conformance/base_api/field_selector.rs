@@ -1,12 +1,12 @@
-//! Only objects that the field selector matches are seen; it may exclude, too.
+//! Only objects that the field selector matches are seen; it may exclude, too. The same holds for secondaries.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script};
+use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::PostParams;
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use kube::{ResourceExt, api::PostParams};
+use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -38,5 +38,35 @@ async fn what_the_selector_does_not_match_is_not_seen() -> Result<()> {
     assert_eq!(settled.runs, [(scene.key("wanted"), 1)].into());
     assert_eq!(*known.lock(), [scene.key("wanted")]);
     assert_eq!(secrets.runs.count(), 1);
+    Ok(())
+}
+
+#[operator_test]
+async fn a_source_does_not_see_the_secondaries_that_its_selector_excludes() -> Result<()> {
+    let scene = Scene::new("field-selector").await?;
+    let known = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&known);
+    let script = Script::new(move |_, _: Arc<TestResource>, context| {
+        let seen = Arc::clone(&seen);
+        Box::pin(async move {
+            let secrets = context.secondaries::<Secret>()?;
+            *seen.lock() = secrets.iter().map(|secret| secret.name_any()).collect();
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let source = InformerEventSource::<Secret>::new()
+        .field_selector(format!("type!={OTHER}"))
+        .map_to_primary(|secret| vec![ObjectKey::namespaced(&secret.namespace().unwrap_or_default(), "one")]);
+    let controller = Controller::builder(script.clone()).watches(source);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    for (name, of_type, runs) in [("other", OTHER, 0), ("wanted", WANTED, 1)] {
+        let secret: Secret =
+            integration_tests::from_json(&json!({ "metadata": { "name": name }, "type": of_type }))?;
+        scene.api::<Secret>().create(&PostParams::default(), &secret).await?;
+        assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), runs, "{name}");
+    }
+    assert_eq!(*known.lock(), ["wanted"]);
     Ok(())
 }

@@ -17,6 +17,7 @@ const WITHIN: Duration = Duration::from_secs(1);
 #[operator_test]
 async fn the_interval_goes_on_after_the_last_retry() -> Result<()> {
     let scene = Scene::new("max-interval-after-retry").await?;
+    scene.failures.expect("failure");
     let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
     let controller = Controller::builder(script.clone())
         .retry(GenericRetry::linear(Duration::from_millis(10), 1)?)

@@ -18,6 +18,7 @@ mod filter;
 mod filter_patch_event;
 mod generic_kubernetes_resource_handling;
 mod graceful_stop;
+mod informer_error_handler_start;
 mod informer_event_source;
 mod kubernetes_resource_status_update;
 mod label_selector;

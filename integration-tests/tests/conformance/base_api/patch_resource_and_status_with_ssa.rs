@@ -1,11 +1,14 @@
-//! An applied patch of the primary, together with its status, adds the controller's value and keeps the user's.
+//! An applied patch of the primary, together with its status, adds the controller's value and keeps the user's. What only the user
+//! sets isn't claimed, and the finalizer of a controller with a cleaner stays, although the reconciler doesn't name it.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus, fresh, owners};
-use kube::ResourceExt;
+use integration_tests::{Scene, Script, TestObject, TestResource, TestStatus, entries_of, fresh, owners};
+use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
+
+const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 
 #[operator_test]
 async fn both_values_are_there() -> Result<()> {
@@ -18,16 +21,33 @@ async fn both_values_are_there() -> Result<()> {
             Ok(UpdateControl::patch_resource_and_status(desired))
         })
     });
-    let controller = Controller::builder(script).name("sample").namespaces([&scene.namespace]);
-    let operator = scene.start(controller).await?;
-    scene.create("one", "the user's").await?;
+    let controller = Controller::builder(script.clone()).name("sample").with_cleaner();
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let mut one = TestResource::named("one", "the user's");
+    one.labels_mut().insert("of".to_owned(), "the-user".to_owned());
+    scene.resources.create(&PostParams::default(), &one).await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.runs_of(&scene.key("one")), 1);
     let one = scene.resources.get("one").await?;
     assert_eq!(one.spec.value, "the user's");
     assert_eq!(one.annotations().get("by").map(String::as_str), Some("controller"));
+    assert_eq!(one.labels().get("of").map(String::as_str), Some("the-user"));
     assert_eq!(one.status.as_ref().and_then(|status| status.message.as_deref()), Some("set"));
-    let owners = owners(&one, "sample");
-    assert_eq!(owners, [("Apply", true), ("Update", false)], "the controller's and the user's, nothing else");
+    assert_eq!(one.finalizers(), [OURS], "the apply names it, too");
+
+    assert_eq!(
+        owners(&one, "sample"),
+        [("Apply", true), ("Update", false)],
+        "the controller's and the user's"
+    );
+    let ours = entries_of(&one, "sample");
+    let [("Apply", "", object), ("Apply", "status", status)] = &ours[..] else { panic!("{ours:?}") };
+    assert!(object.contains("f:by") && object.contains("f:finalizers"), "{object}");
+    assert!(!object.contains("f:labels"), "the label is the user's: {object}");
+    assert!(status.contains("f:message"), "{status}");
+
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert_eq!((script.runs.count(), script.cleanups.count()), (1, 1));
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! An applied patch of the primary adds the controller's value and keeps the user's.
+//! An applied patch of the primary adds the controller's value and keeps the user's; the status is set by the run after it.
 
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, fresh, owners};
-use kube::ResourceExt;
+use integration_tests::{Scene, Script, TestObject, TestResource, entries_of, fresh, owners, said};
+use kube::{ResourceExt, api::PostParams};
 use operator_core::{Controller, UpdateControl, testing::operator_test};
 
 #[operator_test]
@@ -12,21 +12,37 @@ async fn both_values_are_there() -> Result<()> {
     let scene = Scene::new("patch-resource-with-ssa").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
+            if primary.annotations().contains_key("by") {
+                return Ok(UpdateControl::patch_status(said("set")));
+            }
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
-            Ok(UpdateControl::patch_resource(desired))
+            // Its own write wakes nobody.
+            Ok(UpdateControl::patch_resource(desired).reschedule())
         })
     });
     let controller = Controller::builder(script).name("sample").namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
-    scene.create("one", "the user's").await?;
+    let mut one = TestResource::named("one", "the user's");
+    one.labels_mut().insert("of".to_owned(), "the-user".to_owned());
+    scene.resources.create(&PostParams::default(), &one).await?;
     let settled = operator.settled().await?;
-    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    assert_eq!(settled.runs_of(&scene.key("one")), 2);
+    let written = ["PATCH testresources/one -> 200", "PATCH testresources/one/status -> 200"];
+    assert_eq!(settled.written(), written);
     let one = scene.resources.get("one").await?;
     assert_eq!(one.spec.value, "the user's");
     assert_eq!(one.annotations().get("by").map(String::as_str), Some("controller"));
+    assert_eq!(one.labels().get("of").map(String::as_str), Some("the-user"));
+    assert_eq!(one.status, Some(said("set")));
 
-    let owners = owners(&one, "sample");
-    assert_eq!(owners, [("Apply", true), ("Update", false)], "the controller's and the user's, nothing else");
+    assert_eq!(
+        owners(&one, "sample"),
+        [("Apply", true), ("Update", false)],
+        "the controller's and the user's"
+    );
+    let ours = entries_of(&one, "sample");
+    let [("Apply", "", object), ("Apply", "status", _)] = &ours[..] else { panic!("{ours:?}") };
+    assert!(object.contains("f:by") && !object.contains("f:labels"), "the label is the user's: {object}");
     Ok(())
 }

@@ -43,6 +43,10 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
         "merge-status-alone" => {
             operations.merge_patch_status(primary, json!({ "status": { "message": "written" } })).await
         }
+        "merge-partial" => {
+            let label = json!({ "metadata": { "labels": { "written": "yes" } } });
+            operations.merge_patch(primary, label).await
+        }
         other => bail!("no way to write {other}"),
     })
 }
@@ -73,6 +77,9 @@ async fn check(name: &'static str, expect: &str) -> Result<()> {
     if expect.contains("/status") {
         assert_eq!(actual.status, Some(said("written")));
         assert_eq!(actual.spec.value, "first", "the spec stays");
+    } else if name == "merge-partial" {
+        assert_eq!(actual.metadata.labels, Some([("written".to_owned(), "yes".to_owned())].into()));
+        assert_eq!(actual.spec.value, "first", "what the patch doesn't name stays");
     } else {
         assert_eq!(actual.spec.value, "written");
     }
@@ -122,4 +129,9 @@ async fn merge_patch_of_the_status() -> Result<()> {
 #[operator_test]
 async fn merge_patch_of_the_status_alone() -> Result<()> {
     check("merge-status-alone", "PATCH testresources/merge-status-alone/status -> 200").await
+}
+
+#[operator_test]
+async fn merge_patch_of_a_part_keeps_the_spec() -> Result<()> {
+    check("merge-partial", "PATCH testresources/merge-partial -> 200").await
 }

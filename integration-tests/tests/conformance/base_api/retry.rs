@@ -30,6 +30,7 @@ impl Observer for Announced {
 #[operator_test]
 async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them() -> Result<()> {
     let scene = Scene::new("retry").await?;
+    scene.failures.expect("failure");
     let script = Script::new(|run, _: Arc<TestResource>, context| {
         Box::pin(async move {
             if run <= FAILURES {

@@ -13,6 +13,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 #[operator_test]
 async fn events_use_up_no_attempts() -> Result<()> {
     let scene = Scene::new("retry-interval-honored").await?;
+    scene.failures.expect("failure");
     let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
     let controller = Controller::builder(script.clone()).retry(GenericRetry::linear(INTERVAL, 10)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

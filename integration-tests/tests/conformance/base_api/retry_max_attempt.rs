@@ -12,6 +12,7 @@ const DELAY: Duration = Duration::from_millis(100);
 #[operator_test]
 async fn three_retries_and_no_more() -> Result<()> {
     let scene = Scene::new("retry-max-attempt").await?;
+    scene.failures.expect("failure");
     let last_attempts = Arc::new(Mutex::new(Vec::new()));
     let script = Script::new({
         let last_attempts = Arc::clone(&last_attempts);

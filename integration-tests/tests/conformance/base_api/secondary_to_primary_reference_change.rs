@@ -8,7 +8,7 @@ use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
-    api::{Patch, PatchParams},
+    api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
     Controller, InformerEventSource, ObjectKey, UpdateControl,
@@ -23,6 +23,13 @@ const MAP: &str = "shared";
 /// The primaries that the map refers to: the keys of its data.
 fn referred(map: &ConfigMap) -> Vec<String> {
     map.data.iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
+fn maps_by_reference() -> InformerEventSource<ConfigMap> {
+    InformerEventSource::<ConfigMap>::new().map_to_primary(|map| {
+        let namespace = map.namespace().unwrap_or_default();
+        referred(map).iter().map(|name| ObjectKey::namespaced(&namespace, name)).collect()
+    })
 }
 
 /// Has `names` referred to, drops the references to `dropped`, and says which primaries ran then.
@@ -54,11 +61,7 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let source = InformerEventSource::<ConfigMap>::new().map_to_primary(|map| {
-        let namespace = map.namespace().unwrap_or_default();
-        referred(map).iter().map(|name| ObjectKey::namespaced(&namespace, name)).collect()
-    });
-    let controller = Controller::builder(script.clone()).watches(source);
+    let controller = Controller::builder(script.clone()).watches(maps_by_reference());
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     // One after the other, as two updates of one state of the map would exclude each other.
@@ -101,4 +104,43 @@ async fn the_only_reference_is_dropped() -> Result<()> {
 #[operator_test]
 async fn one_of_several_references_is_dropped() -> Result<()> {
     dropped_ones_run(&["one", "two", "three"], &["two"]).await
+}
+
+#[operator_test]
+async fn one_is_dropped_one_stays_and_one_is_added_by_one_change() -> Result<()> {
+    let scene = Scene::new("reference-change").await?;
+    let seen = Arc::new(Mutex::new(BTreeMap::new()));
+    let sees = Arc::clone(&seen);
+    // Only looks: what the map that belongs to a primary holds for it.
+    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+        let (name, sees) = (primary.name_any(), Arc::clone(&sees));
+        Box::pin(async move {
+            let map = context.secondary::<ConfigMap>()?;
+            let held = map.and_then(|map| map.data.as_ref()?.get(&name).cloned());
+            sees.lock().insert(name, held);
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let controller = Controller::builder(script).watches(maps_by_reference());
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let names = ["added", "dropped", "kept"];
+    for name in names {
+        scene.create(name, "value").await?;
+    }
+    let maps = scene.api::<ConfigMap>();
+    let map = json!({ "metadata": { "name": MAP }, "data": { "dropped": "first", "kept": "first" } });
+    maps.create(&PostParams::default(), &integration_tests::from_json(&map)?).await?;
+    operator.settled().await?;
+    let held = |added: Option<&str>, dropped: Option<&str>, kept: Option<&str>| {
+        let held = names.into_iter().zip([added, dropped, kept]);
+        held.map(|(name, held)| (name.to_owned(), held.map(str::to_owned))).collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!(*seen.lock(), held(None, Some("first"), Some("first")));
+
+    let change = json!({ "data": { "dropped": null, "kept": "second", "added": "second" } });
+    maps.patch(MAP, &PatchParams::default(), &Patch::Merge(change)).await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs, names.map(|name| (scene.key(name), 1)).into(), "one run each");
+    assert_eq!(*seen.lock(), held(Some("second"), None, Some("second")));
+    Ok(())
 }

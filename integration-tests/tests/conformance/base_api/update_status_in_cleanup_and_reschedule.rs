@@ -1,23 +1,29 @@
-//! A clean-up that writes the status and asks to be called again meets no conflict, and comes to its end.
+//! A clean-up that writes the status and asks to be called again meets no conflict, is called after the delay that it asked for
+//! and not before, and comes to its end. Its writes are its own client's, which the operator takes for anybody's.
 
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said};
+use integration_tests::{Scene, Script, TestResource};
+use kube::api::{Patch, PatchParams};
 use operator_core::{Controller, DeleteControl, testing::operator_test};
+use serde_json::json;
+
+const DELAY: Duration = Duration::from_millis(150);
 
 #[operator_test]
-async fn the_clean_up_ends() -> Result<()> {
+async fn each_delay_is_kept_and_the_clean_up_ends() -> Result<()> {
     let scene = Scene::new("cleanup-and-reschedule").await?;
-    let script = Script::idle().cleanup(|call, primary: Arc<TestResource>, context| {
+    let resources = scene.resources.clone();
+    let script = Script::idle().cleanup(move |call, _: Arc<TestResource>, _| {
+        let resources = resources.clone();
         Box::pin(async move {
             if call > 4 {
                 return Ok(DeleteControl::default_delete());
             }
-            let mut desired = (*primary).clone();
-            desired.status = Some(said(format!("clean-up {call}")));
-            context.resource_operations().server_side_apply_status(&desired).await?;
-            Ok(DeleteControl::no_finalizer_removal_before(Duration::from_millis(50)))
+            let status = Patch::Merge(json!({ "status": { "message": format!("clean-up {call}") } }));
+            resources.patch_status("one", &PatchParams::default(), &status).await?;
+            Ok(DeleteControl::no_finalizer_removal_before(DELAY))
         })
     });
     let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
@@ -27,8 +33,11 @@ async fn the_clean_up_ends() -> Result<()> {
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     let settled = operator.settled().await?;
+    assert_eq!(settled.written(), ["PATCH testresources/one -> 200"], "its finalizer, without a conflict");
     assert_eq!(script.cleanups.count(), 5);
     assert_eq!(script.cleanups.of("one").iter().filter_map(|run| run.attempt).count(), 0, "no retry");
-    assert_eq!(settled.writes().filter(|write| write.code != Some(200)).count(), 0, "no conflict");
+    let called = script.cleanups.instants("one");
+    let delays: Vec<Duration> = called.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(delays.iter().all(|delay| *delay >= DELAY), "{delays:?}");
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{LateTestResource, LogCapture, Scene, Script, TestResource, eventually};
+use integration_tests::{LateTestResource, Line, LogCapture, Scene, Script, TestResource, eventually};
 use operator_core::{
     Controller,
     testing::{TestOperator, operator_test},
@@ -30,7 +30,11 @@ async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
 
     let warnings = || {
         let warnings = log.lines(Level::WARN).into_iter();
-        warnings.filter(|line| line.field("message").starts_with("no run starts before")).collect::<Vec<_>>()
+        // On a loaded machine the other controller may take longer than that, too.
+        let waiting = |line: &Line| line.field("controller") == "waiting";
+        warnings
+            .filter(|line| line.field("message").starts_with("no run starts before") && waiting(line))
+            .collect::<Vec<_>>()
     };
     working.create("other", "value").await?;
     eventually("two warnings", async || Ok((warnings().len() >= 2).then_some(()))).await?;
@@ -39,9 +43,9 @@ async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     let seen = warnings();
     assert!(started.elapsed() >= TIMEOUT * u32::try_from(seen.len())?, "too many: {seen:?}");
     for line in &seen {
-        assert_eq!(line.field("controller"), "waiting");
         let lagging = line.field("lagging");
-        assert!(lagging.starts_with("primary: ") && lagging.contains("install"), "{lagging}");
+        let part = format!("primary in namespace {}: ", scene.namespace);
+        assert!(lagging.starts_with(&part) && lagging.contains("install"), "{lagging}");
     }
 
     scene.install_crd().await?;

@@ -63,6 +63,8 @@ async fn ready(address: SocketAddr) -> Result<()> {
 #[operator_test]
 async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop() -> Result<()> {
     let (_turn, scene) = Scene::late("http").await?;
+    scene.failures.expect("the first run fails");
+    scene.failures.expect("the first run panics");
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
     let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
     // Alone in its election, so that it leads.
@@ -78,7 +80,10 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
         Ok(body.contains("install the CustomResourceDefinition").then_some(body))
     })
     .await?;
-    assert!(unready.starts_with("controller sample, source primary: "), "{unready}");
+    let part = format!("controller sample, source primary, namespace {}: ", scene.namespace);
+    assert!(unready.starts_with(&part), "{unready}");
+    let waiting = format!("; the primaries in namespace {} wait\n", scene.namespace);
+    assert!(unready.ends_with(&waiting), "{unready}");
     assert!(unready.contains(LateTestResource::crd_name()), "{unready}");
     assert_eq!(unready.lines().count(), 1, "{unready}");
     assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));

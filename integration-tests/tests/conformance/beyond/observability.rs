@@ -47,6 +47,8 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
 #[operator_test]
 async fn the_metrics_count_what_has_happened() -> Result<()> {
     let scene = Scene::new("observability").await?;
+    scene.failures.expect("no luck");
+    scene.failures.expect("no luck at all");
     let numbers = Arc::new(Recorded::new());
     // "one" fails twice, panics once, then succeeds; "two" succeeds at once, and again after a change.
     let script = Script::new(|run, primary: Arc<TestResource>, _| {

@@ -11,6 +11,7 @@ use operator_core::{
 #[operator_test]
 async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
     let scene = Scene::new("panic-in-reconcile").await?;
+    scene.failures.expect("no good");
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             assert!(primary.spec.value != "bad" || run > 2, "no good");
@@ -52,6 +53,7 @@ async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
 #[operator_test]
 async fn a_panic_of_the_clean_up_keeps_the_finalizer_and_is_retried() -> Result<()> {
     let scene = Scene::new("panic-in-reconcile").await?;
+    scene.failures.expect("not yet");
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             assert!(times > 1, "not yet");

@@ -10,6 +10,8 @@ use operator_core::{Controller, GenericRetry, UpdateControl, testing::operator_t
 #[operator_test]
 async fn a_successor_starts_afresh() -> Result<()> {
     let scene = Scene::new("recreated-primary").await?;
+    scene.failures.expect("it is the first one");
+    scene.failures.expect("it is the second one");
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             // The first object always fails, its successor only in its first run.

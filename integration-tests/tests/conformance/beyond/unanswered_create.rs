@@ -12,6 +12,7 @@ use operator_core::{
 #[operator_test]
 async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {
     let scene = Scene::new("unanswered-create").await?;
+    scene.failures.expect("the answer was lost");
     let system = ExternalSystem::default();
     system.lose_answers(1);
     let (records, namespace) = (system.clone(), scene.namespace.clone());

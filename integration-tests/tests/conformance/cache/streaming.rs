@@ -87,10 +87,10 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     Ok(())
 }
 
-#[operator_test(real = "a flag of the API server is set")]
+#[operator_test(real = "a control plane")]
 async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let plane = Profile::ApiServer.builder().flag(Part::ApiServer, "--feature-gates=WatchList=false");
-    let cluster = TestCluster::new(plane.start().await?);
+    let cluster = TestCluster::own(plane).await?;
     let namespace = cluster.namespace("cache-refusal").await?;
     let api: Api<ConfigMap> = Api::namespaced(cluster.client()?, &namespace);
     create(&api, "a", "a").await?;

@@ -47,6 +47,8 @@ async fn refused(scene: &Scene, name: &str, dependent: Dependent<TestResource>) 
 #[operator_test]
 async fn a_foreign_object_is_not_taken_over() -> Result<()> {
     let scene = Scene::new("create-only-if-not-existing").await?;
+    scene.failures.expect("applied-a exists already");
+    scene.failures.expect("posted-a exists already");
     for (name, ssa) in [("applied", true), ("posted", false)] {
         let theirs = map_of(&named(name, &scene), "a", "theirs");
         scene

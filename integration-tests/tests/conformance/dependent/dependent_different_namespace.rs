@@ -55,6 +55,7 @@ async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()
 #[operator_test]
 async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Result<()> {
     let scene = Scene::new("different-namespace").await?;
+    scene.failures.expect("an owner can't own an object in another namespace");
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {

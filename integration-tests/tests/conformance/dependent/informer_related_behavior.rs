@@ -1,10 +1,9 @@
 //! An operator that may not list everything that it should watch, from the start or later: it says so, goes on with what it
 //! may do, and catches up as soon as it may do the rest.
 //!
-//! JOSDK's row also has operators that stop on such a failure, when configured, or call a handler. Ours never stops for it:
-//! it is not ready, and tries again.
+//! Told to, it stops at its start instead, and calls a handler.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{
@@ -17,11 +16,13 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use operator_core::{
+    Error,
     dependent::Dependent,
     dependent::IntoDependent,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -99,20 +100,58 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     scene.grant_in(&other, "maps", &user, &maps()).await?;
     let operator = start(&scene, &[&scene.namespace, &other], &Relist::of("testresources")).await?;
     is_forbidden(&operator, "testresources", &other).await?;
-    scene.grant_in(&other, "primaries", &user, &primaries()).await?;
 
+    // The one namespace doesn't wait for the other.
     scene.create("one", "first").await?;
     Api::namespaced(scene.client.clone(), &other)
         .create(&PostParams::default(), &TestResource::named("two", "second"))
         .await?;
     scene.until_values([("one-a", "first")]).await?;
+    scene.set("one", "third").await?;
+    scene.until_values([("one-a", "third")]).await?;
+    is_forbidden(&operator, "testresources", &other).await?;
     let others = Api::namespaced(scene.client.clone(), &other);
+    assert!(values_in(&others).await?.is_empty());
+
+    scene.grant_in(&other, "primaries", &user, &primaries()).await?;
     eventually("the other namespace's config map", async || {
         Ok(values_in(&others).await?.contains_key("two-a").then_some(()))
     })
     .await?;
     operator.settled().await?;
     assert!(operator.unhealthy_sources().await.is_empty());
+    Ok(())
+}
+
+#[operator_test]
+async fn it_does_not_start_without_the_right_to_its_primaries_where_it_is_to_stop() -> Result<()> {
+    stops_without("testresources", "primary", ("maps", maps())).await
+}
+
+#[operator_test]
+async fn it_does_not_start_without_the_right_to_a_secondary_where_it_is_to_stop() -> Result<()> {
+    stops_without("configmaps", "ConfigMap", ("primaries", primaries())).await
+}
+
+async fn stops_without(plural: &str, source: &str, granted: (&str, Value)) -> Result<()> {
+    let scene = Scene::new("informer-related-behavior").await?;
+    scene.grant(granted.0, &user(&scene), &granted.1).await?;
+    let stopped = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&stopped);
+    let builder = scene
+        .operator()
+        .config(scene.cluster.config_as(&user(&scene), &[]))
+        .register(scene.managed(&Script::idle(), &workflow_of_one(dependent())?))
+        .cache_sync_timeout(Duration::from_secs(3))
+        .stop_on_source_error_at_start(true)
+        .on_source_stopped(move |source| noted.lock().push(source.clone()));
+    let operator = builder.build()?;
+    let started = operator.start().await;
+    assert!(matches!(started, Err(Error::NotSynced { .. })), "{started:?}");
+    let stopped = stopped.lock().clone();
+    assert_eq!(stopped.len(), 1, "{stopped:?}");
+    assert_eq!((&*stopped[0].source, stopped[0].namespace.as_ref()), (source, Some(&scene.namespace)));
+    assert!(stopped[0].error.contains(&format!("cannot list resource \"{plural}\"")), "{stopped:?}");
     Ok(())
 }
 

@@ -1,10 +1,14 @@
-//! A Secret that is created only while a config map that the primary names allows it: the config map's change wakes the primary.
+//! A Secret that is created only while a config map that the primary names allows it, and that holds what the config map says:
+//! the config map's change wakes the primary.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of, wanted};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use integration_tests::{Scene, Script, TestResource, meta_of, wish};
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::{ConfigMap, Secret},
+};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
     BoxError, Context, InformerEventSource, KubernetesDependent, ObjectKey, Workflow,
@@ -34,14 +38,25 @@ impl Condition<TestResource> for Allowed {
     }
 }
 
+/// What the Secret holds.
+async fn held(scene: &Scene) -> Result<BTreeMap<String, String>> {
+    let data = scene.api::<Secret>().get("one-secret").await?.data.unwrap_or_default();
+    data.into_iter().map(|(name, value)| Ok((name, String::from_utf8(value.0)?))).collect()
+}
+
 #[operator_test]
 async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
     let scene = Scene::new("primary-to-secondary-dependent").await?;
-    let secret =
-        |primary: &TestResource| Secret { metadata: meta_of(primary, "secret"), ..Secret::default() };
+    let secret = KubernetesDependent::new(wish(|primary: &TestResource, context| {
+        let map = context.secondary::<ConfigMap>()?.ok_or("the node depends on the config map")?;
+        let data = map.data.iter().flatten();
+        let data = data.map(|(name, value)| (name.clone(), ByteString(value.clone().into_bytes())));
+        let metadata = meta_of(primary, "secret");
+        Ok(Secret { metadata, data: Some(data.collect()), ..Secret::default() })
+    }));
     let workflow = Workflow::builder()
         .node(Node::new(KubernetesDependent::read_only::<ConfigMap>("map").event_source("named")))
-        .node(Node::new(wanted("secret", secret)).depends_on("map").reconcile_precondition(Allowed))
+        .node(Node::new(secret.name("secret")).depends_on("map").reconcile_precondition(Allowed))
         .build()?;
     let controller = scene
         .managed(&Script::idle(), &workflow)
@@ -61,6 +76,10 @@ async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Resul
     };
     set(json!({ "allow": "yes" })).await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH secrets/one-secret -> 201"]);
+    assert_eq!(held(&scene).await?, [("allow".to_owned(), "yes".to_owned())].into());
+    set(json!({ "password": "first" })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH secrets/one-secret -> 200"]);
+    assert_eq!(held(&scene).await?.remove("password").as_deref(), Some("first"));
     set(json!({ "allow": null })).await?;
     assert_eq!(operator.settled().await?.written(), ["DELETE secrets/one-secret -> 200"]);
     assert!(scene.api::<Secret>().get_opt("one-secret").await?.is_none());

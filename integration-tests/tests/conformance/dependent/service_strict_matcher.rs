@@ -1,4 +1,6 @@
-//! A Service with a matcher of the user's own: it is asked, and nothing is written while it agrees.
+//! A Service with a matcher of the user's own: its word counts, whatever the others would say. Nothing is written while it
+//! agrees, not even what others have changed in what is desired; what it doesn't agree to is written, although nothing that is
+//! desired has changed.
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
@@ -8,8 +10,10 @@ use operator_core::{dependent::matcher::Matcher, testing::operator_test};
 use serde_json::json;
 
 fn service(primary: &TestResource) -> Service {
+    let mut metadata = meta_of(primary, "web");
+    metadata.annotations = Some([("note".to_owned(), "desired".to_owned())].into());
     let service = json!({
-        "metadata": meta_of(primary, "web"),
+        "metadata": metadata,
         "spec": {
             "selector": { "app": primary.spec.value },
             "ports": [{ "port": 80, "targetPort": 8080 }],
@@ -18,7 +22,7 @@ fn service(primary: &TestResource) -> Service {
     integration_tests::from_json(&service).expect("a service")
 }
 
-/// Equal but for what the server fills in.
+/// Whether the specs are equal but for what the server fills in; metadata doesn't matter.
 fn is_as_desired(actual: &Service, desired: &Service) -> bool {
     let of = |service: &Service| {
         let spec = service.spec.clone().unwrap_or_default();
@@ -29,7 +33,7 @@ fn is_as_desired(actual: &Service, desired: &Service) -> bool {
 }
 
 #[operator_test]
-async fn nothing_is_written_while_the_matcher_agrees() -> Result<()> {
+async fn what_the_matcher_says_counts() -> Result<()> {
     let scene = Scene::new("service-strict-matcher").await?;
     for (name, ssa, verb) in [("applied", true, "PATCH"), ("replaced", false, "PUT")] {
         let web = wanted("web", service).use_ssa(ssa).matcher(Matcher::custom(is_as_desired));
@@ -37,12 +41,20 @@ async fn nothing_is_written_while_the_matcher_agrees() -> Result<()> {
         let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "first").await?;
         assert_eq!(operator.settled().await?.writes().count(), 1);
-        let touch = Patch::Merge(json!({ "metadata": { "annotations": { "touched": "by others" } } }));
-        scene.api::<Service>().patch(&format!("{name}-web"), &PatchParams::default(), &touch).await?;
+        let others_change = async |change: serde_json::Value| {
+            let (service, change) = (format!("{name}-web"), Patch::Merge(change));
+            scene.api::<Service>().patch(&service, &PatchParams::default(), &change).await
+        };
+        // The other matchers would have it written.
+        others_change(json!({ "metadata": { "annotations": { "note": "by others" } } })).await?;
         let settled = operator.settled().await?;
         assert_eq!((settled.runs_of(&scene.key(name)), settled.requests.len()), (1, 0));
+        // The other matchers would tolerate it.
+        others_change(json!({ "spec": { "selector": { "further": "by-others" } } })).await?;
+        let write = [format!("{verb} services/{name}-web -> 200")];
+        assert_eq!(operator.settled().await?.written(), write);
         scene.set(name, "second").await?;
-        assert_eq!(operator.settled().await?.written(), [format!("{verb} services/{name}-web -> 200")]);
+        assert_eq!(operator.settled().await?.written(), write);
         operator.stop().await;
         scene.delete(name).await?;
         scene.until_gone(name).await?;

@@ -1,4 +1,4 @@
-//! A ServiceAccount, which has no spec, as a dependent.
+//! A ServiceAccount, which has no spec, as a dependent: what is not in a spec is compared and written, too.
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually, meta_of, wanted, workflow_of_one};
@@ -6,9 +6,16 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use operator_core::testing::operator_test;
 
 fn account(primary: &TestResource) -> ServiceAccount {
-    let mut metadata = meta_of(primary, "account");
-    metadata.labels = Some([("value".to_owned(), primary.spec.value.clone())].into());
-    ServiceAccount { metadata, automount_service_account_token: Some(false), ..ServiceAccount::default() }
+    ServiceAccount {
+        metadata: meta_of(primary, "account"),
+        automount_service_account_token: Some(primary.spec.value == "mounted"),
+        ..ServiceAccount::default()
+    }
+}
+
+async fn mounts(scene: &Scene, name: &str) -> Result<Option<bool>> {
+    let account = scene.api::<ServiceAccount>().get(&format!("{name}-account")).await?;
+    Ok(account.automount_service_account_token)
 }
 
 #[operator_test]
@@ -32,8 +39,10 @@ async fn a_service_account_comes_changes_and_goes() -> Result<()> {
         let operator = scene.start_managed(&Script::idle(), &workflow).await?;
         scene.create(name, "first").await?;
         assert_eq!(operator.settled().await?.written(), [create]);
-        scene.set(name, "second").await?;
+        assert_eq!(mounts(&scene, name).await?, Some(false));
+        scene.set(name, "mounted").await?;
         assert_eq!(operator.settled().await?.written(), [update]);
+        assert_eq!(mounts(&scene, name).await?, Some(true));
         operator.stop().await;
         scene.delete(name).await?;
         eventually("the end of the account", async || {

@@ -1,4 +1,5 @@
-//! A Service that is applied, but compared by content: it is not written again and again.
+//! A Service that is applied, but compared by content: it is not written again and again, and a field that is not desired any
+//! more is not seen, as managed fields are not looked at.
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
@@ -8,9 +9,13 @@ use operator_core::testing::operator_test;
 use serde_json::json;
 
 fn service(primary: &TestResource) -> Service {
+    let mut metadata = meta_of(primary, "web");
+    if primary.spec.value != "without note" {
+        metadata.annotations = Some([("note".to_owned(), primary.spec.value.clone())].into());
+    }
     let service = json!({
-        "metadata": meta_of(primary, "web"),
-        "spec": { "selector": { "app": primary.spec.value }, "ports": [{ "port": 80 }] },
+        "metadata": metadata,
+        "spec": { "selector": { "app": "web" }, "ports": [{ "port": 80 }] },
     });
     integration_tests::from_json(&service).expect("a service")
 }
@@ -25,5 +30,13 @@ async fn what_is_applied_and_compared_by_content_comes_to_rest() -> Result<()> {
     assert_eq!(operator.settled().await?.written(), ["PATCH services/one-web -> 201"]);
     scene.set("one", "second").await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH services/one-web -> 200"]);
+    scene.set("one", "without note").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    assert_eq!(
+        settled.written(),
+        [""; 0],
+        "the managed fields would say that a field is ours and not desired"
+    );
     Ok(())
 }

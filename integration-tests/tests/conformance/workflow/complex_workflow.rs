@@ -1,7 +1,8 @@
-//! Two StatefulSets and two Services with dependencies between them get ready in order.
+//! Two StatefulSets and two Services with dependencies between them get ready in order: what depends on a set is made when the set is
+//! ready, and not before.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, looking_on};
+use integration_tests::{Held, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
 use kube::ResourceExt;
 use operator_core::{
@@ -60,9 +61,23 @@ async fn everything_gets_ready_in_order() -> Result<()> {
         .node(service("second-service", "second").depends_on("second").depends_on("first"))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
-    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    // Nobody tells the operator for now what becomes of the sets that it makes.
+    let held = Held::watches_of("statefulsets");
+    let operator = scene.start_through(held.hook(), controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
+    let first = eventually("a first result", async || Ok(outcomes.last("one"))).await?;
+    let waits = "waiting for first to be ready: 0/2 replicas created";
+    let lines = [
+        "first: created, not ready: 0/2 replicas created".to_owned(),
+        format!("first-service: {waits}"),
+        format!("second: {waits}"),
+        format!("second-service: {waits}"),
+    ];
+    assert_eq!(first.to_string().lines().collect::<Vec<_>>(), lines);
+    assert!(scene.api::<Service>().get_opt("one-first").await?.is_none(), "it waits for its set");
+    assert!(scene.api::<StatefulSet>().get_opt("one-second").await?.is_none(), "it waits for the service");
+    held.release();
     scene.until_other::<Service>("the last one", "one-second", |_| true).await?;
     let created = operator.settled().await?;
     let writes: Vec<String> = created.written().into_iter().filter(|write| write.ends_with("201")).collect();

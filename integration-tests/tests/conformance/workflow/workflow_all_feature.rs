@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, Outcomes, Scene, TestResource, eventually, looking_on};
+use integration_tests::{Child, Held, Outcomes, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     ResourceExt,
@@ -67,6 +67,13 @@ struct World {
 }
 
 async fn start() -> Result<World> {
+    let told = Held::watches_of("deployments");
+    told.release();
+    start_told(&told).await
+}
+
+/// Starts an operator that is told what becomes of Deployments when `told` says so.
+async fn start_told(told: &Held) -> Result<World> {
     let scene = Scene::with_workloads("workflow-all-feature").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let asked = Arc::new(AtomicBool::new(false));
@@ -81,15 +88,24 @@ async fn start() -> Result<World> {
         )
         .build()?;
     let controller = Controller::builder(script).workflow(&workflow);
-    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let operator = scene.start_through(told.hook(), controller.namespaces([&scene.namespace])).await?;
     Ok(World { scene, operator, outcomes, asked })
 }
 
 #[operator_test]
 async fn the_map_waits_for_the_deployment() -> Result<()> {
-    let World { scene, operator, outcomes, .. } = start().await?;
+    let told = Held::watches_of("deployments");
+    let World { scene, operator, outcomes, .. } = start_told(&told).await?;
     scene.create("one", "with map").await?;
-    eventually("a first result", async || Ok(outcomes.last("one"))).await?;
+    let first = eventually("a first result", async || Ok(outcomes.last("one"))).await?;
+    assert!(!first.all_ready(), "{first}");
+    let waits = [
+        "web: created, not ready: 0/2 replicas created",
+        "map: waiting for web to be ready: 0/2 replicas created",
+    ];
+    assert_eq!(first.to_string().lines().collect::<Vec<_>>(), waits);
+    assert!(scene.api::<ConfigMap>().get_opt("one-map").await?.is_none(), "the Deployment isn't ready");
+    told.release();
     scene.until_other::<ConfigMap>("the map", "one-map", |_| true).await?;
     operator.settled().await?;
     let deployment = scene.api::<Deployment>().get("one").await?;

@@ -1,14 +1,16 @@
-//! A workflow that is declared as invoked explicitly runs only when the reconciler calls it.
+//! A workflow that is declared as invoked explicitly runs only when the reconciler calls it. Without a cleaner it is cleaned up
+//! all the same: nobody else would delete what it has made.
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, Script, TestResource};
+use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
-async fn it_runs_when_it_is_called() -> Result<()> {
+async fn it_runs_when_it_is_called_and_is_cleaned_up_by_itself() -> Result<()> {
     let scene = Scene::new("workflow-explicit-invocation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
@@ -21,14 +23,25 @@ async fn it_runs_when_it_is_called() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("child").node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "wait").await?;
-    assert_eq!(operator.settled().await?.written(), [""; 0]);
+    assert_eq!(
+        operator.settled().await?.written(),
+        ["PATCH testresources/one -> 200"],
+        "the finalizer alone"
+    );
     scene.patch("one", json!({ "spec": { "value": "invoke" } })).await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-child -> 201"]);
     assert_eq!(script.runs.count(), 2);
+
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert!(scene.api::<ConfigMap>().get_opt("one-child").await?.is_none(), "no collector would take it");
+    let written = operator.settled().await?.written();
+    assert_eq!(written, ["DELETE configmaps/one-child -> 200", "PATCH testresources/one -> 200"]);
+    assert_eq!((script.runs.count(), script.cleanups.count()), (2, 0));
     Ok(())
 }

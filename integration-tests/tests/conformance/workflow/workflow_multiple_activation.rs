@@ -1,5 +1,5 @@
 //! A node that is deactivated takes its informer with it: what changes then causes no run. Activated again it finds what
-//! is there. Many primaries follow one switch.
+//! is there. Many primaries follow one switch. What is inactive when its primary goes is left alone, too.
 
 use anyhow::Result;
 use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, looking_on, value_of};
@@ -8,15 +8,23 @@ use kube::api::{Patch, PatchParams};
 use operator_core::{
     Controller, Workflow,
     testing::{TestOperator, operator_test},
+    workflow::Node,
 };
 use serde_json::json;
 
 const INACTIVE: &str = "child: inactive: its condition is not met";
 
 async fn start(active: &Switch) -> Result<(Scene, TestOperator, Script, Outcomes)> {
+    start_with(Child("child").node(), active).await
+}
+
+async fn start_with(
+    child: Node<TestResource>,
+    active: &Switch,
+) -> Result<(Scene, TestOperator, Script, Outcomes)> {
     let scene = Scene::new("workflow-multiple-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let child = Child("child").node().activation_condition(active.clone());
+    let child = child.activation_condition(active.clone());
     let workflow = Workflow::builder().node(child).build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
@@ -89,5 +97,23 @@ async fn many_primaries_at_the_same_time() -> Result<()> {
     touch(&scene, "p1-child", "of an active one").await?;
     let woken = operator.settled().await?;
     assert_eq!(woken.runs, [(scene.key("p1"), 1)].into());
+    Ok(())
+}
+
+#[operator_test]
+async fn a_primary_that_goes_while_its_node_is_inactive_leaves_the_map() -> Result<()> {
+    let active = Switch::on();
+    // No garbage collector would take it: it is there as long as the operator lets it be.
+    let (scene, operator, ..) = start_with(Child("child").deleted_node(), &active).await?;
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    active.turn(false);
+    operator.settled().await?;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    let written = operator.settled().await?.written();
+    assert_eq!(written, ["PATCH testresources/one -> 200"], "the finalizer, and nothing else");
+    let map = scene.api::<ConfigMap>().get("one-child").await?;
+    assert_eq!(value_of(&map), Some("value"));
     Ok(())
 }

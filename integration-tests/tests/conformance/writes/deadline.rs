@@ -11,6 +11,7 @@ use operator_core::{
 #[operator_test]
 async fn the_run_is_dropped_and_retried() -> Result<()> {
     let scene = Scene::new("reconcile-timeout").await?;
+    scene.failures.expect("the run was dropped after 200ms");
     let script = Script::new(|run, _: Arc<TestResource>, _| {
         Box::pin(async move {
             if run == 1 {

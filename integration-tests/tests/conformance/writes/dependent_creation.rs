@@ -90,6 +90,7 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
 #[operator_test]
 async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<()> {
     let scene = Scene::new("dependent-creation").await?;
+    scene.failures.expect("exists already");
     let others = scene.clone();
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);

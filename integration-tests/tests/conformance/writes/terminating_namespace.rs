@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 #[operator_test]
 async fn the_error_says_what_is_wrong() -> Result<()> {
     let scene = Scene::new("terminating-namespace").await?;
+    scene.failures.expect("its namespace is being terminated");
     let ending = scene.cluster.namespace("ending").await?;
     // Something in it keeps the namespace in the middle of its end.
     let mut keeper = ConfigMap::default();

@@ -7,7 +7,6 @@ use integration_tests::{Scene, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config, api::ListParams, client::ConfigExt, config::KubeConfigOptions};
 use operator_core::{
-    Operator,
     client::from_kubeconfig,
     testing::{TestOperator, operator_test},
 };
@@ -120,7 +119,7 @@ async fn carry(
     Ok(())
 }
 
-#[operator_test(real = "certificates are replaced")]
+#[operator_test(real = "a control plane")]
 async fn f28_certificate_authorities_that_are_replaced_are_read_again_from_their_file() -> Result<()> {
     let scene = Scene::new("f28-ca").await?;
     let (old, new) = (Authority::new()?, Authority::new()?);
@@ -138,7 +137,7 @@ async fn f28_certificate_authorities_that_are_replaced_are_read_again_from_their
     let probe = Api::<ConfigMap>::namespaced(Client::try_from(config.clone())?, &scene.namespace);
     let script = keeping();
     let operator =
-        TestOperator::start(Operator::builder().config(config).register(keeper(&scene, &script)?)).await?;
+        TestOperator::start(scene.operator().config(config).register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;
     probe.list(&ListParams::default()).await?;

@@ -187,6 +187,12 @@ async fn shown(scene: &Scene) -> Result<String> {
 #[operator_test(flavor = "current_thread")]
 async fn no_value_of_a_secret_is_shown_whatever_goes_wrong() -> Result<()> {
     let scene = Scene::new("canary").await?;
+    scene.failures.expect("no answer");
+    scene.failures.expect("(403 Forbidden)");
+    scene.failures.expect("(500 InternalError)");
+    scene.failures.expect("(502 Unknown)");
+    scene.failures.expect("(503 Unknown)");
+    scene.failures.expect("answer cannot be read");
     let (log, _guard) = LogText::start();
     let (faulty, recorded, exported) =
         (Faulty::of("secrets"), Arc::new(Recorded::new()), Arc::new(PrometheusMetrics::new()));

@@ -14,7 +14,7 @@ use integration_tests::{Audit, Calls, Scene, eventually, once_before};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt, api::PostParams};
 use operator_core::{
-    Operator, ResourceType, WatchScope,
+    ResourceType, WatchScope,
     cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     environment::Environment,
     testing::{Proxy, TestOperator, operator_test},
@@ -24,7 +24,7 @@ use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     let scene = Scene::new("f01").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -32,7 +32,7 @@ async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
     config.headers.push((USER_AGENT, "f01-operator".parse()?));
     let mut audit = Audit::of_agent(&scene.cluster, "f01-operator").await?;
     let script = keeping();
-    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?);
+    let builder = scene.operator().config(config).register(keeper(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -69,7 +69,7 @@ impl ChangeHandler<ConfigMap> for Added {
     }
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let scene = Scene::new("f02").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
@@ -107,7 +107,7 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     Ok(())
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one_write() -> Result<()> {
     let scene = Scene::new("f15").await?;
     let proxy = Arc::new(Proxy::start(scene.cluster.control_plane()?).await?);
@@ -121,7 +121,8 @@ async fn f15_a_connection_that_is_reset_after_the_write_took_effect_leads_to_one
         Box::pin(async { Ok(()) })
     });
     let script = keeping();
-    let builder = Operator::builder().config(config).transport(hook).register(keeper(&scene, &script)?);
+    let builder = scene.operator().config(config).transport(hook).register(keeper(&scene, &script)?);
+    scene.failures.expect("no answer");
     let operator = TestOperator::start(builder).await?;
     // It leaves a connection behind that needs no handshake, whose answers would be held back as well.
     scene.create("zero", "first").await?;
@@ -150,14 +151,14 @@ fn creations(calls: &Calls) -> usize {
     calls.events().iter().filter(|call| call.resource == "configmaps" && call.code == 201).count()
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     let scene = Scene::new("f15-cut").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     let script = keeping();
     // The handshake takes some two thousand bytes; from there on an answer ends at its beginning or in its middle.
     proxy.close_after(Some(4_000));
-    let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?);
+    let builder = scene.operator().config(proxy.config()).register(keeper(&scene, &script)?);
     for number in 0..20 {
         scene.create(&format!("object-{number}"), "first").await?;
     }
@@ -173,13 +174,13 @@ async fn f15_answers_that_end_anywhere_are_asked_for_again() -> Result<()> {
     Ok(())
 }
 
-#[operator_test(real = "connections break")]
+#[operator_test(real = "a control plane")]
 async fn a_server_that_refuses_connections_is_waited_for() -> Result<()> {
     let scene = Scene::new("refused").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
     proxy.refuse(true);
     let script = keeping();
-    let builder = Operator::builder().config(proxy.config()).register(keeper(&scene, &script)?);
+    let builder = scene.operator().config(proxy.config()).register(keeper(&scene, &script)?);
     let operator = TestOperator::start_unsynced(builder).await?;
     eventually("trouble that is told", async || {
         Ok((!operator.unhealthy_sources().await.is_empty()).then_some(()))

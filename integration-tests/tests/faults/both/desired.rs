@@ -57,6 +57,7 @@ async fn change(scene: &Scene, operator: &TestOperator, value: &str) -> Result<B
 #[operator_test]
 async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Result<()> {
     let scene = Scene::new("f38").await?;
+    scene.failures.expect("the value is no number");
     let operator = counting(&scene).await?;
     scene.create("one", "3 first").await?;
     says(&scene, "one", "3 first").await?;
@@ -76,6 +77,7 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
 #[operator_test]
 async fn f39_what_hands_delete_and_edit_at_random_is_restored() -> Result<()> {
     let scene = Scene::new("f39").await?;
+    scene.failures.expect("exists already, and it names no owner");
     let operator = counting(&scene).await?;
     scene.create("one", "5 kept").await?;
     says(&scene, "one", "5 kept").await?;

@@ -30,6 +30,9 @@ fn filled(bytes: usize) -> std::collections::BTreeMap<String, String> {
 #[operator_test]
 async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> Result<()> {
     let scene = Scene::new("f25").await?;
+    scene.failures.expect("may not be more than 1048576 bytes");
+    scene.failures.expect("may not be more than 262144 bytes");
+    scene.failures.expect("Request entity too large");
     let workflow = workflow_of_one(wanted("map", sized))?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said(&*primary.spec.value))) })

@@ -13,10 +13,7 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
     config::AuthInfo,
 };
-use operator_core::{
-    Operator,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::testing::{TestOperator, operator_test};
 use serde_json::{Value, json};
 
 use super::{keeper, keeping, kept, says};
@@ -33,6 +30,7 @@ fn maps(verbs: &[&str]) -> Value {
 #[operator_test]
 async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_comes_back() -> Result<()> {
     let scene = Scene::new("f27").await?;
+    scene.failures.expect("(403 Forbidden)");
     let user = format!("{}-operator", scene.namespace);
     scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("reads", &user, &maps(&["get", "list", "watch"])).await?;
@@ -78,7 +76,7 @@ pub(super) async fn token(accounts: &Api<ServiceAccount>, bound_to: Option<&Secr
     answer.status.and_then(|status| status.token).context("a token")
 }
 
-#[operator_test(real = "a token ends")]
+#[operator_test(real = "the subresource token of serviceaccounts")]
 async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
     let scene = Scene::new("f28").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
@@ -99,7 +97,8 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     let path = file.path().display().to_string();
     config.auth_info = AuthInfo { token_file: Some(path), ..AuthInfo::default() };
     let script = keeping();
-    let builder = Operator::builder().config(config).register(keeper(&scene, &script)?);
+    let builder = scene.operator().config(config).register(keeper(&scene, &script)?);
+    scene.failures.expect("(401 Unauthorized)");
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;
     kept(&scene, "one", "first").await?;

@@ -50,7 +50,7 @@ fn defaced(object: &Value) -> Verdict {
     Verdict::Changed(json!([{ "op": "add", "path": "/data/value", "value": "webhook" }]))
 }
 
-#[operator_test(real = "webhooks are called")]
+#[operator_test(real = "mutatingwebhookconfigurations")]
 async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> {
     let scene = Scene::new("f23").await?;
     let webhook = Webhook::start(false, defaced).await?;
@@ -80,7 +80,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     Ok(())
 }
 
-#[operator_test(real = "webhooks are called")]
+#[operator_test(real = "validatingwebhookconfigurations")]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
     let scene = Scene::new("f26").await?;
     let denies = Arc::new(Mutex::new(true));
@@ -93,6 +93,8 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     let is_asked = async |maps: &Api<ConfigMap>| tried(maps).await.is_err();
     let configurations = installed(&scene.client, &webhook, kind, "f26", &scene.namespace, is_asked).await?;
     let script = keeping();
+    scene.failures.expect("denied the request: no maps on mondays");
+    scene.failures.expect("failed calling webhook");
     let operator = scene.start(keeper(&scene, &script)?).await?;
     scene.create("one", "first").await?;
     let said = says(&scene, "one", "denied the request").await?;
@@ -116,7 +118,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     Ok(())
 }
 
-#[operator_test(real = "webhooks are called")]
+#[operator_test(real = "validatingwebhookconfigurations")]
 async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let scene = Scene::new("f26-expired").await?;
     let webhook = Webhook::start(true, |_| Verdict::Allowed).await?;
@@ -125,6 +127,7 @@ async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let name = "f26-expired";
     let configurations = installed(&scene.client, &webhook, kind, name, &scene.namespace, is_asked).await?;
     let script = keeping();
+    scene.failures.expect("failed calling webhook");
     let operator = scene.start(keeper(&scene, &script)?).await?;
     scene.create("one", "first").await?;
     let said = says(&scene, "one", "failed calling webhook").await?;

@@ -133,18 +133,70 @@ fn three_in_ten() -> impl Fn(&http::request::Parts) -> bool + Send + Sync + 'sta
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn f14_errors_of_the_server_are_retried_with_a_cap_and_writes_take_effect_once() -> Result<()> {
-    for answer in [
+/// 500, 502, 503 and 504.
+fn errors() -> [StatusAnswer; 4] {
+    [
         StatusAnswer::internal(),
         StatusAnswer::new(502, "BadGateway", "bad gateway"),
         StatusAnswer::unavailable(),
         StatusAnswer::timeout(),
-    ] {
-        // For a minute, as the rule counts the first hundred requests.
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn f14_errors_of_the_server_are_retried_and_writes_take_effect_once() -> Result<()> {
+    // Thirty requests fail, three of ten each time: with one of the errors, or with all of them in turn, of which every other
+    // one comes after the request took effect.
+    for answer in errors() {
         let faults =
             Faults::new([Rule::when("three of ten", three_in_ten()).first(30).status(answer.clone())]);
-        same_life(&faults, 40).await?;
+        same_life(&faults, 30).await?;
+    }
+    let mixed = (0..30).map(|number: u64| {
+        let answer = errors()[usize::try_from(number % 4).unwrap_or_default()].clone();
+        let one = Rule::when("three of ten", three_in_ten()).nth(number + 1);
+        if number.is_multiple_of(2) { one.status(answer) } else { one.status_after(answer) }
+    });
+    same_life(&Faults::new(mixed), 30).await?;
+    Ok(())
+}
+
+/// How often it is asked, while nothing but errors is answered for ten minutes.
+#[tokio::test(start_paused = true)]
+async fn f14_the_waits_between_attempts_grow_to_a_cap() -> Result<()> {
+    for answer in errors() {
+        let scene = scene().await?;
+        let script = saying();
+        let (writes, written) = moments(Rule::writes());
+        let (lists, listed) = moments(Rule::on(Verb::List).resource("configmaps"));
+        let (watches, watched) = moments(Rule::watch("configmaps"));
+        let gone = Rule::watch("configmaps").nth(1).event(LineFault::Gone);
+        let faults = Faults::new([writes, lists, watches, gone, Rule::any().status(answer.clone())]);
+        faults.off();
+        let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
+        operator.operator().synced().await;
+        scene.create("one", "first").await?;
+        rest(&operator).await?;
+        faults.on();
+        // One event ends the watch of the maps; the other is work for the primary.
+        let edit = json!({ "metadata": { "labels": { "by": "hand" } } });
+        scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &Patch::Merge(edit)).await?;
+        scene.set("one", "second").await?;
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        for (what, moments) in [("lists and watches", [&listed, &watched]), ("writes", [&written, &written])]
+        {
+            let mut moments: Vec<Instant> =
+                moments.iter().flat_map(|moments| moments.lock().clone()).collect();
+            moments.sort_unstable();
+            moments.dedup();
+            let waits: Vec<u64> = moments.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+            // The longest of them is half a minute, or forty-five seconds with its spread.
+            assert!((14..=60).contains(&waits.len()), "{what} after {answer:?}: {waits:?}");
+            let last = waits.iter().rev().take(8);
+            assert!(last.clone().all(|wait| (10..=60).contains(wait)), "{what} after {answer:?}: {waits:?}");
+        }
+        faults.off();
+        over(&operator, &scene, &["one"]).await?;
     }
     Ok(())
 }

@@ -1,6 +1,12 @@
 //! An operator that ends in the middle of its work.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
 use integration_tests::{ExternalSystem, TestObject};
@@ -21,13 +27,17 @@ use super::{
     scene,
 };
 
+/// How often an effect outside was about to come before its primary's finalizer was on. Not an error of that run, as a further
+/// run would make up for it.
+type Early = Arc<AtomicUsize>;
+
 /// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
-fn recorder(system: &ExternalSystem) -> Script {
-    let (records, removed) = (system.clone(), system.clone());
-    Script::new(move |_, primary: std::sync::Arc<TestResource>, _| {
+fn recorder(system: &ExternalSystem, early: &Early) -> Script {
+    let (records, removed, early) = (system.clone(), system.clone(), Arc::clone(early));
+    Script::new(move |_, primary: Arc<TestResource>, _| {
+        early.fetch_add(usize::from(primary.finalizers().is_empty()), Ordering::Relaxed);
         let records = records.clone();
         Box::pin(async move {
-            anyhow::ensure!(!primary.finalizers().is_empty(), "an effect outside before the finalizer is on");
             let uid = primary.uid().unwrap_or_default();
             if records.named(&uid).is_empty() {
                 records.create(&uid, primary.value())?;
@@ -57,15 +67,18 @@ fn sweep<A>(name: &str, test: impl Fn(Sim, ExternalSystem, Script) -> A + Sync) 
 where
     A: Future<Output = ()>,
 {
+    let early = Early::default();
     let swept = explore(name, Settings { threads: 2, ..Settings::schedules(0) }, |sim| {
         let system = ExternalSystem::default();
-        let script = recorder(&system);
+        let script = recorder(&system, &early);
         let declared = script.clone();
         sim.operator(move || declare(&declared));
         sim.faults(FaultPlan::none().crash_at_every_write());
         test(sim, system, script)
     });
-    swept.unwrap_or_else(|failure| panic!("{failure}"))
+    let report = swept.unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(early.load(Ordering::Relaxed), 0, "runs had effects before the finalizer was on");
+    report
 }
 
 #[test]
@@ -78,8 +91,7 @@ fn f16_a_crash_before_or_after_any_write_leads_to_the_same_state() {
         sim.settle().await;
         sim.assert_same_as_calm_run();
         assert_eq!((system.all().len(), system.created()), (1, 1), "one record, made once");
-        let early = script.runs.of("one").len() > 20;
-        assert!(!early, "some runs fail again and again");
+        assert!(script.runs.of("one").len() <= 20, "some runs fail again and again");
     });
     // The finalizer, two maps and a status; two maps and a status: each before and after. Clean-ups are the next row.
     assert!(report.schedules >= 14, "{report}");

@@ -32,7 +32,7 @@ async fn replica(scene: &Scene, name: &str, script: &Script, faults: &Faults) ->
 }
 
 /// Seconds until it leads no more.
-async fn until_lost(operator: &TestOperator) -> Result<(LostLeadership, u64)> {
+pub(super) async fn until_lost(operator: &TestOperator) -> Result<(LostLeadership, u64)> {
     let begin = Instant::now();
     let lost = tokio::time::timeout(Duration::from_secs(60), operator.operator().leadership_lost()).await?;
     Ok((lost, begin.elapsed().as_secs()))
@@ -47,7 +47,7 @@ async fn until_new_leader(operator: &TestOperator) -> Result<u64> {
 
 /// Writes a map all the time, in a task that nobody drops, beside the library's own operations; and when each write
 /// succeeded.
-fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script {
+pub(super) fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script {
     let written = Arc::clone(written);
     Script::new(move |_, primary: Arc<TestResource>, context| {
         let mut map = config_map(&*primary, context, primary.value());

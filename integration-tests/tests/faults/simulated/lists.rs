@@ -15,7 +15,7 @@ use kube::{
 use operator_core::{
     UpdateControl,
     client::TransportHook,
-    environment::Environment,
+    metrics::{Metrics, Recorded},
     testing::{
         TestCluster, TestOperator,
         faults::{Cut, End, Faults, LineFault, Rule, StatusAnswer, Verb},
@@ -100,43 +100,6 @@ async fn f08_versions_that_are_too_old_lead_to_lists_with_growing_waits() -> Res
         }
     }
     Ok(())
-}
-
-#[tokio::test(start_paused = true)]
-async fn f37_after_an_outage_watches_do_not_all_come_back_at_once() -> Result<()> {
-    const CONTROLLERS: usize = 10;
-    let scene = scene().await?;
-    let moments = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&moments);
-    // All connections are reset by one event each, and the server is away for the next attempts of each watch.
-    let resets = Rule::watch("testresources").first(CONTROLLERS as u64).event(LineFault::Close(End::Reset));
-    let watches = Rule::watch("testresources").meanwhile(move |_| {
-        noted.lock().push(Instant::now());
-        async {}
-    });
-    let away = Rule::watch("testresources").occurrences(11..=30).refused();
-    let faults = Faults::new([resets.clone(), watches, away.clone()]);
-    let mut builder =
-        scene.operator().environment(|| Environment::real().with_seed(1)).transport(faults.hook());
-    for number in 0..CONTROLLERS {
-        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")));
-    }
-    let operator = TestOperator::start(builder).await?;
-    scene.create("one", "first").await?;
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    assert_eq!((resets.fired(), away.fired()), (10, 20));
-    let moments = moments.lock().split_off(CONTROLLERS);
-    // The first attempt is made at once; those after it follow with waits that grow and are spread.
-    for attempt in moments[CONTROLLERS..3 * CONTROLLERS].chunks(CONTROLLERS) {
-        let most = attempt.iter().map(|first| {
-            let within =
-                |moment: &&Instant| **moment >= *first && **moment - *first < Duration::from_millis(100);
-            attempt.iter().filter(within).count()
-        });
-        assert!(most.max().unwrap_or(0) < CONTROLLERS, "{attempt:?}");
-    }
-    rest(&operator).await?;
-    over(&operator, &scene, &["one"]).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +194,12 @@ async fn f10_an_object_that_cannot_be_decoded_is_reported_and_others_go_on() -> 
     let scene = Scene::<TestResource>::on(TestCluster::in_process(), "faults").await?;
     scene.cluster.install_crds([anything_goes()?]).await?;
     let script = saying();
-    let operator = under(&Faults::none(), &scene, keeper(&scene, &script)?).await?;
+    let numbers = Arc::new(Recorded::new());
+    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
+    let undecodable = |event: &str| {
+        numbers.value("undecodable_objects", &[("controller_name", "keeper"), ("event", event)])
+    };
     let resource = ApiResource::erase::<TestResource>(&());
     let untyped: Api<DynamicObject> = Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource);
     let mut wrong = DynamicObject::new("wrong", &resource);
@@ -242,12 +210,14 @@ async fn f10_an_object_that_cannot_be_decoded_is_reported_and_others_go_on() -> 
     let warned = log.lines(Level::WARN);
     let warned = warned.iter().filter(|line| line.field("message").contains("can't be decoded"));
     assert_eq!(warned.filter(|line| line.field("object").ends_with("/wrong")).count(), 1, "said once");
+    assert_eq!((undecodable("primary"), undecodable("ConfigMap")), (1.0, 0.0), "the metric counts it");
     scene.set("right", "second").await?;
     rest(&operator).await?;
     scene.until_values([("right-a", "second"), ("right-b", "second")]).await?;
     scene.set("wrong", "repaired").await?;
     rest(&operator).await?;
     assert_eq!(scene.values().await?.len(), 4);
+    assert_eq!(undecodable("primary"), 0.0, "it can be decoded now");
     over(&operator, &scene, &["right", "wrong"]).await
 }
 

@@ -5,14 +5,23 @@
 
 mod admission;
 mod answers;
+mod clocks;
 mod crashes;
+mod fights;
 mod leases;
 mod life;
 mod lists;
+mod looks;
+mod memory;
 mod mutants;
 mod others;
+mod panics;
+mod roles;
+mod spread;
+mod stale;
 mod storms;
 mod terms;
+mod thefts;
 mod user_code;
 mod watches;
 
@@ -38,6 +47,8 @@ use tokio::time::Instant;
 /// A server of the test's own, with the custom resource.
 pub(super) async fn scene() -> Result<Scene> {
     let scene = Scene::on(TestCluster::in_process(), "faults").await?;
+    // Faults make runs fail: what came of it is judged, whatever their errors say.
+    scene.failures.allow("");
     scene.install_crd().await?;
     Ok(scene)
 }

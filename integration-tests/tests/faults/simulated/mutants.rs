@@ -254,7 +254,7 @@ fn a_hot_loop_is_found_within_3_schedules() {
         sim.settle().await;
         sim.assert_same_as_calm_run();
     });
-    assert_eq!(oracles(&failure), [Oracle::BoundedLoad], "{failure}");
+    assert!(oracles(&failure).iter().all(|oracle| *oracle == Oracle::BoundedLoad), "{failure}");
 }
 
 /// Writes the status before the map that it is about, and believes it from then on; or the other way round.

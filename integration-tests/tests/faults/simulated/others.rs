@@ -1,68 +1,22 @@
-//! Clocks that jump, people and systems that meddle.
+//! People and systems that meddle.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
 use integration_tests::{Counted, ExternalSystem, OneRecord, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, GenericRetry, PollingEventSource, UpdateControl, Workflow,
+    Controller, ErrorStatusUpdateControl, PollingEventSource, UpdateControl, Workflow,
     dependent::{CustomDependent, bulk::BulkKubernetesDependent},
-    environment::WallClock,
-    testing::{TestOperator, faults::Faults},
+    observe::SourceHealth,
+    testing::faults::Faults,
 };
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Script, TestResource, keeper, over, owner, patient, rest, said, saying, scene, under};
-
-/// A wall clock that others set.
-#[derive(Debug, Default)]
-struct Jumping(AtomicI64);
-
-impl WallClock for Jumping {
-    fn now(&self) -> jiff::Timestamp {
-        let seconds = 1_767_225_600 + self.0.load(Ordering::Relaxed);
-        jiff::Timestamp::from_second(seconds).expect("a time of this century")
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn f33_timers_do_not_follow_a_wall_clock_that_jumps() -> Result<()> {
-    let delay = Duration::from_secs(10);
-    for jump in [3600, -3600] {
-        let scene = scene().await?;
-        let clock = Arc::new(Jumping::default());
-        let jumps = Arc::clone(&clock);
-        let script = Script::new(move |run, primary: Arc<TestResource>, _| {
-            jumps.0.fetch_add(jump, Ordering::Relaxed);
-            Box::pin(async move {
-                ensure!(run > 2, "not yet");
-                let done = UpdateControl::patch_status(said(primary.spec.value.clone()));
-                Ok(if run < 5 { done.reschedule_after(Duration::from_secs(10)) } else { done })
-            })
-        });
-        let controller = owner(&scene, &script)?.retry(GenericRetry::linear(delay, 5)?);
-        let builder = scene.operator().wall_clock(clock).register(controller);
-        let operator = TestOperator::start(builder).await?;
-        scene.create("one", "first").await?;
-        rest(&operator).await?;
-        let runs = script.runs.instants("one");
-        let gaps: Vec<u64> = runs.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
-        assert_eq!(gaps, [10, 10, 10, 10], "two retries and two reschedules, by {jump} s each run");
-        over(&operator, &scene, &["one"]).await?;
-    }
-    Ok(())
-}
+use super::{Script, TestResource, keeper, over, patient, rest, said, saying, scene, under};
 
 #[tokio::test(start_paused = true)]
 async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Result<()> {
@@ -174,7 +128,25 @@ async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()>
         .workflow(&Workflow::builder().dependent(dependent).build()?);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
-    tokio::time::sleep(Duration::from_secs(900)).await;
+    // Whether what is known of the system is up to date is not known while it is down, and the operator says so.
+    let mut told = Vec::new();
+    for _ in 0..900 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let unhealthy = operator.unhealthy_sources().await;
+        let reason = unhealthy.first().map(|source| match &source.health {
+            SourceHealth::Unhealthy { reason, .. } => format!("{}: {reason}", source.source),
+            other => format!("{other:?}"),
+        });
+        if told.last() != Some(&reason) {
+            told.push(reason);
+        }
+    }
+    let down =
+        |told: &Option<String>| told.as_deref().is_some_and(|told| told.contains("the other system is down"));
+    assert!(told.iter().any(down), "it is down: {told:?}");
+    let slow = told.iter().flatten().any(|told| told.starts_with("records: ") && !told.contains("is down"));
+    assert!(slow, "it doesn't answer in time: {told:?}");
+    assert_eq!(told.last(), Some(&None), "it is as it should be: {told:?}");
     assert_eq!(system.created(), 1, "the system is asked before anything is made in it");
     assert!(polls.lock().len() > 12, "polls go on after trouble: {}", polls.lock().len());
     // A create without an answer is followed by a look of its own.

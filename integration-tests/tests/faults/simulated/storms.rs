@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Gate, config_map};
+use integration_tests::Gate;
 use operator_core::{
     ObjectKey, UpdateControl,
     bench::{Effect, Input, Machine, MachineConfig, Outcome},
@@ -117,38 +117,4 @@ async fn f22_a_storm_of_changes_costs_a_run_at_a_time() -> Result<()> {
         assert_eq!(one.status.and_then(|status| status.message).as_deref(), Some("100"));
     }
     over(&operator, &scene, &names.iter().map(String::as_str).collect::<Vec<_>>()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn f41_thousands_that_come_and_go_leave_nothing() -> Result<()> {
-    let scene = scene().await?;
-    let script = Script::new(|_, primary: Arc<TestResource>, context| {
-        Box::pin(async move {
-            let map = config_map(&*primary, context, "kept");
-            context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
-        })
-    });
-    let controller = owner(&scene, &script)?.with_cleaner();
-    let operator = under(&Faults::none(), &scene, controller).await?;
-    rest(&operator).await?;
-    let before = operator.operator().footprint().await;
-    for round in 0..20 {
-        let names: Vec<String> = (0..50).map(|number| format!("p-{round}-{number}")).collect();
-        for name in &names {
-            scene.create(name, "first").await?;
-        }
-        // Some are gone before they were seen, some in the middle of their first run.
-        if round % 2 == 0 {
-            tokio::time::sleep(Duration::from_millis(round)).await;
-        }
-        for name in &names {
-            scene.delete(name).await?;
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    rest(&operator).await?;
-    assert!(scene.resources.list(&Default::default()).await?.items.is_empty());
-    assert_eq!(operator.operator().footprint().await, before, "a thousand came and went");
-    over(&operator, &scene, &[]).await
 }

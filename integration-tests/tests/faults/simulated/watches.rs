@@ -41,7 +41,7 @@ pub(super) fn informer_lists(plural: &'static str) -> Match {
 }
 
 /// Counts requests and lets them pass.
-fn counted(which: Match) -> Rule {
+pub(super) fn counted(which: Match) -> Rule {
     which.meanwhile(|_| async {})
 }
 

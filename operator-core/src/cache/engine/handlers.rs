@@ -72,6 +72,10 @@ impl<K: Clone> Handlers<K> {
         guarded(informer, || self.main.on_not_selected(key));
     }
 
+    pub(super) fn on_outdated(&self, informer: &str, key: &ObjectKey) {
+        guarded(informer, || self.main.on_outdated(key));
+    }
+
     pub(super) fn on_undecodable_objects(&self, informer: &str, objects: usize) {
         guarded(informer, || self.main.on_undecodable_objects(objects));
     }

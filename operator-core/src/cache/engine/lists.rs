@@ -80,9 +80,8 @@ impl<K: KubeObject> Engine<K> {
         }
         self.count_undecodable(state);
         state.collections[scope.0].synced = true;
-        if state.collections.iter().all(|collection| collection.synced) {
-            self.set_synced();
-        }
+        // A later list changes nothing.
+        let _ = self.synced[scope.0].set(());
     }
 
     /// Whether this informer has seen, and handed over, everything that a list of metadata shows: `listed` are its

@@ -10,14 +10,11 @@ mod writes;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::AtomicUsize},
 };
 
 use parking_lot::{Mutex, MutexGuard};
-use tokio::sync::Notify;
+use tokio::sync::SetOnce;
 
 use crate::{
     observe::SourceHealth,
@@ -56,8 +53,8 @@ pub(super) struct Engine<K: KubeObject> {
     /// How many objects exist and can't be decoded.
     undecodable: AtomicUsize,
     state: Mutex<State<K>>,
-    synced: AtomicBool,
-    synced_changed: Notify,
+    /// By collection: set once it was listed for the first time.
+    synced: Box<[SetOnce<()>]>,
 }
 
 struct State<K> {
@@ -141,6 +138,7 @@ impl<K: KubeObject> Engine<K> {
             .indexes()
             .map(|_| Collection { listing: None, synced: false, health: SourceHealth::Syncing })
             .collect();
+        let synced = collections.iter().map(|_| SetOnce::new()).collect();
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
         Self {
@@ -162,8 +160,7 @@ impl<K: KubeObject> Engine<K> {
                 health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
             }),
             scopes,
-            synced: AtomicBool::new(idle),
-            synced_changed: Notify::new(),
+            synced,
         }
     }
 
@@ -265,6 +262,11 @@ impl<K: KubeObject> Engine<K> {
     ) {
         let new = Arc::new(object);
         let mut old = self.store.shown(key);
+        let seen = match &old {
+            Some(stored) => ResourceVersion::of(&**stored),
+            None => state.overlay.last_sync(scope),
+        };
+        let outdated = listed && ResourceVersion::of(&*new).is_some_and(|version| Some(version) < seen);
         if let Some(stored) = &old {
             if stored.meta().resource_version == new.meta().resource_version && !is_news {
                 return;
@@ -291,6 +293,9 @@ impl<K: KubeObject> Engine<K> {
         }
         // Before the change causes a run: what others keep about the object is in order then.
         self.handlers.seen(&self.name, key);
+        if outdated {
+            self.handlers.on_outdated(&self.name, key);
+        }
         let initial = listed && !state.collections[scope.0].synced;
         // What it was when nobody could understand it is nothing to compare it with.
         let old = old.filter(|_| !is_news);
@@ -327,24 +332,28 @@ impl<K: KubeObject> Engine<K> {
         self.handlers.on_change(&self.name, change);
     }
 
-    fn set_synced(&self) {
-        self.synced.store(true, Ordering::Release);
-        self.synced_changed.notify_waiters();
-    }
-
     pub(super) fn is_synced(&self) -> bool {
-        self.synced.load(Ordering::Acquire)
+        self.synced.iter().all(SetOnce::initialized)
     }
 
     /// Resolves when all collections have been listed once.
     pub(super) async fn synced(&self) {
-        loop {
-            let changed = self.synced_changed.notified();
-            if self.is_synced() {
-                return;
-            }
-            changed.await;
+        for collection in &self.synced {
+            collection.wait().await;
         }
+    }
+
+    pub(super) fn is_collection_synced(&self, scope: ScopeIndex) -> bool {
+        self.synced[scope.0].initialized()
+    }
+
+    /// Resolves when this one has been listed once.
+    pub(super) async fn collection_synced(&self, scope: ScopeIndex) {
+        self.synced[scope.0].wait().await;
+    }
+
+    pub(super) fn collection_health(&self, scope: ScopeIndex) -> SourceHealth {
+        self.state.lock().collections[scope.0].health.clone()
     }
 }
 

@@ -96,6 +96,10 @@ impl<K: KubeObject> Engine<K> {
         self.lock().overlay.awaited()
     }
 
+    pub(in crate::cache) fn index_leftovers(&self) -> usize {
+        self.indexers.leftovers(|key| self.contains(key))
+    }
+
     pub(in crate::cache) fn index_values(&self) -> usize {
         self.indexers.len()
     }

@@ -1,6 +1,9 @@
 //! Objects that exist and can't be decoded.
 
-use std::sync::atomic::Ordering;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::Ordering,
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -64,8 +67,11 @@ impl<K: KubeObject> Engine<K> {
         state.undecodable.insert(key.clone(), Known { version, error });
         self.count_undecodable(state);
         let (Some(stored), Some(meta), true) = (stored, meta, self.takes_metadata) else { return };
-        if stored.meta().uid == meta.uid {
-            let mut object = (*stored).clone();
+        // `Clone` may be the user's.
+        let copied = || catch_unwind(AssertUnwindSafe(|| (*stored).clone())).ok();
+        if stored.meta().uid == meta.uid
+            && let Some(mut object) = copied()
+        {
             *object.meta_mut() = *meta;
             self.exists(state, scope, &key, object, Sighting { listed, is_news: false });
         }

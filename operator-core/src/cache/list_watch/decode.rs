@@ -1,10 +1,16 @@
 //! Understanding what the server sent, item by item.
 
-use std::{any::Any, borrow::Cow, collections::BTreeMap, ops::Range};
+use std::{
+    any::Any,
+    borrow::Cow,
+    collections::BTreeMap,
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
-use serde::Deserialize;
+use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -18,7 +24,7 @@ use crate::{
 use super::{
     failure::Failure,
     managed_fields::{self, Cut, range_within},
-    unreadable,
+    unreadable::{self, PANICKED},
 };
 
 /// A page of a list, its items not looked into yet. The text of each of them is that of the body.
@@ -98,7 +104,7 @@ pub(in crate::cache) fn object<K: KubeObject>(
     // Looked at again only where something is wrong.
     let cut = || managed_fields::cut(item, shape.own_managers());
     let decoded = typed(item, shape.own_managers())
-        .map_err(|error| resource_type.masked(unreadable::words(&cut().text, &error)))
+        .map_err(|error| resource_type.masked(error))
         .and_then(|mut object| {
             fill_types(&mut object, resource_type);
             shape.apply(object)
@@ -121,16 +127,24 @@ pub(in crate::cache) fn object<K: KubeObject>(
     }
 }
 
-/// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text.
+/// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text. The error names
+/// the field and what is expected there, and none of the object's values.
 pub(crate) fn typed<K: KubeObject>(
     item: &str,
     own_managers: &[impl AsRef<str>],
 ) -> Result<K, serde_json::Error> {
     let cut = managed_fields::cut(item, own_managers);
-    let mut object = serde_json::from_str::<K>(&cut.text)?;
-    object.meta_mut().managed_fields = cut.own;
-    // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
-    Ok(object.clone())
+    let (text, own) = (cut.text, cut.own);
+    // The type may be the user's: a panic of its `Deserialize` or `Clone` must cost this object only.
+    let decoded = catch_unwind(AssertUnwindSafe(|| -> Result<K, serde_json::Error> {
+        let mut object = serde_json::from_str::<K>(&text)?;
+        object.meta_mut().managed_fields = own;
+        // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
+        Ok(object.clone())
+    }));
+    decoded
+        .unwrap_or_else(|_| Err(serde_json::Error::custom(PANICKED)))
+        .map_err(|error| serde_json::Error::custom(unreadable::words(&text, &error)))
 }
 
 /// The metadata alone of an object that can't be decoded as a whole.

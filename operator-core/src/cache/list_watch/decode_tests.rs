@@ -83,6 +83,8 @@ fn any_secret() -> impl Strategy<Value = Value> {
 const KINDS: [&str; 6] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", CANARY];
 
 proptest! {
+    #![proptest_config(crate::properties::daily())]
+
     #[test]
     fn any_bytes_are_a_line_or_none(text in any_bytes()) {
         let kind = ResourceType::of::<ConfigMap>();
@@ -224,4 +226,13 @@ fn the_items_of_a_page_are_parts_of_its_text() {
     let found: Vec<&str> = page.items().collect();
     assert_eq!(found, items.map(|item| item.to_string()));
     assert!(found.iter().all(|item| text.contains(&item.as_ptr())), "the text is held twice");
+}
+
+#[test]
+fn the_error_of_an_answer_repeats_none_of_its_values_whatever_its_kind() {
+    let answer =
+        json!({ "metadata": { "name": "a" }, "data": { "password": { "hunter2": 1 }, "more": "hunter2" } });
+    let error =
+        super::decode::typed::<ConfigMap>(&answer.to_string(), &[] as &[&str]).expect_err("a map is no text");
+    assert_eq!(error.to_string(), "data.password: invalid type, expected a string");
 }

@@ -181,6 +181,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn a_text_of_any_kind_is_cut_or_stays_as_it_is(text in any_bytes()) {
             if let Ok(text) = std::str::from_utf8(&text) {

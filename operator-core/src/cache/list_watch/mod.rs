@@ -42,3 +42,4 @@ pub(crate) use decode::typed;
 pub(super) use managed_fields::keep_own;
 pub(super) use request::Collection;
 pub(super) use shell::{fetch, follow, words};
+pub(crate) use unreadable::words as unreadable_words;

@@ -3,10 +3,16 @@
 
 use serde_json::Error;
 
+/// What is said where the type's own code panicked.
+pub(super) const PANICKED: &str = "the `Deserialize` or `Clone` of its type panicked";
+
 /// Words about `error`, which came of decoding `text`; none of the object's values is among them.
-pub(super) fn words(text: &str, error: &Error) -> String {
+pub(crate) fn words(text: &str, error: &Error) -> String {
     let said = error.to_string();
     let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
+    if said == PANICKED {
+        return said.to_owned();
+    }
     let missing = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
     let mut path = path_to(text, error);
     let what = match missing {
@@ -177,6 +183,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn there_are_words_about_anything(object in any_json()) {
             let text = object.to_string();

@@ -6,6 +6,7 @@ mod lists;
 #[cfg(target_os = "linux")]
 mod memory;
 mod model;
+mod order;
 mod panics;
 mod recorder;
 mod scene;

@@ -1,13 +1,21 @@
 //! User code that panics.
 
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use parking_lot::Mutex;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 
 use crate::{
     cache::{
         Change, ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine, WatchEvent},
+        list_watch::decode,
         scopes::ScopeIndex,
     },
     resource::ResourceType,
@@ -42,4 +50,92 @@ fn a_handler_or_an_indexer_that_panics_does_not_stop_the_informer() {
     drop(write);
     engine.watched(scope, WatchEvent::Deleted(Decoded::Object(object("a", "uid-a", 12))));
     assert_eq!((engine.stored(), engine.windows(), engine.index_values()), (0, 0, 0));
+}
+
+/// A kind whose own code panics at some values.
+#[derive(Debug, Serialize, Deserialize)]
+struct Fragile {
+    metadata: ObjectMeta,
+    #[serde(deserialize_with = "fragile")]
+    value: String,
+}
+
+fn fragile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let value = String::deserialize(deserializer)?;
+    assert_ne!(value, "breaks the decoder", "the user's code");
+    Ok(value)
+}
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        assert_ne!(self.value, "breaks the copy", "the user's code");
+        Self { metadata: self.metadata.clone(), value: self.value.clone() }
+    }
+}
+
+impl kube::Resource for Fragile {
+    type DynamicType = ();
+    type Scope = k8s_openapi::NamespaceResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        "Fragile".into()
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        "example.com".into()
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        "v1".into()
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        "fragiles".into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+struct Counts(Mutex<Vec<String>>);
+
+impl ChangeHandler<Fragile> for Counts {
+    fn on_change(&self, change: Change<Fragile>) {
+        self.0.lock().push(format!("{} {}", change.key.name(), change.kind.object().value));
+    }
+}
+
+#[test]
+fn a_kind_whose_own_code_panics_costs_that_object_only() {
+    let config = InformerConfig::<Fragile>::new("test", ResourceType::of::<Fragile>());
+    let told = Arc::new(Counts(Mutex::default()));
+    let engine = Engine::new(&config, Arc::clone(&told) as Arc<dyn ChangeHandler<Fragile>>);
+    let scope = ScopeIndex(0);
+    let shown = |name: &str, version: u32, value: &str| {
+        let item = json!({
+            "metadata": { "name": name, "namespace": "shop", "uid": name, "resourceVersion": version.to_string() },
+            "value": value,
+        });
+        let item = item.to_string();
+        let decoded = catch_unwind(AssertUnwindSafe(|| {
+            decode::object::<Fragile>(&item, &config.resource_type, &engine.shape)
+        }));
+        decoded.unwrap_or_else(|_| panic!("{value}: the panic would end the informer"))
+    };
+    engine.list_started(scope);
+    engine.listed(scope, shown("a", 1, "good"));
+    engine.listed(scope, shown("b", 2, "breaks the decoder"));
+    engine.listed(scope, shown("c", 3, "breaks the copy"));
+    engine.list_finished(scope, "10");
+    engine.watched(scope, WatchEvent::Applied(shown("a", 11, "better")));
+    engine.watched(scope, WatchEvent::Applied(shown("b", 12, "repaired")));
+    assert_eq!(*told.0.lock(), ["a good", "a better", "b repaired"]);
+    let left = engine.undecodable();
+    let [(of, why)] = &left[..] else { panic!("one is left: {left:?}") };
+    assert_eq!((of.name(), &**why), ("c", "the `Deserialize` or `Clone` of its type panicked"));
 }

@@ -26,7 +26,7 @@ use crate::{
         BoxError, Context,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::KubeObject,
+    resource::{KubeObject, ObjectKey},
 };
 
 /// A dependent of the user's own with what it can do.
@@ -243,6 +243,10 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
 }
 
 impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.memory.leftovers(exists) + self.going.leftovers(exists)
+    }
+
     fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
         let call = Call::new(self, primary, context);
         async move {

@@ -39,6 +39,11 @@ impl<K: Ord + Clone, R> Going<K, R> {
         going.filter(|(key, _)| !is_there(key)).map(|(key, of)| (key.clone(), Arc::clone(of))).collect()
     }
 
+    /// How many primaries that don't exist something was asked for.
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.0.lock().keys().filter(|primary| !exists(primary)).count()
+    }
+
     /// Nothing is left to be done about it.
     pub(super) fn forget(&self, primary: &ObjectKey, key: &K) {
         let mut all = self.0.lock();

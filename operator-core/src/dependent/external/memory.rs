@@ -82,6 +82,11 @@ impl<K: Ord + Clone> Memory<K> {
         }
     }
 
+    /// How many primaries that don't exist have creates in doubt.
+    pub(in crate::dependent) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.unanswered.lock().keys().filter(|primary| !exists(primary)).count()
+    }
+
     /// Everything that is desired for this primary is there.
     pub(super) fn settle(&self, primary: &ObjectKey) {
         self.unanswered.lock().remove(primary);

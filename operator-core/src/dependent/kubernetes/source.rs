@@ -85,6 +85,11 @@ impl<K: KubeObject> Managed<K> {
             let (kind, source_name) = (self.kind.clone(), Arc::clone(&self.source.name));
             return Err(Error::NotWatched { kind, key: key.clone(), source_name });
         }
+        // In a namespace that is not listed yet, what is there would count as missing.
+        if !source.informer().is_synced_for(key) {
+            let (kind, source_name) = (self.kind.clone(), Arc::clone(&self.source.name));
+            return Err(Error::NotSynced { kind, key: key.clone(), source_name });
+        }
         let actual = source.informer().get(key);
         Ok(actual.filter(|actual| {
             self.is_marked(&**actual, primary, context) || source.relates(context.primary_key(), key)

@@ -29,9 +29,10 @@ pub(super) struct Claims {
 enum Phase {
     #[default]
     Stopped,
-    /// Started, and who wants to know when everything has been seen.
+    /// Started, who wants to know when everything has been seen that concerns it, and the namespaces of which that is so.
     Syncing {
         waiting: BTreeSet<ObjectKey>,
+        seen: BTreeSet<String>,
     },
     Synced,
 }
@@ -55,9 +56,18 @@ impl Claims {
     /// A primary needs it no more: it is gone, or none of its nodes is active.
     pub(super) fn gone(&mut self, primary: &ObjectKey) {
         self.active.remove(primary);
-        if let Phase::Syncing { waiting } = &mut self.phase {
+        if let Phase::Syncing { waiting, .. } = &mut self.phase {
             waiting.remove(primary);
         }
+    }
+
+    /// How many claims are those of primaries that don't exist.
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        let waiting = match &self.phase {
+            Phase::Syncing { waiting, .. } => waiting.iter().filter(|primary| !exists(primary)).count(),
+            Phase::Stopped | Phase::Synced => 0,
+        };
+        waiting + self.active.keys().filter(|primary| !exists(primary)).count()
     }
 
     /// Whether anybody needs it.
@@ -78,7 +88,7 @@ impl Claims {
     /// The source starts, with nothing seen yet.
     pub(super) fn started(&mut self) -> Start {
         self.starts += 1;
-        self.phase = Phase::Syncing { waiting: BTreeSet::new() };
+        self.phase = Phase::Syncing { waiting: BTreeSet::new(), seen: BTreeSet::new() };
         Start(self.starts)
     }
 
@@ -93,7 +103,7 @@ impl Claims {
             return BTreeSet::new();
         }
         match &mut self.phase {
-            Phase::Syncing { waiting } => {
+            Phase::Syncing { waiting, .. } => {
                 let waiting = std::mem::take(waiting);
                 self.phase = Phase::Synced;
                 waiting
@@ -102,17 +112,37 @@ impl Claims {
         }
     }
 
-    /// Whether everything has been seen.
-    pub(super) fn is_synced(&self) -> bool {
-        matches!(self.phase, Phase::Synced)
+    /// That start of the source has seen everything that concerns the primaries of a namespace. Returns those of them that wait
+    /// for this.
+    pub(super) fn synced_in(&mut self, start: Start, namespace: &str) -> BTreeSet<ObjectKey> {
+        match &mut self.phase {
+            Phase::Syncing { waiting, seen } if start == Start(self.starts) => {
+                seen.insert(namespace.to_owned());
+                let told: BTreeSet<ObjectKey> =
+                    waiting.iter().filter(|key| key.namespace() == Some(namespace)).cloned().collect();
+                waiting.retain(|key| !told.contains(key));
+                told
+            }
+            Phase::Syncing { .. } | Phase::Stopped | Phase::Synced => BTreeSet::new(),
+        }
     }
 
-    /// Whether everything has been seen; otherwise the primary is among those that are told when it has been.
+    /// Whether everything has been seen that concerns this primary.
+    pub(super) fn is_synced_for(&self, primary: &ObjectKey) -> bool {
+        match &self.phase {
+            Phase::Stopped => false,
+            Phase::Syncing { seen, .. } => primary.namespace().is_some_and(|name| seen.contains(name)),
+            Phase::Synced => true,
+        }
+    }
+
+    /// The same; otherwise the primary is among those that are told when it has been.
     pub(super) fn is_synced_or_waits(&mut self, primary: &ObjectKey) -> bool {
-        if let Phase::Syncing { waiting } = &mut self.phase {
+        let synced = self.is_synced_for(primary);
+        if let (false, Phase::Syncing { waiting, .. }) = (synced, &mut self.phase) {
             waiting.insert(primary.clone());
         }
-        self.is_synced()
+        synced
     }
 }
 
@@ -182,6 +212,22 @@ mod tests {
     }
 
     #[test]
+    fn primaries_of_a_namespace_that_has_been_seen_do_not_wait_for_the_others() {
+        let mut claims = Claims::default();
+        let other = ObjectKey::namespaced("bank", "c");
+        for primary in [key("a"), other.clone()] {
+            claims.claim(&primary, ROUTE);
+        }
+        let start = claims.started();
+        assert!(!claims.is_synced_or_waits(&key("a")) && !claims.is_synced_or_waits(&other));
+        assert_eq!(claims.synced_in(start, "shop"), [key("a")].into());
+        assert!(claims.is_synced_or_waits(&key("a")) && claims.wakes(&key("a")));
+        assert!(!claims.is_synced_for(&other) && !claims.wakes(&other));
+        assert_eq!(claims.synced(start), [other.clone()].into(), "the first one isn't told again");
+        assert!(claims.wakes(&other));
+    }
+
+    #[test]
     fn what_is_listed_at_first_wakes_once_everything_has_been_seen() {
         let mut claims = Claims::default();
         claims.claim(&key("a"), ROUTE);
@@ -197,14 +243,17 @@ mod tests {
         claims.claim(&key("a"), ROUTE);
         let former = claims.started();
         claims.stopped();
-        assert!(claims.synced(former).is_empty() && !claims.is_synced());
+        assert!(claims.synced(former).is_empty() && !claims.is_synced_for(&key("a")));
         let present = claims.started();
         assert!(!claims.is_synced_or_waits(&key("a")));
-        assert!(claims.synced(former).is_empty() && !claims.is_synced());
+        assert!(claims.synced(former).is_empty() && !claims.is_synced_for(&key("a")));
+        assert!(claims.synced_in(former, "shop").is_empty() && !claims.is_synced_for(&key("a")));
         assert_eq!(claims.synced(present), [key("a")].into());
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         /// Whatever happens in which order, it is needed exactly while a last answer of a present primary is "active".
         #[test]
         fn the_last_answers_decide(steps in proptest::collection::vec((0..3_u8, 0..3_usize, 0..3_u8), 0..60)) {

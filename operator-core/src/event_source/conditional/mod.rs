@@ -11,7 +11,8 @@
 //! - A source runs while at least one primary's last answer was "active"; a primary that is gone counts no more.
 //! - Starting and stopping never wait: a run that needs what is not synced yet is woken when it is.
 //! - A source wakes only those primaries that need it, so that two with opposite answers don't disturb each other.
-//! - It can be read only once everything has been seen; each start begins with nothing.
+//! - It can be read only once everything has been seen, or everything in the namespace of the primary that reads, where it
+//!   follows the controller's namespaces one by one; each start begins with nothing.
 //! - Each call changes everything or nothing, so that a run which is dropped leaves nothing half-registered.
 //!
 //! # Assumptions
@@ -24,7 +25,7 @@ use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
 
-use super::{EventSource, PrimaryFollower, SourceContents, SourceDeclaration, Sources, Wiring};
+use super::{EventSource, PrimaryFollower, SourceContents, SourceDeclaration, SourcePart, Sources, Wiring};
 use crate::{
     cache,
     observe::{SourceHealth, SourceIndex},
@@ -73,12 +74,18 @@ impl ConditionalSources {
             return Ok(());
         }
         // Not under the slot's lock: a source tells of changes under a lock of its own, and asks the slot then.
-        let trouble = slot.sources().iter().flat_map(|sources| sources.all()).find_map(|source| match source
-            .health()
-        {
+        let sources = slot.sources();
+        let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
+        // What keeps others from being synced is not this primary's trouble.
+        let own = |part: &SourcePart| {
+            part.namespace.as_deref().is_none_or(|name| primary.namespace() == Some(name))
+        };
+        let reason = |part: SourcePart| match part.health {
             SourceHealth::Unhealthy { reason, .. } => Some(reason),
             SourceHealth::Syncing | SourceHealth::Healthy => None,
-        });
+        };
+        let (own, others): (Vec<_>, Vec<_>) = parts.filter(|part| !part.synced).partition(own);
+        let trouble = own.into_iter().chain(others).find_map(reason);
         Err(match trouble {
             Some(reason) => format!("informer of {source} does not work: {reason}"),
             None => format!("informer of {source} is syncing"),
@@ -92,9 +99,14 @@ impl ConditionalSources {
         }
     }
 
-    /// Those that can be read.
-    pub(super) fn readable(&self) -> Vec<Arc<Sources>> {
-        self.slots.iter().filter_map(Slot::readable).collect()
+    /// How many claims are those of primaries that don't exist.
+    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.slots.iter().map(|slot| slot.leftovers(exists)).sum()
+    }
+
+    /// Those that a run of this primary can read.
+    pub(super) fn readable(&self, primary: &ObjectKey) -> Vec<Arc<Sources>> {
+        self.slots.iter().filter_map(|slot| slot.readable(primary)).collect()
     }
 
     /// Those that run, synced or not.

@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, Weak};
 
-use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use super::{Claimant, claims::Claims};
 use crate::{
-    event_source::{EventSink, PrimaryChange, SourceContents, SourceDeclaration, Sources, Wiring},
+    event_source::{
+        Divisions, EventSink, Opening, Opens, PrimaryChange, SourceContents, SourceDeclaration, Sources,
+        Wiring, run_and_tell,
+    },
     observe::{Cause, SourceIndex},
     resource::ObjectKey,
 };
@@ -74,12 +76,12 @@ impl Slot {
                 return false;
             }
             if state.running.is_none() {
-                let Some(sources) = built.take() else {
+                let Some((sources, opening)) = built.take() else {
                     drop(state);
                     built = Some(self.build());
                     continue;
                 };
-                self.start(&mut state, sources);
+                self.start(&mut state, sources, opening);
             }
             state.claims.claim(primary, claimant);
             return state.claims.is_synced_or_waits(primary);
@@ -87,25 +89,34 @@ impl Slot {
     }
 
     /// Without the lock, and before anything is noted: this may be user code, which may panic, or wake somebody.
-    fn build(&self) -> Sources {
+    fn build(&self) -> (Sources, Opening) {
         let mut sources = Sources::default();
         self.declaration.build(self.index, &self.wiring, &mut sources);
-        sources
+        let all: Vec<_> = sources.all().cloned().collect();
+        let own = Divisions::of_controller(&self.wiring.scope, &self.wiring.primary_type);
+        (sources, Opening::new(own, &all))
     }
 
-    fn start(&self, state: &mut State, sources: Sources) {
+    fn start(&self, state: &mut State, sources: Sources, mut opening: Opening) {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
-        let tasks = sources.all().map(|source| environment.spawn(source.run())).collect();
-        let synced: Vec<_> = sources.all().map(|source| source.synced()).collect();
+        let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
+        let run = |source| environment.spawn(run_and_tell(source, controller, observers));
+        let tasks = sources.all().map(run).collect();
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
         let telling = environment.spawn(async move {
-            join_all(synced).await;
-            let Some(of) = of.upgrade() else { return };
-            let waiting = of.lock().claims.synced(start);
-            for primary in waiting {
-                sink.related_changed(&primary, cause);
+            while let Some(opens) = opening.next().await {
+                let Some(of) = of.upgrade() else { return };
+                let waiting = match opens {
+                    Opens::Everything => of.lock().claims.synced(start),
+                    Opens::Namespaces(namespaces) => {
+                        namespaces.iter().flat_map(|name| of.lock().claims.synced_in(start, name)).collect()
+                    }
+                };
+                for primary in waiting {
+                    sink.related_changed(&primary, cause);
+                }
             }
         });
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
@@ -114,6 +125,10 @@ impl Slot {
 
     pub(super) fn release(&self, primary: &ObjectKey, claimant: Claimant) {
         self.change(|claims| claims.release(primary, claimant));
+    }
+
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.state.lock().claims.leftovers(exists)
     }
 
     pub(super) fn primary_gone(&self, primary: &ObjectKey) {
@@ -133,9 +148,9 @@ impl Slot {
         drop(state);
     }
 
-    pub(super) fn readable(&self) -> Option<Arc<Sources>> {
+    pub(super) fn readable(&self, primary: &ObjectKey) -> Option<Arc<Sources>> {
         let state = self.state.lock();
-        let running = state.running.as_ref().filter(|_| state.claims.is_synced())?;
+        let running = state.running.as_ref().filter(|_| state.claims.is_synced_for(primary))?;
         Some(Arc::clone(&running.sources))
     }
 

@@ -19,7 +19,11 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::unconfirmed::Unconfirmed;
-use crate::{cache::ChangeKind, event_source::Filters, resource::ObjectKey};
+use crate::{
+    cache::ChangeKind,
+    event_source::{Filters, filter::fenced},
+    resource::ObjectKey,
+};
 
 /// All resources of one primary, by their id.
 pub(super) type Set<R, I> = BTreeMap<I, Arc<R>>;
@@ -113,7 +117,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
     /// An own write changed a resource. It counts only if what is known is the state that it built upon.
     pub(super) fn updated(&mut self, primary: &ObjectKey, id: I, previous: &R, new: Arc<R>) {
         let Some(entry) = self.entries.get_mut(primary) else { return };
-        if let Some(known) = entry.resources.get_mut(&id).filter(|known| ***known == *previous) {
+        if let Some(known) = entry.resources.get_mut(&id).filter(|known| same(&***known, previous)) {
             let replaced = mem::replace(known, new);
             entry.unconfirmed.wrote(id, Some(replaced), entry.resources.len());
         }
@@ -130,6 +134,11 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
     /// Starts with what another cache has.
     pub(super) fn adopt(&mut self, other: Self) {
         self.entries = other.entries;
+    }
+
+    /// The primaries of which something is known.
+    pub(super) fn primaries(&self) -> impl ExactSizeIterator<Item = &ObjectKey> {
+        self.entries.keys()
     }
 
     /// Forgets a primary.
@@ -150,10 +159,15 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
 }
 
 /// Whether something was added, changed or removed that the filters accept.
+/// Whether two states are equal. What can't be compared, as its `PartialEq` panics, isn't.
+pub(super) fn same<R: PartialEq>(one: &R, other: &R) -> bool {
+    fenced(|| one == other, false)
+}
+
 fn is_due<R: PartialEq, I: Ord>(filters: &Filters<R>, old: &Set<R, I>, new: &Set<R, I>) -> bool {
     let changed = new.iter().any(|(id, new)| match old.get(id) {
         None => filters.accepts(&ChangeKind::Added { new: Arc::clone(new), initial: false }),
-        Some(old) if old == new => false,
+        Some(old) if same(&**old, &**new) => false,
         Some(old) => filters.accepts(&ChangeKind::Updated { old: Arc::clone(old), new: Arc::clone(new) }),
     });
     let removed = old.iter().filter(|(id, _)| !new.contains_key(*id));

@@ -17,11 +17,14 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
+/// Of so many primaries pushes are kept while the source doesn't run.
+const MOST_EARLY: usize = 10_000;
+
 /// Pushes resources into a [`CachingInboundEventSource`](super::CachingInboundEventSource). Cheap to clone; it can be used
 /// before the operator starts, while it runs, and between a stop and the next start. JOSDK:
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
-/// What is pushed while the operator doesn't run is kept for its next start, which forgets what the one before it had
+/// What is pushed while the operator doesn't run is kept for its next start, for 10,000 primaries at most, which forgets what the one before it had
 /// learned. What is pushed for a primary that doesn't exist is dropped, at the latest once all primaries have been seen; a
 /// run of that primary, should it appear, fetches.
 pub struct InboundHandle<R, I> {
@@ -35,6 +38,8 @@ struct Line<R, I> {
     inbox: Option<Weak<dyn Inbox<R, I>>>,
     /// Pushes for the next start.
     early: ExternalCache<R, I>,
+    /// Something was dropped since the last start, and that was said.
+    is_full: bool,
     /// How often the source has been started.
     starts: u64,
 }
@@ -71,7 +76,7 @@ where
 impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
     pub(super) fn new(id: IdOf<R, I>) -> Self {
         let early = ExternalCache::new(Filters::new());
-        Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, starts: 0 })) }
+        Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, is_full: false, starts: 0 })) }
     }
 
     /// These are all resources of a primary now. Wakes it if that is news. Never blocks.
@@ -84,9 +89,10 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
                 drop(line);
                 inbox.put(primary, set);
             }
-            None => {
+            None if line.has_room_for(primary) => {
                 line.early.update(primary, set);
             }
+            None => {}
         }
     }
 
@@ -121,7 +127,20 @@ impl<R: PartialEq, I: Ord + Clone> Line<R, I> {
         self.inbox.as_ref()?.upgrade()
     }
 
+    /// Whether a push for the next start can be kept. A source that never starts doesn't collect them for ever.
+    fn has_room_for(&mut self, primary: &ObjectKey) -> bool {
+        let has_room = self.early.is_complete(primary) || self.early.primaries().len() < MOST_EARLY;
+        if !has_room && !std::mem::replace(&mut self.is_full, true) {
+            tracing::warn!(
+                primaries = MOST_EARLY,
+                "resources are pushed to a source that doesn't run; further primaries' are dropped, and fetched when it does"
+            );
+        }
+        has_room
+    }
+
     fn take_early(&mut self) -> ExternalCache<R, I> {
+        self.is_full = false;
         std::mem::replace(&mut self.early, ExternalCache::new(Filters::new()))
     }
 }
@@ -151,5 +170,29 @@ impl<R, I> Clone for InboundHandle<R, I> {
 impl<R, I> fmt::Debug for InboundHandle<R, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("InboundHandle")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_pushed_to_a_source_that_never_starts_has_a_bound() {
+        let handle: InboundHandle<u32, u32> = InboundHandle::new(Arc::new(|number: &u32| *number));
+        let key = |number: usize| ObjectKey::namespaced("shop", &format!("p-{number}"));
+        for number in 0..MOST_EARLY + 500 {
+            handle.put(&key(number), vec![1]);
+        }
+        assert_eq!(
+            handle.line.lock().early.primaries().len(),
+            MOST_EARLY,
+            "a bound, however many are pushed"
+        );
+        // What is known already is kept up to date.
+        handle.put(&key(7), vec![2, 3]);
+        assert_eq!(handle.line.lock().early.get(&key(7)).len(), 2);
+        assert_eq!(handle.line.lock().early.primaries().len(), MOST_EARLY);
+        assert_eq!(handle.line.lock().early.get(&key(MOST_EARLY + 1)).len(), 0);
     }
 }

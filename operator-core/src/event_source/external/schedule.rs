@@ -43,6 +43,11 @@ impl Schedule {
         taken
     }
 
+    /// All keys that have a deadline.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.by_time.iter().map(|(_, key)| key).chain(self.by_key.keys())
+    }
+
     /// The next deadline.
     pub(super) fn next(&self) -> Option<Now> {
         self.by_time.first().map(|(due, _)| *due)

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::cache::Set;
+use super::cache::{Set, same};
 
 /// The number of writes that are remembered beside one for each resource that there is. A source that is never shown a
 /// full set again would otherwise remember its writes forever; and what a primary creates in one go must fit, however
@@ -58,8 +58,8 @@ impl<R: PartialEq, I: Ord> Unconfirmed<R, I> {
         for (id, replaced) in written {
             let behind = match (shown.get(&id), known.get(&id)) {
                 (None, _) => true,
-                (Some(shown), Some(known)) if shown == known => false,
-                (Some(shown), _) => replaced.contains(shown),
+                (Some(shown), Some(known)) if same(&**shown, &**known) => false,
+                (Some(shown), _) => replaced.iter().any(|replaced| same(&**replaced, &**shown)),
             };
             if !behind {
                 continue;

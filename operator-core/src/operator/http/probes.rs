@@ -3,6 +3,7 @@
 use std::{fmt, sync::atomic::Ordering};
 
 use crate::{
+    event_source::HeldBack,
     observe::SourceHealth,
     operator::{Leadership, LostLeadership, UndecodableObject, UnhealthySource, lifecycle::Running},
 };
@@ -28,7 +29,7 @@ pub(super) enum Readiness {
 }
 
 impl fmt::Display for Readiness {
-    /// One line for each source: controller, source, reason, advice.
+    /// One line for each part of a source: controller, source, namespace, reason, advice, who waits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready => f.write_str("ok"),
@@ -38,8 +39,12 @@ impl fmt::Display for Readiness {
             Self::NotRunning => f.write_str("the operator is not running\n"),
             Self::Stopping => f.write_str("the operator is stopping\n"),
             Self::Waiting(sources) => sources.iter().try_for_each(|source| {
-                let UnhealthySource { controller, source, health } = source;
-                write!(f, "controller {controller}, source {source}: ")?;
+                let UnhealthySource { controller, source, namespace, holds_back, health } = source;
+                write!(f, "controller {controller}, source {source}")?;
+                if let Some(namespace) = namespace {
+                    write!(f, ", namespace {namespace}")?;
+                }
+                f.write_str(": ")?;
                 match health {
                     SourceHealth::Healthy => f.write_str("healthy")?,
                     SourceHealth::Syncing => f.write_str("syncing, it has not seen all objects yet")?,
@@ -49,6 +54,13 @@ impl fmt::Display for Readiness {
                             write!(f, "; {}", one_line(advice))?;
                         }
                     }
+                }
+                match holds_back {
+                    HeldBack::Nobody => {}
+                    HeldBack::Namespace(namespace) => {
+                        write!(f, "; the primaries in namespace {namespace} wait")?;
+                    }
+                    HeldBack::Everybody => f.write_str("; all primaries wait")?,
                 }
                 f.write_str("\n")
             }),
@@ -122,7 +134,14 @@ mod tests {
         let source = |source: &str, health| UnhealthySource {
             controller: "web".to_owned(),
             source: source.to_owned(),
+            namespace: None,
+            holds_back: HeldBack::Nobody,
             health,
+        };
+        let in_bank = |holds_back, health| UnhealthySource {
+            namespace: Some("bank".to_owned()),
+            holds_back,
+            ..source("Secret", health)
         };
         let unhealthy = |reason: &str, advice: Option<&str>| SourceHealth::Unhealthy {
             reason: reason.to_owned(),
@@ -132,12 +151,18 @@ mod tests {
             source("primary", unhealthy("404 page\n not found", Some("install its definition"))),
             source("ConfigMap", SourceHealth::Syncing),
             source("Secret", unhealthy("forbidden", None)),
+            in_bank(HeldBack::Nobody, unhealthy("forbidden", None)),
+            in_bank(HeldBack::Namespace("bank".to_owned()), unhealthy("forbidden", Some("grant it"))),
+            UnhealthySource { holds_back: HeldBack::Everybody, ..source("Node", SourceHealth::Syncing) },
         ]);
         assert_eq!(
             waiting.to_string(),
             "controller web, source primary: 404 page not found; install its definition\n\
              controller web, source ConfigMap: syncing, it has not seen all objects yet\n\
-             controller web, source Secret: forbidden\n"
+             controller web, source Secret: forbidden\n\
+             controller web, source Secret, namespace bank: forbidden\n\
+             controller web, source Secret, namespace bank: forbidden; grant it; the primaries in namespace bank wait\n\
+             controller web, source Node: syncing, it has not seen all objects yet; all primaries wait\n"
         );
     }
 

@@ -9,7 +9,7 @@ use k8s_openapi::api::coordination::v1::LeaseSpec;
 use tokio::sync::oneshot;
 
 use super::{
-    Leadership, LostLeadership, Status,
+    LAST_CALL, Leadership, LostLeadership, Status,
     configuration::{Callback, Callbacks, Timing},
     lease::LeaseAccess,
     machine::{Answer, Machine, Request, Step},
@@ -164,7 +164,15 @@ impl Elector {
         if let Some(running) = self.running.upgrade() {
             running.drop_runs().await;
         }
+        // The callback comes first; one that never returns must not hide what has happened.
+        let (clock, lost) = (*self.environment.clock(), self.status.lost.clone());
+        let until = self.environment.now() + LAST_CALL;
+        let late = self.environment.spawn(async move {
+            clock.sleep_until(Some(until)).await;
+            lost.cancel();
+        });
         self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
+        late.abort();
         self.status.lost.cancel();
     }
 

@@ -26,7 +26,10 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use kube::Config;
 use parking_lot::Mutex;
@@ -78,6 +81,9 @@ pub enum Leadership {
     /// It has led, and doesn't any more.
     Lost(LostLeadership),
 }
+
+/// How long a callback may keep the end of a term to itself.
+const LAST_CALL: Duration = Duration::from_secs(5);
 
 /// What is known of the election, for all who ask.
 #[derive(Debug)]
@@ -144,6 +150,7 @@ impl Candidate {
             lost: CancellationToken::new(),
         });
         let (stop, stopped) = oneshot::channel();
+        let patience = election.timing.retry_period + LAST_CALL;
         let elector = Elector {
             machine: Machine::new(identity.clone(), election.timing),
             lease,
@@ -160,7 +167,7 @@ impl Candidate {
             is_failing: false,
         };
         let task = environment.spawn(elector.run(stopped));
-        Leader { client, term, status, stop: Mutex::new(Some(stop)), task }
+        Leader { client, term, status, stop: Mutex::new(Some(stop)), task, patience }
     }
 }
 
@@ -171,6 +178,8 @@ pub(super) struct Leader {
     status: Arc<Status>,
     stop: Mutex<Option<oneshot::Sender<Stop>>>,
     task: JoinHandle<()>,
+    /// How long a stop waits for the task.
+    patience: Duration,
 }
 
 impl Leader {
@@ -196,15 +205,17 @@ impl Leader {
     }
 
     /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes a retry period
-    /// at most.
+    /// at most. A callback of the user's may block; it is not waited for without end.
     pub(super) async fn stop(&self, release: bool) {
         self.term.end();
         let stop = self.stop.lock().take();
         if let Some(stop) = stop {
             let (done, is_done) = oneshot::channel();
             // The errors are that the task has ended, or ends now.
-            if stop.send(Stop { release, done }).is_ok() {
-                let _ = is_done.await;
+            if stop.send(Stop { release, done }).is_ok()
+                && tokio::time::timeout(self.patience, is_done).await.is_err()
+            {
+                tracing::warn!("`on_stop_leading` hasn't returned, and is not waited for any longer");
             }
         }
         self.close();

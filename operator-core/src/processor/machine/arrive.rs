@@ -1,5 +1,7 @@
 //! Transitions caused by events: JOSDK's `handleEvent`, and its start.
 
+use std::sync::Arc;
+
 use super::{
     Effect, Machine,
     state::{InFlight, Phase, Place, Record, TimerKind},
@@ -73,16 +75,23 @@ impl Machine {
         }
     }
 
-    /// Serves what has come before, in the order in which primaries appeared and not in that of the hash map.
-    pub(super) fn start(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        if self.core.started {
-            return;
+    /// Serves what has come before of the primaries in `namespace`, or of all, in the order in which they appeared and not in
+    /// that of the hash map.
+    pub(super) fn start(&mut self, namespace: Option<Arc<str>>, now: Now, effects: &mut Vec<Effect>) {
+        let anew = !self.core.started;
+        if anew {
+            self.core.started = true;
+            self.core.first_run_since_start = self.core.next_run;
         }
-        self.core.started = true;
-        self.core.first_run_since_start = self.core.next_run;
-        let marked = self.records.iter().filter(|(_, record)| record.is_marked());
+        // Of those that were started before, what waits has its reason.
+        let marked = self.records.iter().filter(|(key, record)| {
+            let let_in_now = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
+            let let_in_before = self.core.gate.lets(key);
+            record.is_marked() && if let_in_before { anew } else { let_in_now }
+        });
         let mut marked: Vec<_> = marked.map(|(key, record)| (record.arrival, key.clone())).collect();
         marked.sort_unstable_by_key(|(arrival, _)| *arrival);
+        self.core.gate.open(namespace);
         for (_, key) in marked {
             if let Some(record) = self.records.get_mut(&key) {
                 if record.pending.is_empty() {

@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Duration};
 
 use super::{
     Effect, MachineConfig, Run, RunId,
+    gate::Gate,
     ready::Ready,
     state::{InFlight, Phase, Place, Record, Timer, TimerKind},
     timers::Timers,
@@ -27,6 +28,8 @@ pub(super) struct Core {
     pub(super) timers: Timers,
     /// Whether runs may be handed out.
     pub(super) started: bool,
+    /// And of whom.
+    pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,
     /// The id of the next run.
@@ -53,8 +56,9 @@ impl Core {
         }
     }
 
-    /// Queues a living primary with something pending, or lets it wait for the rate limit or a server that asked for patience. While the machine is stopped
-    /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
+    /// Queues a living primary with something pending, or lets it wait for the rate limit or a server that asked for patience.
+    /// While the machine is stopped, or the primary's namespace is not started, nothing happens: what is pending stays. JOSDK's
+    /// `submitReconciliationExecution`.
     pub(super) fn submit(
         &mut self,
         key: &ObjectKey,
@@ -62,7 +66,7 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        if !self.started {
+        if !self.started || !self.gate.lets(key) {
             return;
         }
         self.leave(key, record, effects);

@@ -1,6 +1,6 @@
 //! What the machine is told.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     environment::Now,
@@ -56,8 +56,13 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Runs may be handed out from now on. What came before is served now, in the order in which primaries appeared.
+    /// Runs may be handed out from now on, whosever they are. What came before is served now, in the order in which primaries appeared.
     Start,
+    /// The same for the primaries in one namespace, beside those that were started before.
+    StartIn {
+        /// The namespace.
+        namespace: Arc<str>,
+    },
     /// No run is handed out from now on; those in flight may finish. What comes is kept for the next [`Input::Start`].
     Stop,
 }

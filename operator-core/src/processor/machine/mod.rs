@@ -22,7 +22,8 @@
 //! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
 //! # Guarantees
-//! - At most one run of a primary, at most `max_concurrent` runs in all, none handed out while stopped.
+//! - At most one run of a primary, at most `max_concurrent` runs in all, none handed out while stopped, nor in a namespace that
+//!   is not started: what comes meanwhile is kept, as one run for each primary.
 //! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
 //! - A primary has one timer, or a place in the queue, or a run in flight: never two of them. A run therefore supersedes
@@ -45,6 +46,7 @@
 
 mod config;
 mod effect;
+mod gate;
 mod input;
 mod snapshot;
 
@@ -60,7 +62,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use self::{core::Core, ready::Ready, state::Record, timers::Timers};
+use self::{core::Core, gate::Gate, ready::Ready, state::Record, timers::Timers};
 use crate::{environment::Now, resource::ObjectKey};
 
 pub use config::MachineConfig;
@@ -87,6 +89,7 @@ impl Machine {
             ready: Ready::default(),
             timers: Timers::default(),
             started: false,
+            gate: Gate::default(),
             running: 0,
             next_run: 0,
             first_run_since_start: 0,
@@ -104,7 +107,8 @@ impl Machine {
             Input::PrimaryDeleted { key, uid } => self.primary_deleted(key, &uid, effects),
             Input::Related { key, cause } => self.related(&key, cause, now, effects),
             Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
-            Input::Start => self.start(now, effects),
+            Input::Start => self.start(None, now, effects),
+            Input::StartIn { namespace } => self.start(Some(namespace), now, effects),
             Input::Stop => self.core.started = false,
         }
         self.core.hand_out(&mut self.records, effects);

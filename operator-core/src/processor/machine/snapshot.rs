@@ -16,7 +16,7 @@ pub struct Snapshot {
     /// Runs in flight.
     pub running: usize,
     /// Primaries with an event that no run has seen: the queued ones, those held back by the rate limit, those whose
-    /// event came during a run, and those that wait for [`super::Input::Start`].
+    /// event came during a run, and those that wait for [`super::Input::Start`], or for that of their namespace.
     pub pending: usize,
     /// Primaries whose last run failed and that have no retry to come.
     pub exhausted: usize,

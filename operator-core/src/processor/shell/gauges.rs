@@ -189,6 +189,8 @@ fn gauges(recorded: &Recorded) -> [f64; 3] {
 }
 
 proptest! {
+    #![proptest_config(crate::properties::daily())]
+
     #[test]
     fn gauges_say_what_is_the_case_and_end_at_zero(steps in proptest::collection::vec(step(), 1..80)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();

@@ -57,10 +57,19 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs be handed out. Returns when that has happened for what was sent before.
+    /// Lets runs be handed out. Returns when that has happened for what was sent before. An operator opens.
+    #[cfg(test)]
     pub(crate) async fn start(&self) {
         self.send(Input::Start);
         self.snapshot().await;
+    }
+
+    /// Lets runs of the primaries in `namespace` be handed out, or of all.
+    pub(crate) fn open(&self, namespace: Option<&str>) {
+        self.send(match namespace {
+            Some(namespace) => Input::StartIn { namespace: Arc::from(namespace) },
+            None => Input::Start,
+        });
     }
 
     /// Lets no more runs be handed out. Returns when that is so; runs in flight go on. An operator drains.

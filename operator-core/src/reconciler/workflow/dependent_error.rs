@@ -67,6 +67,16 @@ pub enum DependentError {
         /// The event source.
         source_name: Arc<str>,
     },
+    /// The object is in a namespace that its event source has not seen yet: its definition is missing, or a right is.
+    #[error("{kind} {key} is in a namespace that the event source `{source_name}` has not seen yet")]
+    NotSynced {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The event source.
+        source_name: Arc<str>,
+    },
     /// A primary has several objects, and nobody says which one is meant.
     #[error("{primary} has several objects of kind {kind}; say by `.target(…)` which one is meant")]
     Ambiguous {
@@ -131,6 +141,8 @@ impl DependentError {
         match self {
             // Somebody may delete what is in the way, or too much.
             Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
+            // It comes with a right or a definition, and nothing of this primary's changes then.
+            Self::NotSynced { .. } => FailureKind::Server,
             Self::Items { failed, .. } => {
                 of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
             }

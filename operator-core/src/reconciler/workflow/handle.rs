@@ -10,7 +10,7 @@ use crate::{
     observe::error_chain,
     processor::FailureKind,
     reconciler::{BoxError, Context, failure_kind::of_several},
-    resource::KubeObject,
+    resource::{KubeObject, ObjectKey},
 };
 
 /// What can go wrong with a workflow.
@@ -92,6 +92,8 @@ pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
+    /// How much its dependents keep about primaries that don't exist.
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
 }
 
 /// When a primary runs again, at the latest, for which another system was asked to delete something.

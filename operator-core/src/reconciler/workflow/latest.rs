@@ -48,6 +48,11 @@ impl LatestResults {
         all.insert(primary.clone(), latest.collect());
     }
 
+    /// How many primaries that don't exist have results.
+    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.0.lock().keys().filter(|primary| !exists(primary)).count()
+    }
+
     /// The nodes of a primary, in the order of their declarations.
     pub(crate) fn of(&self, primary: &ObjectKey) -> Vec<NodeStatus> {
         self.0.lock().get(primary).cloned().unwrap_or_default()

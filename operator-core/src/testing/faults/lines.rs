@@ -7,31 +7,35 @@ use futures::{StreamExt, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 use tower::BoxError;
 
 use super::{
-    Cut, End, Faults, LineFault, RequestTarget,
+    Cut, Effect, End, Faults, LineFault, RequestTarget,
     fault::{gone_line, reset},
 };
 use crate::client::ResponseBody;
 
-/// Ends a body too early.
-pub(super) fn cut(body: ResponseBody, after: Cut, end: End) -> ResponseBody {
-    let state = (BodyStream::new(body), after, false);
-    let frames = stream::unfold(state, move |(mut body, mut left, over)| async move {
+/// Ends a body too early. One that comes to its own end before that isn't cut.
+pub(super) fn cut(body: ResponseBody, after: Cut, end: End, effect: Effect) -> ResponseBody {
+    let state = (BodyStream::new(body), after, false, effect);
+    let frames = stream::unfold(state, move |(mut body, mut left, over, mut effect)| async move {
         if over {
             return None;
         }
         let nothing_left = matches!(left, Cut::Bytes(0) | Cut::Lines(0));
         let next = if nothing_left { None } else { body.next().await };
+        if next.is_none() && (nothing_left || end == End::Reset) {
+            std::mem::take(&mut effect).happens(true);
+        }
         let frame = match (next, end) {
             (None, End::Clean) => return None,
-            (None, End::Reset) => return Some((Err(reset()), (body, left, true))),
-            (Some(Err(error)), _) => return Some((Err(error), (body, left, true))),
+            (None, End::Reset) => return Some((Err(reset()), (body, left, true, effect))),
+            (Some(Err(error)), _) => return Some((Err(error), (body, left, true, effect))),
             (Some(Ok(frame)), _) => frame,
         };
-        let Ok(mut data) = frame.into_data() else { return Some((Ok(Bytes::new()), (body, left, over))) };
+        let Ok(mut data) = frame.into_data() else {
+            return Some((Ok(Bytes::new()), (body, left, over, effect)));
+        };
         match &mut left {
             Cut::Bytes(bytes) => {
                 data.truncate(*bytes);
@@ -46,14 +50,13 @@ pub(super) fn cut(body: ResponseBody, after: Cut, end: End) -> ResponseBody {
                 *lines -= ends.len();
             }
         }
-        Some((Ok(data), (body, left, over)))
+        Some((Ok(data), (body, left, over, effect)))
     });
     framed(frames)
 }
 
 /// The events of a watch, each with what happens to it.
 pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) -> ResponseBody {
-    let off = faults.token();
     let lines = Lines {
         body: BodyStream::new(body),
         buffer: BytesMut::new(),
@@ -64,7 +67,6 @@ pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) 
         swaps: None,
         faults,
         watch,
-        off,
         over: false,
     };
     framed(stream::unfold(lines, async |mut lines| Some((lines.next().await?, lines))))
@@ -85,11 +87,10 @@ struct Lines {
     waits_for: usize,
     /// An event that comes after the next one.
     postponed: Option<Bytes>,
-    /// The object that the next event must not be about, if that is to come first.
-    swaps: Option<RequestTarget>,
+    /// The object that the next event must not be about, if that is to come first, and whom to tell if it does.
+    swaps: Option<(RequestTarget, Effect)>,
     faults: Faults,
     watch: RequestTarget,
-    off: CancellationToken,
     over: bool,
 }
 
@@ -128,9 +129,11 @@ impl Lines {
                 continue;
             }
             let waiting = !self.held.is_empty() || self.postponed.is_some();
+            // Asked for each time, as they may have been switched on since the watch was opened.
+            let off = self.faults.token();
             let frame = tokio::select! {
                 biased;
-                () = self.off.cancelled(), if waiting => {
+                () = off.cancelled(), if waiting => {
                     self.release();
                     continue;
                 }
@@ -169,12 +172,21 @@ impl Lines {
         let object = RequestTarget { name, namespace, ..self.watch.clone() };
         let chosen = is_event.then(|| self.faults.line(&self.watch, &object)).flatten();
         // A bookmark says that all before it has been seen, and an object's own events never pass each other.
-        let stays = |swapped| !is_event || chosen.is_some() || swapped == object;
-        if self.swaps.take().is_some_and(stays) {
-            self.deliver_postponed();
+        match self.swaps.take() {
+            Some((swapped, _)) if !is_event || chosen.is_some() || swapped == object => {
+                self.deliver_postponed();
+            }
+            Some((_, effect)) => effect.happens(true),
+            None => {}
         }
-        let Some((fault, rule)) = chosen else { return self.deliver(line) };
-        rule.iter().for_each(super::Rule::count);
+        let Some((fault, effect)) = chosen else { return self.deliver(line) };
+        if fault == LineFault::Swap {
+            self.deliver_postponed();
+            self.postponed = Some(line);
+            self.swaps = Some((object, effect));
+            return;
+        }
+        effect.happens(true);
         match fault {
             LineFault::Delay(delay) => {
                 tokio::time::sleep(delay).await;
@@ -188,16 +200,12 @@ impl Lines {
                 self.deliver_postponed();
                 self.postponed = Some(line);
             }
-            LineFault::Swap => {
-                self.deliver_postponed();
-                self.postponed = Some(line);
-                self.swaps = Some(object);
-            }
             LineFault::Hold(events) => {
                 self.waits_for = self.waits_for.max(self.held.len() + events + 1);
                 self.deliver(line);
             }
-            LineFault::Lose => {}
+            // A swap has been seen to above.
+            LineFault::Lose | LineFault::Swap => {}
             LineFault::Close(End::Clean) => self.end(None),
             LineFault::Close(End::Reset) => self.end(Some(reset())),
             LineFault::Gone => {

@@ -24,9 +24,11 @@
 //! - Each rule counts how often its fault has happened, so that a test can fail for a fault that never did.
 //! - Switched off, requests and events pass as if there were no layer, and events that were held arrive.
 
+mod effect;
 mod fault;
 mod lines;
 mod memory;
+mod replica;
 mod rule;
 mod target;
 #[cfg(test)]
@@ -50,19 +52,21 @@ use tokio_util::sync::CancellationToken;
 use crate::client::{Answer, Inner, TransportHook};
 
 pub use fault::{Cut, End, Fault, LineFault, Meanwhile, StatusAnswer};
+pub use replica::LaggingReplica;
 pub use rule::{Match, Rule};
 pub use target::{RequestTarget, Verb};
 
+pub(crate) use effect::Effect;
 use fault::{body, refused, reset};
 use memory::Memory;
 
 /// Decides what happens to requests: a list of rules, or the tape of a simulation.
 pub(crate) trait Director: Send + Sync {
-    /// What happens to a request, in this order.
-    fn request(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<Fault>;
+    /// What happens to a request, in this order, and whom to tell once it does.
+    fn request(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Effect)>;
 
     /// What happens to an event of `watch` about `object`.
-    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<LineFault>;
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Effect)>;
 
     /// Whether events of this watch can meet faults at all.
     fn looks_at_lines(&self, watch: &RequestTarget) -> bool;
@@ -165,15 +169,15 @@ impl Faults {
         self.0.off.lock().clone()
     }
 
-    /// What happens to a request, each with the rule to count.
-    fn chosen(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Option<Rule>)> {
+    /// What happens to a request, each with whom to tell.
+    fn chosen(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Effect)> {
         if !self.is_on() {
             return Vec::new();
         }
         let directed = self.0.director.iter().flat_map(|director| director.request(target, head));
-        let mut chosen: Vec<_> = directed.map(|fault| (fault, None)).collect();
+        let mut chosen: Vec<_> = directed.collect();
         for rule in self.0.rules.read().iter() {
-            chosen.extend(rule.request(target, head).map(|fault| (fault, Some(rule.clone()))));
+            chosen.extend(rule.request(target, head).map(|fault| (fault, Effect::Counted(rule.clone()))));
         }
         chosen
     }
@@ -189,39 +193,38 @@ impl Faults {
         let chosen = self.chosen(&target, &head);
         let mut request = Request::from_parts(head, content);
         let mut after = Vec::new();
-        for (fault, rule) in chosen {
-            let count = || rule.iter().for_each(Rule::count);
-            match &fault {
+        for (fault, effect) in chosen {
+            match fault {
                 Fault::Delay(delay) => {
-                    count();
-                    tokio::time::sleep(*delay).await;
+                    effect.happens(false);
+                    tokio::time::sleep(delay).await;
                 }
                 Fault::Meanwhile(action) => {
-                    count();
+                    effect.happens(false);
                     action(&target).await;
                 }
                 Fault::Status(status) => {
-                    count();
+                    effect.happens(false);
                     return status.response();
                 }
                 Fault::Refused => {
-                    count();
+                    effect.happens(false);
                     return Err(refused());
                 }
                 Fault::Hang => {
-                    count();
+                    effect.happens(false);
                     return pending().await;
                 }
                 Fault::Crash => {
-                    count();
+                    effect.happens(false);
                     return self.crash().await;
                 }
                 Fault::Stale(ago) if target.verb == Verb::Watch => {
-                    if self.0.memory.rewind(&target, &mut request, *ago) {
-                        count();
+                    if self.0.memory.rewind(&target, &mut request, ago) {
+                        effect.happens(false);
                     }
                 }
-                _ => after.push((fault, rule)),
+                later => after.push((later, effect)),
             }
         }
         self.answer(&target, after, inner.send(request).await?).await
@@ -231,7 +234,7 @@ impl Faults {
     async fn answer(
         &self,
         target: &RequestTarget,
-        faults: Vec<(Fault, Option<Rule>)>,
+        faults: Vec<(Fault, Effect)>,
         mut response: http::Response<crate::client::ResponseBody>,
     ) -> Answer {
         if target.verb == Verb::List && response.status().is_success() && self.remembers() {
@@ -240,22 +243,38 @@ impl Faults {
             self.0.memory.listed(target, &content);
             response = http::Response::from_parts(head, body(content));
         }
-        for (fault, rule) in faults {
-            if let Fault::Stale(ago) = fault {
-                // Only where something older is known.
-                let Some(older) = self.0.memory.older(target, ago) else { continue };
-                response = response.map(|_| body(older));
-                rule.iter().for_each(Rule::count);
-                continue;
-            }
-            rule.iter().for_each(Rule::count);
+        let done = response.status().is_success();
+        for (fault, effect) in faults {
             match fault {
-                Fault::DelayAnswer(delay) => tokio::time::sleep(delay).await,
-                Fault::StatusAfter(status) => return status.response(),
-                Fault::AnswerLost => return Err(reset()),
-                Fault::HangAfter => return pending().await,
-                Fault::CrashAfter => return self.crash().await,
-                Fault::Cut(after, end) => response = response.map(|content| lines::cut(content, after, end)),
+                Fault::Stale(ago) => {
+                    // Only where something older is known.
+                    let Some(older) = self.0.memory.older(target, ago) else { continue };
+                    effect.happens(done);
+                    response = response.map(|_| body(older));
+                }
+                Fault::DelayAnswer(delay) => {
+                    let _late = effect.happens_by_the_end(done);
+                    tokio::time::sleep(delay).await;
+                }
+                Fault::StatusAfter(status) => {
+                    effect.happens(done);
+                    return status.response();
+                }
+                Fault::AnswerLost => {
+                    effect.happens(done);
+                    return Err(reset());
+                }
+                Fault::HangAfter => {
+                    effect.happens(done);
+                    return pending().await;
+                }
+                Fault::CrashAfter => {
+                    effect.happens(done);
+                    return self.crash().await;
+                }
+                Fault::Cut(after, end) => {
+                    response = response.map(|content| lines::cut(content, after, end, effect));
+                }
                 // Done before the request was sent.
                 _ => {}
             }
@@ -269,16 +288,16 @@ impl Faults {
         Ok(response)
     }
 
-    /// What happens to an event of a watch, with the rule to count.
-    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Option<Rule>)> {
+    /// What happens to an event of a watch, with whom to tell.
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Effect)> {
         if !self.is_on() {
             return None;
         }
-        if let Some(fault) = self.0.director.as_ref().and_then(|director| director.line(watch, object)) {
-            return Some((fault, None));
-        }
-        let rules = self.0.rules.read();
-        rules.iter().find_map(|rule| Some((rule.line(watch, object)?, Some(rule.clone()))))
+        let drawn = self.0.director.as_ref().and_then(|director| director.line(watch, object));
+        drawn.or_else(|| {
+            let rules = self.0.rules.read();
+            rules.iter().find_map(|rule| Some((rule.line(watch, object)?, Effect::Counted(rule.clone()))))
+        })
     }
 
     fn crash(&self) -> BoxFuture<'static, Answer> {

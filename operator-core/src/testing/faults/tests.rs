@@ -289,6 +289,22 @@ async fn a_stale_list_is_an_older_one_and_a_stale_watch_begins_earlier() {
     assert!(scene.faults.unfired().is_empty());
 }
 
+/// Five events and a bookmark are all that comes: nothing is cut after them, and nothing swapped with what is about itself.
+#[tokio::test(start_paused = true)]
+async fn a_fault_counts_where_it_takes_effect() {
+    for (lines, times) in [(6, 1), (7, 0)] {
+        let scene = scene([Rule::watch("configmaps").cut(Cut::Lines(lines), End::Clean)]);
+        assert_eq!(scene.watch().await.0, ["1", "2", "3", "4", "5"]);
+        assert_eq!(scene.faults.fired()[0].1, times, "after {lines} lines");
+    }
+    let swap = |nth| scene([Rule::watch("configmaps").nth(nth).event(LineFault::Swap)]);
+    for (nth, times) in [(2, 1), (5, 0)] {
+        let scene = swap(nth);
+        scene.watch().await.1.expect("the watch ends by itself");
+        assert_eq!(scene.faults.fired()[0].1, times, "event {nth}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stale_answer_that_has_nothing_older_does_not_count() {
     let scene = scene([Rule::on(Verb::List).stale(1)]);

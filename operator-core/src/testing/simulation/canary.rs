@@ -1,21 +1,13 @@
 //! Finds a secret in whatever is logged, at every level, and in whatever the operator sends.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use parking_lot::Mutex;
-use tracing::{
-    Event, Metadata, Subscriber,
-    field::{Field, Visit},
-    span::{Attributes, Id, Record as Fields},
-    subscriber::Interest,
-};
 
+use super::forms::{forms, is_secret, values};
 use crate::testing::faults::RequestTarget;
 
 /// Where secrets were found, and which ones are looked for. Clones are the same.
@@ -26,20 +18,53 @@ pub(super) struct Canaries(Arc<Shared>);
 struct Shared {
     /// Whether there is anything to look for: asked for every line that is logged.
     any: AtomicBool,
+    /// Whether what was said before a secret was known is remembered, as a password may be told before it is stored.
+    remembers: bool,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    secrets: Vec<String>,
+    forms: Vec<String>,
+    known: Vec<Vec<u8>>,
+    public: Vec<Vec<u8>>,
+    said: Vec<(String, String)>,
     found: Vec<String>,
 }
 
+/// So much is remembered at most.
+const MOST_SAID: usize = 100_000;
+
 impl Canaries {
+    /// Those that remember what was said before they knew a secret: for the calm run, as it takes time.
+    pub(super) fn remembering() -> Self {
+        Self(Arc::new(Shared { remembers: true, ..Shared::default() }))
+    }
+
     /// From now on this is looked for.
-    pub(super) fn watch_for(&self, secret: &str) {
-        self.0.state.lock().secrets.push(secret.to_owned());
+    pub(super) fn watch_for(&self, secret: &[u8]) {
+        let state = &mut *self.0.state.lock();
+        if state.known.iter().chain(&state.public).any(|known| known == secret) {
+            return;
+        }
+        state.known.push(secret.to_vec());
+        let forms = forms(secret);
+        let told =
+            state.said.iter().filter(|(_, text)| forms.iter().any(|form| text.contains(form.as_str())));
+        let places: Vec<String> = told.map(|(place, _)| place.clone()).collect();
+        places.into_iter().for_each(|place| state.found(place));
+        state.forms.extend(forms);
         self.0.any.store(true, Ordering::Relaxed);
+    }
+
+    /// This is no secret, although it stands in one.
+    pub(super) fn is_public(&self, text: &str) {
+        self.0.state.lock().public.push(text.as_bytes().to_vec());
+    }
+
+    /// The server has stored a Secret: nobody may tell what is in it.
+    pub(super) fn stored(&self, secret: &[u8]) {
+        values(secret).iter().filter(|value| is_secret(value)).for_each(|value| self.watch_for(value));
     }
 
     /// Where one was found: the places in the source that logged it, the requests that it was sent in.
@@ -47,75 +72,36 @@ impl Canaries {
         self.0.state.lock().found.clone()
     }
 
-    /// Whether there is anything to look for.
-    pub(super) fn any(&self) -> bool {
-        self.0.any.load(Ordering::Relaxed)
+    /// Whether anything is to be looked at.
+    pub(super) fn listen(&self) -> bool {
+        self.0.remembers || self.0.any.load(Ordering::Relaxed)
     }
 
-    /// Looks at what is sent to be written: also at what is overwritten later, and at what is no state, as Events.
-    pub(super) fn look_at_body(&self, target: &RequestTarget, body: &[u8]) {
+    /// Looks at what is sent: also at what is overwritten later, and at what is no state, as Events.
+    pub(super) fn look_at_request(&self, target: &RequestTarget, uri: &str, body: &[u8]) {
+        self.look_at(uri, || format!("asked for in {target}"));
         if target.resource != "secrets" {
             self.look_at(&String::from_utf8_lossy(body), || format!("sent in {target}"));
         }
     }
 
-    fn look_at(&self, text: &str, place: impl Fn() -> String) {
+    /// Looks for all secrets that are known.
+    pub(super) fn look_at(&self, text: &str, place: impl Fn() -> String) {
         let state = &mut *self.0.state.lock();
-        if state.secrets.iter().any(|secret| text.contains(secret)) {
-            let place = place();
-            if !state.found.contains(&place) {
-                state.found.push(place);
-            }
+        if state.forms.iter().any(|form| text.contains(form.as_str())) {
+            state.found(place());
+        } else if self.0.remembers && state.said.len() < MOST_SAID {
+            state.said.push((place(), text.to_owned()));
         }
     }
 }
 
-/// A subscriber that reads everything and keeps nothing.
-pub(super) struct Listener {
-    canaries: Canaries,
-    spans: AtomicU64,
-}
-
-impl Listener {
-    pub(super) fn new(canaries: Canaries) -> Self {
-        Self { canaries, spans: AtomicU64::new(0) }
+impl State {
+    fn found(&mut self, place: String) {
+        if !self.found.contains(&place) {
+            self.found.push(place);
+        }
     }
-}
-
-struct Reader<'a>(&'a Canaries, &'a Metadata<'a>);
-
-impl Visit for Reader<'_> {
-    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
-        let place = || format!("logged by {} at level {}", self.1.target(), self.1.level());
-        self.0.look_at(&format!("{value:?}"), place);
-    }
-}
-
-impl Subscriber for Listener {
-    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        Interest::sometimes()
-    }
-
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        self.canaries.any()
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        span.record(&mut Reader(&self.canaries, span.metadata()));
-        Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    fn record(&self, _: &Id, _: &Fields<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut Reader(&self.canaries, event.metadata()));
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }
 
 #[cfg(test)]
@@ -123,18 +109,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_found_in_messages_fields_and_spans_at_every_level() {
-        let canaries = Canaries::default();
-        canaries.watch_for("hunter2");
-        tracing::subscriber::with_default(Listener::new(canaries.clone()), || {
-            tracing::trace!(password = "harmless", "nothing");
-            assert!(canaries.found().is_empty());
-            tracing::trace!("it is {}", "hunter2");
-            assert_eq!(canaries.found().len(), 1);
-            tracing::debug!(password = ?Some("hunter2"), "field");
-            assert_eq!(canaries.found().len(), 2);
-            let _span = tracing::error_span!("span", password = "hunter2");
-            assert_eq!(canaries.found().len(), 3);
-        });
+    fn what_was_said_before_the_secret_was_stored_is_found_in_the_calm_run() {
+        let secret = br#"{"data":{"password":"aHVudGVyMg==","port":"NTQzMg==","user":"cG9zdGdyZXM="}}"#;
+        for (canaries, places) in [(Canaries::remembering(), 2), (Canaries::default(), 1)] {
+            canaries.is_public("postgres");
+            canaries.look_at("the password is hunter2", || "before".to_owned());
+            canaries.stored(secret);
+            canaries.look_at("postgres at 5432", || "public".to_owned());
+            canaries.look_at("Basic cG9zdGdyZXM6aHVudGVyMg==", || "after".to_owned());
+            assert_eq!(canaries.found().len(), places, "{:?}", canaries.found());
+        }
     }
 }

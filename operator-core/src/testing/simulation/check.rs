@@ -17,7 +17,9 @@ use super::{
     report::{Failure, save},
     schedule::{Outcome, run},
     shrink::shrink,
+    sweep::{self, References},
 };
+use test_cluster::seed_of_the_day;
 
 /// The lane of a tape that says at which write there is a crash: twice its number, and one more for a crash after it.
 pub(super) const CRASH_POINT: &str = "crash point";
@@ -32,7 +34,7 @@ const SHRINKING_TIME: Duration = Duration::from_secs(20);
 /// for. What [`sim_test`](crate::sim_test) calls.
 ///
 /// Environment variables say otherwise: `SIM_SCHEDULES` how many, `SIM_FIRST` from which seed on, `SIM_SEED` only this one,
-/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time.
+/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time, `SIM_SWEEPS` how many of each sweep or `all`.
 ///
 /// # Panics
 /// When a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
@@ -61,14 +63,20 @@ pub struct Settings {
     pub tape: Option<Tape>,
     /// So many at a time.
     pub threads: usize,
+    /// At most so many schedules of each sweep over the calm run's requests, which the date chooses. Those of
+    /// [`crash_at_every_write`](super::FaultPlan::crash_at_every_write) are always made.
+    pub sweeps: u64,
 }
 
+/// So many schedules of each sweep are made where nobody says how many.
+const SWEEPS: u64 = 12;
+
 impl Settings {
-    /// So many seeds, on all cores.
+    /// So many seeds, on all cores, and sweeps that leave nothing out.
     #[must_use]
     pub fn schedules(schedules: u64) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Self { schedules, first: 0, seed: None, tape: None, threads }
+        Self { schedules, first: 0, seed: None, tape: None, threads, sweeps: u64::MAX }
     }
 
     fn from_environment(schedules: u64) -> Self {
@@ -86,6 +94,10 @@ impl Settings {
         settings.first = number("SIM_FIRST").unwrap_or(0);
         settings.seed = number("SIM_SEED");
         settings.tape = tape;
+        settings.sweeps = match std::env::var("SIM_SWEEPS").as_deref() {
+            Ok("all") => u64::MAX,
+            _ => number("SIM_SWEEPS").unwrap_or(SWEEPS),
+        };
         if let Some(threads) = number("SIM_THREADS") {
             settings.threads = usize::try_from(threads).unwrap_or(1).max(1);
         }
@@ -109,17 +121,18 @@ where
 /// A simulation's test without its type, so that what runs it is compiled once and not for each test.
 pub(super) type Test<'t> = &'t (dyn Fn(Sim) -> LocalBoxFuture<'t, ()> + Sync + 't);
 
-fn explore_any(name: &str, settings: &Settings, test: Test<'_>) -> Result<Report, Box<Failure>> {
-    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None));
+fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result<Report, Box<Failure>> {
+    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, None));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
-    let calm = Arc::new(calm.run);
-    let jobs = jobs(settings, &calm);
-    let (report, failed) = all(settings, &jobs, &calm, test);
+    let references = References::new(name, test, Arc::new(calm.run));
+    let jobs = jobs(settings, references.calm());
+    let (report, failed) = all(settings, &jobs, &references, test);
     match failed {
         None => report.complete(settings.schedules),
-        Some((job, outcome)) => Err(Box::new(explain(name, &jobs[job], outcome, &calm, test))),
+        Some((_, Err(failure))) => Err(failure),
+        Some((job, Ok(outcome))) => Err(Box::new(explain(name, &jobs[job], outcome, &references, test))),
     }
 }
 
@@ -131,8 +144,8 @@ where
 {
     let test: Test<'_> = &|sim| test(sim).boxed_local();
     in_thread(|| {
-        let calm = Arc::new(run(test, &Choices::replayed(Tape::calm()), None).run);
-        run(test, &Choices::seeded(seed), Some(&calm)).trace()
+        let calm = Arc::new(run(test, &Choices::replayed(Tape::calm()), None, None).run);
+        run(test, &Choices::seeded(seed), Some(&calm), None).trace()
     })
 }
 
@@ -150,6 +163,14 @@ impl Job {
             Self::Tape(tape) => Choices::replayed(tape.clone()),
         }
     }
+
+    /// What its schedule is held against.
+    fn reference(&self, references: &References<'_>) -> Result<Arc<CalmRun>, Box<Failure>> {
+        match self {
+            Self::Seed(_) => Ok(Arc::clone(references.calm())),
+            Self::Tape(tape) => references.of(tape),
+        }
+    }
 }
 
 fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
@@ -159,21 +180,22 @@ fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
     if let Some(seed) = settings.seed {
         return vec![Job::Seed(seed)];
     }
-    let writes = if calm.sweep { u32::try_from(calm.writes).unwrap_or(u32::MAX) } else { 0 };
-    let crash = |point| Job::Tape(Tape([(CRASH_POINT.to_owned(), vec![point])].into()));
-    let sweep = (1..=writes).flat_map(|write| [2 * write, 2 * write + 1]).map(crash);
-    sweep.chain((settings.first..settings.first.saturating_add(settings.schedules)).map(Job::Seed)).collect()
+    let sweeps = sweep::jobs(calm, settings.sweeps, seed_of_the_day()).into_iter().map(Job::Tape);
+    sweeps.chain((settings.first..settings.first.saturating_add(settings.schedules)).map(Job::Seed)).collect()
 }
+
+/// The job that has failed: a schedule, or the calm run that it is held against.
+type Failed = (usize, Result<Outcome, Box<Failure>>);
 
 /// Runs all jobs on several threads, until one fails; of several that do, the first.
 fn all(
     settings: &Settings,
     jobs: &[Job],
-    calm: &Arc<CalmRun>,
+    references: &References<'_>,
     test: Test<'_>,
-) -> (Report, Option<(usize, Outcome)>) {
+) -> (Report, Option<Failed>) {
     let (next, report) = (AtomicU64::new(0), Mutex::new(Report::default()));
-    let failed: Mutex<Option<(usize, Outcome)>> = Mutex::new(None);
+    let failed: Mutex<Option<Failed>> = Mutex::new(None);
     let work = || {
         let mut own = Report::default();
         loop {
@@ -182,9 +204,10 @@ fn all(
             if later || job >= jobs.len() {
                 break;
             }
-            let outcome = run(test, &jobs[job].choices(), Some(calm));
-            own.count(&outcome);
-            if !outcome.violations.is_empty() {
+            let reference = jobs[job].reference(references);
+            let outcome = reference.map(|calm| run(test, &jobs[job].choices(), Some(&calm), None));
+            outcome.iter().for_each(|outcome| own.count(outcome));
+            if outcome.as_ref().map_or(true, |outcome| !outcome.violations.is_empty()) {
                 let mut failed = failed.lock();
                 if failed.as_ref().is_none_or(|(first, _)| job < *first) {
                     *failed = Some((job, outcome));
@@ -199,16 +222,22 @@ fn all(
 }
 
 /// Makes a failing schedule small, and looks whether it repeats itself.
-fn explain(name: &str, job: &Job, outcome: Outcome, calm: &Arc<CalmRun>, test: Test<'_>) -> Failure {
+fn explain(name: &str, job: &Job, outcome: Outcome, references: &References<'_>, test: Test<'_>) -> Failure {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
-    let again = |choices: Choices| in_thread(|| run(test, &choices, Some(calm)));
-    let diverges = divergence(&outcome.trace(), &again(job.choices()).trace());
+    // A tape that is made shorter may be one in which somebody does something else.
+    let again = |job: &Job| {
+        in_thread(|| {
+            let calm = job.reference(references).unwrap_or_else(|_| Arc::clone(references.calm()));
+            run(test, &job.choices(), Some(&calm), None)
+        })
+    };
+    let diverges = divergence(&outcome.trace(), &again(job).trace());
     let full = outcome.tape.clone();
     let begin = real_time();
     let tape = shrink(full.clone(), SHRINKING_RUNS, |tape| {
-        begin.elapsed() < SHRINKING_TIME && again(Choices::replayed(tape.clone())).fails_like(&oracles)
+        begin.elapsed() < SHRINKING_TIME && again(&Job::Tape(tape.clone())).fails_like(&oracles)
     });
-    let shrunk = again(Choices::replayed(tape.clone()));
+    let shrunk = again(&Job::Tape(tape.clone()));
     let last = if shrunk.fails_like(&oracles) { shrunk } else { outcome };
     Failure {
         name: name.to_owned(),

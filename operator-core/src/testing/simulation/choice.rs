@@ -283,6 +283,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn text_and_tape_are_the_same(lanes in proptest::collection::btree_map("[a-z ]{1,9}", proptest::collection::vec(0u32..4, 0..30), 0..6)) {
             let mut tape = Tape(lanes);

@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures::future::pending;
+use http_body_util::{BodyExt, Full};
 use jiff::Timestamp;
 use kube::client::Body;
 use parking_lot::Mutex;
@@ -22,7 +23,7 @@ use super::{
     record::{Actor, Call, Record},
 };
 use crate::{
-    client::{Answer, Inner, TransportHook},
+    client::{Answer, Inner, ResponseBody, TransportHook},
     environment::{Environment, TaskHook, WallClock},
     testing::faults::RequestTarget,
 };
@@ -111,6 +112,10 @@ pub(super) async fn recorded(
     request: http::Request<Body>,
     inner: Inner,
 ) -> Answer {
+    record.polled();
+    if record.progress.is_stuck() {
+        return pending().await;
+    }
     let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
     if record.activity() > MOST_CALLS as u64 {
         if record.activity() == MOST_CALLS as u64 + 1 {
@@ -123,13 +128,36 @@ pub(super) async fn recorded(
         }
         return pending().await;
     }
-    let looks = by != Actor::User && target.verb.is_write() && record.canaries.any();
+    let looks = by != Actor::User && record.canaries.listen();
     let request = if looks { looked_at(record, &target, request).await? } else { request };
     let at = record.now();
-    let answer = inner.send(request).await;
+    if let Some(wrong) = record.leases.forbid(by, &target, at) {
+        record.violated(Oracle::OneRun, wrong);
+    }
+    let mut answer = inner.send(request).await;
     let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
-    record.called(Call { at, by, target, code });
+    let call = Call { at, by, target, code };
+    if call.took_effect()
+        && call.target.verb.is_write()
+        && matches!(call.target.resource.as_str(), "secrets" | "leases")
+    {
+        answer = stored(record, &call, answer?).await;
+    }
+    record.complaints.answered(&call);
+    record.called(call);
     answer
+}
+
+/// What is in a Secret is not to be told (O7), and a lease says who may write (O4).
+async fn stored(record: &Record, call: &Call, answer: http::Response<ResponseBody>) -> Answer {
+    let (head, content) = answer.into_parts();
+    let content = content.collect().await?.to_bytes();
+    match call.target.resource.as_str() {
+        "leases" => record.leases.stored(call.by, &call.target, &content, record.now()),
+        _ => record.canaries.stored(&content),
+    }
+    let content = Full::new(content).map_err(|never| match never {}).boxed_unsync();
+    Ok(http::Response::from_parts(head, content))
 }
 
 /// O7 of what is sent.
@@ -140,7 +168,7 @@ async fn looked_at(
 ) -> Result<http::Request<Body>, BoxError> {
     let (head, body) = request.into_parts();
     let body = body.collect_bytes().await?;
-    record.canaries.look_at_body(target, &body);
+    record.canaries.look_at_request(target, &head.uri.to_string(), &body);
     Ok(http::Request::from_parts(head, Body::from(body)))
 }
 
@@ -162,6 +190,11 @@ impl TaskHook for Life {
     }
 
     fn yields(&self, task: u64) -> bool {
+        self.record.polled();
+        // The schedule is over: it ends as soon as it is its turn.
+        if self.record.progress.is_stuck() {
+            return true;
+        }
         let lane = usize::try_from(task).ok().and_then(|task| self.tasks.lock().lanes.get(task).copied());
         lane.is_some_and(|lane| self.choices.rarely_at(lane, 3, 1) != 0)
     }

@@ -27,21 +27,36 @@
 //! - The operator takes time from tokio, starts tasks that matter through the library, and uses neither threads nor
 //!   sockets. A schedule that doesn't repeat itself is told apart in the report.
 
+mod calm;
 mod canary;
 mod check;
 mod checkpoint;
 mod choice;
+mod forbidden;
+mod forms;
+mod leases;
 mod life;
+mod listener;
+mod load;
+mod made_up;
+mod objects;
 mod observer;
 mod oracles;
+mod overlap;
 mod plan;
+#[cfg(test)]
+mod planted;
+mod progress;
+mod quiet;
 mod record;
 mod report;
 mod schedule;
+mod settle;
 mod shrink;
 mod stable;
 mod state;
 mod storm;
+mod sweep;
 mod teardown;
 #[cfg(test)]
 mod tests;
@@ -56,6 +71,7 @@ use crate::{environment::PlantedBug, operator::OperatorBuilder};
 
 pub use check::{Settings, check, explore, trace};
 pub use choice::{Choices, Tape};
+pub use objects::Objects;
 pub use oracles::Oracle;
 pub use plan::FaultPlan;
 pub use record::Violation;
@@ -64,6 +80,7 @@ pub use stable::assert_eventually_stable;
 pub use user::User;
 
 use canary::Canaries;
+use made_up::MadeUp;
 use oracles::CalmRun;
 use world::World;
 
@@ -93,6 +110,12 @@ impl Sim {
     /// names are installed first.
     pub fn operator(&self, declare: impl Fn() -> OperatorBuilder + 'static) {
         self.world.supervise(Rc::new(declare));
+    }
+
+    /// The operator takes part in the election that it declares; before [`Sim::operator`]. Otherwise it is alone, and has no need to.
+    /// Whoever has lost the lease is started anew, as a process would be.
+    pub fn elects_leader(&self) {
+        self.world.record.leases.elect();
     }
 
     /// Puts a bug into the library, for tests that have to find it; before [`Sim::operator`].
@@ -126,11 +149,34 @@ impl Sim {
         self.world.compare_last_state();
     }
 
+    /// Holds whenever the schedule settles, in the calm run as well; otherwise the error says what is wrong. It is given what
+    /// exists then.
+    pub fn invariant(&self, holds: impl Fn(&Objects) -> Result<(), String> + 'static) {
+        self.world.invariants.borrow_mut().push(Box::new(holds));
+    }
+
+    /// A warning, a failed run or a refused request with this text belongs to the calm run, where nothing else of that kind may
+    /// happen; and this has to. See [`Oracle::CalmRun`].
+    pub fn expected_in_calm_run(&self, text: &str) {
+        self.world.record.complaints.expect(text);
+    }
+
+    /// What stands at this place of the objects of a type is made up, as a time or an id, and no part of the state: for example
+    /// `("webpages", "status/backups/[]/at")`.
+    pub fn made_up(&self, plural: &str, place: &str) {
+        self.world.made_up.borrow_mut().push(MadeUp::new(plural, place));
+    }
+
     /// From now on `secret` must stand in no log, at whatever level, in no metric, and in no object but Secrets; see
-    /// [`Oracle::NoSecret`].
+    /// [`Oracle::NoSecret`]. The values of Secrets need not be named: they are known when the server stores them.
     pub fn secret(&self, secret: &str) {
-        self.canaries.watch_for(secret);
-        self.world.canaries.borrow_mut().push(secret.to_owned());
+        self.canaries.watch_for(secret.as_bytes());
+    }
+
+    /// This stands in a Secret, and everybody may know it: a user's name, or the name of a database. To be said before the Secret
+    /// is stored. Certificates, and what is shorter than six bytes, are public anyway.
+    pub fn not_secret(&self, text: &str) {
+        self.canaries.is_public(text);
     }
 
     /// Doesn't ask for this; for an operator that is meant to do otherwise. Say why in the test.

@@ -1,4 +1,4 @@
-//! What the operator says of itself: whether two runs of one primary overlap, and whether a secret stands in a metric.
+//! What the operator says of itself: whether two runs of one primary overlap, how often it runs, whether it tells a secret.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,12 +7,15 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Oracle, life::Life, record::Record};
+use super::{Oracle, calm::at, life::Life, record::Record};
 use crate::{
     metrics::{Labels, Metric, Metrics},
     observe::{Observation, Observer, RunEnd},
     resource::ObjectKey,
 };
+
+/// A primary of a controller.
+type Primary = (String, ObjectKey);
 
 /// Follows the runs of the incarnation that lives.
 #[derive(Debug)]
@@ -24,8 +27,11 @@ pub(super) struct Exclusive {
 #[derive(Debug, Default)]
 struct State {
     life: Option<Arc<Life>>,
-    running: BTreeMap<(String, ObjectKey), u32>,
-    labels: BTreeSet<String>,
+    running: BTreeMap<Primary, u32>,
+    /// How often each primary has been run, over all lives.
+    runs: BTreeMap<Primary, u64>,
+    /// The names of metrics, and of their labels, and what these said.
+    metrics: BTreeSet<String>,
 }
 
 impl Exclusive {
@@ -48,31 +54,67 @@ impl Exclusive {
         }
     }
 
-    /// All values of labels that metrics were recorded with.
-    pub(super) fn labels(&self) -> BTreeSet<String> {
-        self.state.lock().labels.clone()
+    /// How often each primary has been run so far.
+    pub(super) fn runs(&self) -> BTreeMap<Primary, u64> {
+        self.state.lock().runs.clone()
     }
 
-    fn label(&self, labels: Labels<'_>) {
-        let mut state = self.state.lock();
-        for (_, value) in labels {
-            if !state.labels.contains(*value) {
-                state.labels.insert((*value).to_owned());
+    /// How many runs the operator says are under way.
+    pub(super) fn under_way(&self) -> u32 {
+        self.state.lock().running.values().sum()
+    }
+
+    /// The primaries whose runs are under way.
+    pub(super) fn running(&self) -> Vec<ObjectKey> {
+        self.state.lock().running.keys().map(|(_, key)| key.clone()).collect()
+    }
+
+    /// Looks for secrets in what metrics were recorded with, by now.
+    pub(super) fn look_at_metrics(&self) {
+        let metrics = self.state.lock().metrics.clone();
+        metrics.iter().for_each(|text| self.record.canaries.look_at(text, || "a metric".to_owned()));
+    }
+
+    fn measured(&self, metric: &'static Metric, labels: Labels<'_>, value: Option<f64>) {
+        {
+            let mut state = self.state.lock();
+            let labels = labels.iter().flat_map(|(name, value)| [*name, *value]);
+            for text in [metric.name].into_iter().chain(labels) {
+                if !state.metrics.contains(text) {
+                    state.metrics.insert(text.to_owned());
+                }
             }
+        }
+        if let Some(value) = value.filter(|_| self.record.canaries.listen()) {
+            self.record
+                .canaries
+                .look_at(&value.to_string(), || format!("the value of metric {}", metric.name));
+        }
+    }
+
+    /// Reasons and errors stand in observations, and from there in what users see.
+    fn look_at(&self, observation: &Observation<'_>) {
+        if self.record.canaries.listen() {
+            let text = format!("{observation:?}");
+            let what = text.split(' ').next().unwrap_or_default().to_owned();
+            self.record.canaries.look_at(&text, || format!("told to observers by {what}"));
         }
     }
 }
 
 impl Observer for Exclusive {
     fn observe(&self, observation: &Observation<'_>) {
-        let state = &mut *self.state.lock();
         // What the dead say, while they are taken apart, is of no concern.
-        if state.life.as_ref().is_none_or(|life| !life.is_alive()) {
+        if self.state.lock().life.as_ref().is_none_or(|life| !life.is_alive()) {
             return;
         }
+        self.look_at(observation);
+        let state = &mut *self.state.lock();
         match observation {
             Observation::RunStarted { controller, key, .. } => {
-                let runs = state.running.entry(((*controller).to_owned(), (*key).clone())).or_default();
+                let primary = ((*controller).to_owned(), (*key).clone());
+                *state.runs.entry(primary.clone()).or_default() += 1;
+                let runs = state.running.entry(primary).or_default();
                 *runs += 1;
                 if *runs > 1 {
                     self.record.violated(
@@ -82,14 +124,20 @@ impl Observer for Exclusive {
                 }
             }
             Observation::RunFinished { controller, key, end, .. } => {
-                if let RunEnd::Failed { error, panicked: true } = end {
-                    self.record
-                        .violated(Oracle::Alive, format!("{controller}: the run of {key} panics: {error}"));
+                match end {
+                    RunEnd::Failed { error, panicked: true } => self
+                        .record
+                        .violated(Oracle::Alive, format!("{controller}: the run of {key} panics: {error}")),
+                    RunEnd::Failed { error, panicked: false } => {
+                        let now = at(self.record.now());
+                        self.record.complaints.complain(format_args!("{now}a run of {key} fails: {error}"));
+                    }
+                    RunEnd::Succeeded | RunEnd::Abandoned => {}
                 }
-                let key = ((*controller).to_owned(), (*key).clone());
-                match state.running.get_mut(&key) {
+                let primary = ((*controller).to_owned(), (*key).clone());
+                match state.running.get_mut(&primary) {
                     Some(runs) if *runs > 1 => *runs -= 1,
-                    _ => drop(state.running.remove(&key)),
+                    _ => drop(state.running.remove(&primary)),
                 }
             }
             _ => {}
@@ -98,15 +146,15 @@ impl Observer for Exclusive {
 }
 
 impl Metrics for Exclusive {
-    fn increment(&self, _: &'static Metric, labels: Labels<'_>) {
-        self.label(labels);
+    fn increment(&self, metric: &'static Metric, labels: Labels<'_>) {
+        self.measured(metric, labels, None);
     }
 
-    fn add(&self, _: &'static Metric, labels: Labels<'_>, _: f64) {
-        self.label(labels);
+    fn add(&self, metric: &'static Metric, labels: Labels<'_>, delta: f64) {
+        self.measured(metric, labels, Some(delta));
     }
 
-    fn record(&self, _: &'static Metric, labels: Labels<'_>, _: f64) {
-        self.label(labels);
+    fn record(&self, metric: &'static Metric, labels: Labels<'_>, value: f64) {
+        self.measured(metric, labels, Some(value));
     }
 }

@@ -1,11 +1,13 @@
 //! What has to hold after every schedule, whatever went wrong in it.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     checkpoint::Checkpoint,
+    load::Load,
     record::{Call, Violation},
     state::State,
+    sweep::Point,
 };
 use crate::operator::Footprint;
 
@@ -15,20 +17,25 @@ use crate::operator::Footprint;
 pub enum Oracle {
     /// O1: what exists in the end is what exists after a calm run, without uids, versions, times and addresses.
     SameState,
-    /// O2: once that is so, nothing is written in the next ten minutes.
+    /// O2: once that is so, nothing is written in the next ten minutes, in every twentieth schedule in the next eleven hours, and
+    /// runs and reads are as rare as in the calm run.
     Quiet,
-    /// O3: nothing is deleted that the calm run doesn't delete, and nothing is created twice.
+    /// O3: nothing is deleted that the calm run doesn't delete in the same part, and nothing is created twice.
     NothingForbidden,
-    /// O4: there are never two runs of one primary at the same time.
+    /// O4: there are never two runs of one primary at the same time, nor two writes of one object; with a leader election,
+    /// nobody writes without the lease.
     OneRun,
     /// O5: when everything is deleted, nothing is kept about it, and no task is left over.
     NoLeak,
-    /// O6: there are not many more calls than in the calm run, for each fault.
+    /// O6: there are not many more writes, runs and reads than in the calm run, for each fault, and time goes on.
     BoundedLoad,
-    /// O7: no secret stands in a log, an Event, a status or a metric.
+    /// O7: no value of a Secret stands in a log, an Event, a status or a metric.
     NoSecret,
-    /// O8: the operator lives, and neither a task nor a run of it has panicked.
+    /// O8: the operator lives, and nothing has panicked: no task, no run, no mapper, no filter, no handler.
     Alive,
+    /// The calm run, in which nothing goes wrong, logs no warning and no error, has no run that fails and no request that is
+    /// refused, and leaves no status that is about another generation.
+    CalmRun,
     /// What the test itself says.
     Test,
 }
@@ -44,6 +51,7 @@ impl Oracle {
             Self::BoundedLoad => ("O6", "a bounded number of calls"),
             Self::NoSecret => ("O7", "no secret told"),
             Self::Alive => ("O8", "the operator lives"),
+            Self::CalmRun => ("the calm run", "nothing to complain about"),
             Self::Test => ("the test", "what it asserts"),
         }
     }
@@ -59,16 +67,32 @@ impl fmt::Display for Oracle {
 /// How long nothing may be written for.
 pub(super) const QUIET_FOR: Duration = Duration::from_secs(600);
 
+/// How much longer that is in some schedules, and in the calm run: more than the maximum interval between two runs.
+pub(super) const LONG_QUIET_FOR: Duration = Duration::from_secs(11 * 60 * 60);
+
+/// One schedule in so many: such a quiet costs as much as some whole schedules, for its watches are opened again and again.
+pub(super) const LONG_QUIET_ONE_IN: u32 = 20;
+
 /// What a run without bad luck came to: what the others are held against.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalmRun {
     pub(super) states: Vec<State>,
     pub(super) calls: Vec<Call>,
+    /// With which of them the end begins.
+    pub(super) farewell: usize,
+    /// What it did, the quiet left out.
+    pub(super) load: Load,
+    /// What it did in the quiet, and in the long quiet after it.
+    pub(super) quiet: [Load; 2],
     pub(super) footprint: Footprint,
     /// Writes of the operator, over the whole run.
     pub(super) writes: u64,
     /// Whether a crash at each of them is wanted.
     pub(super) sweep: bool,
+    /// Whether pairs of faults are wanted.
+    pub(super) pairs: bool,
+    /// The requests that sweeps are made of.
+    pub(super) points: Arc<Vec<Point>>,
     /// From where the others start; of those themselves there is none.
     pub(super) checkpoint: Option<Checkpoint>,
 }
@@ -78,44 +102,6 @@ pub(super) fn same_state(when: &str, here: &State, calm: &State) -> Option<Viola
     let differences = here.differences(calm);
     let message = || format!("{when}: {}", differences.join("; "));
     (!differences.is_empty()).then(|| Violation { oracle: Oracle::SameState, message: message() })
-}
-
-/// O2: the writes among these calls, which were made when all was done.
-pub(super) fn quiet(calls: &[Call]) -> Option<Violation> {
-    let writes = calls.iter().filter(|call| call.by_operator() && call.target.verb.is_write());
-    let writes: Vec<String> = writes.map(|call| call.to_string().trim().to_owned()).collect();
-    let message = || format!("{} writes when all was done: {}", writes.len(), some(&writes));
-    (!writes.is_empty()).then(|| Violation { oracle: Oracle::Quiet, message: message() })
-}
-
-/// O3: creations and deletions by the operator, by object, held against those of the calm run. Creations of one object by
-/// name follow one another only when somebody has deleted it, so what is left to count are objects whose names are made up.
-pub(super) fn nothing_forbidden(calls: &[Call], calm: &[Call]) -> Vec<Violation> {
-    let violation = |message| Violation { oracle: Oracle::NothingForbidden, message };
-    let (deleted, deleted_calmly) = (count(calls, Call::deleted), count(calm, Call::deleted));
-    let gone = deleted.keys().filter(|object| !deleted_calmly.contains_key(*object));
-    let mut violations: Vec<_> = gone
-        .map(|object| violation(format!("{object} is deleted, which it never is in the calm run")))
-        .collect();
-    let unnamed = |call: &Call| call.created() && call.target.name.is_none();
-    let calmly = count(calm, unnamed);
-    for (object, times) in count(calls, unnamed) {
-        let wanted = calmly.get(&object).copied().unwrap_or(0);
-        if times > wanted {
-            violations.push(violation(format!(
-                "{object} with a generated name: {times} are created, and {wanted} in the calm run"
-            )));
-        }
-    }
-    violations
-}
-
-fn count(calls: &[Call], counts: impl Fn(&Call) -> bool) -> BTreeMap<String, u64> {
-    let mut objects = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.by_operator() && counts(call)) {
-        *objects.entry(call.target.object()).or_default() += 1;
-    }
-    objects
 }
 
 /// O5: what is kept when everything is gone. `tasks` are compared with the calm run's.
@@ -136,25 +122,4 @@ pub(super) fn no_leak(here: &Footprint, calm: Option<&Footprint>) -> Vec<Violati
         )));
     }
     violations
-}
-
-/// O6: four times what the calm run needs, and room for each fault. Looks of the simulation itself count, too.
-pub(super) fn bounded_load(calls: &[Call], calm: &[Call], faults: u64) -> Vec<Violation> {
-    let writes = |calls: &[Call]| {
-        calls.iter().filter(|call| call.by_operator() && call.target.verb.is_write()).count() as u64
-    };
-    let (made, calmly) = (writes(calls), writes(calm));
-    let most = 4 * calmly + 20 * faults + 20;
-    let message =
-        || format!("{made} writes, and {calmly} in the calm run; {most} are the most for {faults} faults");
-    (made > most).then(|| Violation { oracle: Oracle::BoundedLoad, message: message() }).into_iter().collect()
-}
-
-fn some(texts: &[String]) -> String {
-    match texts {
-        [first, second, third, .., last] if texts.len() > 4 => {
-            format!("{first}; {second}; {third}; … {last}")
-        }
-        _ => texts.join("; "),
-    }
 }

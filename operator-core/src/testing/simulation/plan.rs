@@ -18,6 +18,8 @@ pub struct FaultPlan {
     pub(super) most_crashes: u32,
     pub(super) watch_lag: Duration,
     pub(super) every_write: bool,
+    pub(super) acts: bool,
+    pub(super) pairs: bool,
     pub(super) rules: Vec<Rule>,
 }
 
@@ -32,6 +34,8 @@ impl FaultPlan {
             most_crashes: 2,
             watch_lag: Duration::ZERO,
             every_write: false,
+            acts: false,
+            pairs: false,
             rules: Vec::new(),
         }
     }
@@ -80,10 +84,43 @@ impl FaultPlan {
         self
     }
 
+    /// In addition to the other schedules there is one for each request of the calm run that is about an object, and for each
+    /// of these acts: just before the request is sent, somebody deletes its object, deletes it and makes it again, edits a
+    /// value of its spec or its labels, or takes a finalizer off; and the same with the primary whose run is under way.
+    ///
+    /// What somebody does changes the cluster. So such a schedule is held against a calm run in which the same is done when
+    /// the operator has nothing more to do. A user whose object somebody has deleted gives up.
+    ///
+    /// By itself a test makes some of these schedules, other ones each day; `SIM_SWEEPS=all` makes all.
+    pub fn somebody_acts_before_every_request(mut self) -> Self {
+        self.acts = true;
+        self
+    }
+
+    /// In addition to the other schedules there is one for each request of the calm run and each fault that it could meet,
+    /// and one for each pair of them: the second meets one of the requests that follow, those of the same run or of its
+    /// retry.
+    ///
+    /// By itself a test makes some of these schedules, other ones each day; `SIM_SWEEPS=all` makes all.
+    pub fn pairs_of_faults(mut self) -> Self {
+        self.pairs = true;
+        self
+    }
+
+    /// Nothing goes wrong, and the calm run takes down what these sweeps need.
+    pub(super) fn calmly(&self) -> Self {
+        Self { every_write: self.every_write, acts: self.acts, pairs: self.pairs, ..Self::none() }
+    }
+
     /// The same without rules: those have been added already.
     pub(super) fn without_rules(mut self) -> Self {
         self.rules.clear();
         self
+    }
+
+    /// Whether requests, events and the process itself all meet bad luck.
+    pub(super) fn is_storm(&self) -> bool {
+        self.request_one_in > 0 && self.event_one_in > 0 && self.crash_one_in > 0
     }
 
     /// In each schedule this happens as well. The calm run doesn't meet it.

@@ -10,7 +10,13 @@ use std::{
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::{Oracle, canary::Canaries};
+use super::{
+    Oracle,
+    calm::Complaints,
+    canary::Canaries,
+    leases::Leases,
+    progress::{MOST_POLLS, Progress},
+};
 use crate::testing::faults::{RequestTarget, Verb};
 
 /// Who made a call.
@@ -101,10 +107,14 @@ pub(super) struct Record {
     violations: Mutex<Vec<Violation>>,
     /// Grows with whatever the operator does.
     activity: AtomicU64,
+    /// What the calm run is to be ashamed of.
+    pub(super) complaints: Complaints,
+    pub(super) progress: Progress,
+    pub(super) leases: Leases,
 }
 
 impl Record {
-    pub(super) fn new(canaries: Canaries) -> Self {
+    pub(super) fn new(canaries: Canaries, complaints: Complaints) -> Self {
         Self {
             canaries,
             start: Instant::now(),
@@ -113,6 +123,21 @@ impl Record {
             faults: Mutex::default(),
             violations: Mutex::default(),
             activity: AtomicU64::new(0),
+            complaints,
+            progress: Progress::default(),
+            leases: Leases::default(),
+        }
+    }
+
+    /// A task is polled, or a request is made. Says so once in a schedule when that happens again and again while no time
+    /// passes.
+    pub(super) fn polled(&self) {
+        let now = self.now();
+        if self.progress.polled(now) {
+            self.violated(
+                Oracle::BoundedLoad,
+                format!("no progress of time: more than {MOST_POLLS} polls at {}", seconds(now).trim()),
+            );
         }
     }
 
@@ -130,14 +155,14 @@ impl Record {
         self.story.lock().push(format!("{}{what}", seconds(self.now())));
     }
 
-    /// A fault has happened; `kind` is the name under which it is counted.
+    /// A fault takes effect; `kind` is the name under which it is counted.
     pub(super) fn fault(&self, kind: &'static str, what: impl fmt::Display) {
         *self.faults.lock().entry(kind).or_default() += 1;
         self.tell(what);
     }
 
     pub(super) fn called(&self, call: Call) {
-        if call.by_operator() {
+        if call.is_work() {
             self.activity.fetch_add(1, Ordering::Relaxed);
         }
         self.calls.lock().push(call);
@@ -197,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_last_calls_show_what_a_loop_consists_of() {
-        let record = Record::new(Canaries::default());
+        let record = Record::new(Canaries::default(), Complaints::default());
         let call = |method: Method, name: &str, code| {
             let path = format!("/api/v1/namespaces/default/configmaps/{name}");
             let request = Request::builder().method(method).uri(path).body(Body::empty());

@@ -13,10 +13,15 @@ use tokio::{runtime::Builder, task::LocalSet};
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
-    canary::{Canaries, Listener},
+    calm::Complaints,
+    canary::Canaries,
     check::Test,
+    forbidden::{Phases, nothing_forbidden},
+    listener::Listener,
+    load::{Load, bounded_load},
     oracles,
-    record::{Call, Record},
+    record::Record,
+    sweep::Moment,
     world::{Setting, World},
 };
 
@@ -46,18 +51,33 @@ impl Outcome {
 /// A schedule that takes longer than this, in virtual time, hangs.
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run.
-pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>) -> Outcome {
+/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which somebody may act.
+pub(super) fn run(
+    test: Test<'_>,
+    choices: &Choices,
+    calm: Option<&Arc<CalmRun>>,
+    calmly: Option<Moment>,
+) -> Outcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
-    let canaries = Canaries::default();
+    let (canaries, complaints) = match calm {
+        // Where somebody acts, the operator may well have something to say.
+        None if calmly.is_some() => (Canaries::remembering(), Complaints::default()),
+        None => (Canaries::remembering(), Complaints::listening()),
+        Some(_) => (Canaries::default(), Complaints::default()),
+    };
     let seen = RefCell::new(None);
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting =
-            Setting { choices: choices.clone(), calm: calm.map(Arc::clone), canaries: canaries.clone() };
+        let setting = Setting {
+            choices: choices.clone(),
+            calm: calm.map(Arc::clone),
+            calmly,
+            canaries: canaries.clone(),
+            complaints: complaints.clone(),
+        };
         let world = World::new(setting).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
         let sim = Sim { world, canaries: canaries.clone() };
@@ -65,25 +85,37 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
             test(sim.clone()).await;
             sim.finish().await
         };
-        match tokio::time::timeout(ENDS_WITHIN, all).await {
-            Ok(run) => Some(run),
-            Err(_) => {
-                sim.world.record.violated(Oracle::Test, "the schedule doesn't come to its end");
-                None
+        let record = Arc::clone(&sim.world.record);
+        tokio::select! {
+            biased;
+            // It has been said.
+            () = record.progress.stuck() => None,
+            run = tokio::time::timeout(ENDS_WITHIN, all) => match run {
+                Ok(run) => Some(run),
+                Err(_) => {
+                    record.violated(Oracle::Test, "the schedule doesn't come to its end");
+                    None
+                }
             }
         }
     };
-    let listener = Listener::new(canaries.clone());
+    let listener = Listener::new(canaries.clone(), complaints.clone());
     let run = tracing::subscriber::with_default(listener, || {
         silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
     });
     let world = seen.borrow_mut().take();
     let record: Option<Arc<Record>> = world.as_ref().map(|world| Arc::clone(&world.record));
     let mut violations = record.as_ref().map(|record| record.violations()).unwrap_or_default();
+    let panics = PANICS.take();
     let run = match run {
-        Ok(run) => run,
+        Ok(run) => {
+            let asked = world.as_ref().is_none_or(|world| !world.without.borrow().contains(&Oracle::Alive));
+            violations.extend(panics.iter().filter(|_| asked).map(|message| panicked(message)));
+            run
+        }
         Err(_) => {
-            let message = PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| "it panicked".to_owned());
+            // The first one is the cause of the others.
+            let message = panics.into_iter().next().unwrap_or_else(|| "it panicked".to_owned());
             violations.insert(0, Violation { oracle: Oracle::Test, message });
             None
         }
@@ -116,31 +148,73 @@ impl Sim {
             world.settle().await;
         }
         world.compare_last_state();
-        let before = world.record.with_calls(<[Call]>::len);
-        tokio::time::sleep(oracles::QUIET_FOR).await;
-        self.tell(world.record.with_calls(|calls| oracles::quiet(&calls[before..])));
+        let quiet = self.stays_quiet().await;
         let plan = world.storm.plan();
-        let sweep = plan.every_write;
+        let (sweep, pairs) = (plan.every_write, plan.pairs);
         // The end of everything meets the same bad luck as its beginning.
         world.follow(plan.without_rules());
+        world.storm.sweep.farewell();
+        let somebody = &world.storm.sweep.somebody;
+        somebody.has_made_again();
         world.delete_all().await;
         world.settle().await;
+        let mut ends = 1;
+        if somebody.has_made_again() {
+            ends += 1;
+            // What somebody makes again while it goes has to go as well.
+            world.delete_all().await;
+            world.states.borrow_mut().pop();
+            world.settle().await;
+        }
         world.compare_last_state();
         let footprint = world.footprint().await;
         let calm = world.calm.as_deref();
         self.tell(oracles::no_leak(&footprint, calm.map(|calm| &calm.footprint)));
+        let load = quiet.iter().fold(world.load(), |load, quiet| load.without(*quiet));
         let calls = world.record.calls();
+        let farewell = world.farewell.get();
         if let Some(calm) = calm {
-            self.tell(oracles::nothing_forbidden(&calls, &calm.calls));
+            let (here, there) =
+                (Phases::new(&calls, farewell).with_ends(ends), Phases::new(&calm.calls, calm.farewell));
+            self.tell(nothing_forbidden(here, there));
             let faults = world.record.faults().values().sum();
-            self.tell(oracles::bounded_load(&calls, &calm.calls, faults));
+            self.tell(bounded_load(load, calm.load, faults));
         }
         self.tell(self.secrets());
         self.tell(world.dead().await);
+        self.tell(world.record.complaints.judge());
         world.end().await;
         let states = world.states.take();
         let checkpoint = world.checkpoint.take();
-        CalmRun { states, calls, footprint, writes: world.storm.writes(), sweep, checkpoint }
+        let (writes, points) = (world.storm.writes(), Arc::new(world.storm.sweep.points()));
+        CalmRun { states, calls, farewell, load, quiet, footprint, writes, sweep, pairs, points, checkpoint }
+    }
+
+    /// O2: for ten minutes, and in some schedules for longer than the maximum interval between two runs.
+    async fn stays_quiet(&self) -> [Load; 2] {
+        let world = &self.world;
+        let mut quiet = [Load::default(); 2];
+        let lasts = [oracles::QUIET_FOR, oracles::LONG_QUIET_FOR];
+        for (part, time) in lasts.into_iter().enumerate() {
+            let calm = world.calm.as_ref().map(|calm| calm.quiet[part]);
+            // An election costs a write each two seconds.
+            let is_meant = !world.without.borrow().contains(&Oracle::Quiet) && !world.record.leases.elects();
+            let is_drawn = || world.choices.rarely("long quiet", oracles::LONG_QUIET_ONE_IN, 1) != 0;
+            if part > 0 && !(is_meant && (world.is_calm() || is_drawn())) {
+                break;
+            }
+            let mark = world.mark();
+            tokio::time::sleep(time).await;
+            let (load, violations) = world.quiet_since(&mark, time.as_secs(), calm);
+            quiet[part] = load;
+            // Whoever is not quiet for ten minutes would not be for eleven hours, and that takes long to see.
+            let is_over = !violations.is_empty();
+            self.tell(violations);
+            if is_over {
+                break;
+            }
+        }
+        quiet
     }
 
     fn tell(&self, violations: impl IntoIterator<Item = Violation>) {
@@ -149,24 +223,28 @@ impl Sim {
 
     /// O7.
     fn secrets(&self) -> Vec<Violation> {
-        let mut places = self.canaries.found();
-        for secret in self.world.canaries.borrow().iter() {
-            let states = self.world.states.borrow();
-            places.extend(states.iter().flat_map(|state| state.found(secret)));
-            let labels = self.world.exclusive.labels();
-            places.extend(
-                labels.into_iter().filter(|label| label.contains(secret)).map(|_| "a metric".to_owned()),
-            );
+        self.world.exclusive.look_at_metrics();
+        for state in &*self.world.states.borrow() {
+            state.texts().for_each(|(name, text)| self.canaries.look_at(&text, || name.clone()));
         }
+        let mut places = self.canaries.found();
         places.sort();
         places.dedup();
         places.into_iter().map(|message| Violation { oracle: Oracle::NoSecret, message }).collect()
     }
 }
 
+/// O8: whoever has caught it.
+fn panicked(message: &str) -> Violation {
+    Violation { oracle: Oracle::Alive, message: format!("something panics: {message}") }
+}
+
+/// So many different ones are told.
+const MOST_PANICS: usize = 8;
+
 thread_local! {
     static SILENT: RefCell<bool> = const { RefCell::new(false) };
-    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+    static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Panics of this thread are kept for the report and not printed: a shrinking failure panics hundreds of times.
@@ -176,24 +254,22 @@ fn silently<T>(what: impl FnOnce() -> T) -> T {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if SILENT.with_borrow(|silent| *silent) {
-                PANIC.with_borrow_mut(|panic| {
-                    // The first one is the cause of the others.
-                    panic.get_or_insert_with(|| {
-                        let place =
-                            info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
-                        let payload = info.payload();
-                        let text = payload.downcast_ref::<&str>().copied();
-                        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                        let message = text.unwrap_or("it panicked");
-                        format!("{message}{}", place.unwrap_or_default())
-                    });
+                let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+                let payload = info.payload();
+                let text = payload.downcast_ref::<&str>().copied();
+                let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+                let message = format!("{}{}", text.unwrap_or("it panicked"), place.unwrap_or_default());
+                PANICS.with_borrow_mut(|panics| {
+                    if panics.len() < MOST_PANICS && !panics.contains(&message) {
+                        panics.push(message);
+                    }
                 });
             } else {
                 before(info);
             }
         }));
     });
-    PANIC.with_borrow_mut(|panic| *panic = None);
+    PANICS.with_borrow_mut(Vec::clear);
     SILENT.with_borrow_mut(|silent| *silent = true);
     let result = what();
     SILENT.with_borrow_mut(|silent| *silent = false);

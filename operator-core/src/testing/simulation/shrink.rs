@@ -122,6 +122,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         /// What fails because of a few decisions is shrunk to exactly those.
         #[test]
         fn what_is_left_is_what_is_needed(

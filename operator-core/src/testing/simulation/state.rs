@@ -2,91 +2,80 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use http::Request;
-use kube::Client;
 use serde_json::{Map, Value};
 
-use super::record::Call;
+use super::{
+    made_up::{MadeUp, forget},
+    objects::{Found, Objects},
+};
 
 /// Every object by its name, normalised.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct State(pub(super) BTreeMap<String, Value>);
-
-/// Types that say what has happened, and not what is.
-const NOT_STATE: [&str; 4] = ["events", "leases", "customresourcedefinitions", "namespaces"];
-
-/// What the server makes up, counts, or takes from its clock, wherever it stands.
-const MADE_UP: [&str; 19] = [
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "generation",
-    "observedGeneration",
-    "selfLink",
-    "lastTransitionTime",
-    "lastUpdateTime",
-    "lastProbeTime",
-    "lastHeartbeatTime",
-    "startTime",
-    "completionTime",
-    "time",
-    "clusterIP",
-    "clusterIPs",
-    "nodePort",
-    "healthCheckNodePort",
-    "deployment.kubernetes.io/revision",
-    "pod-template-hash",
-];
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    objects: BTreeMap<String, Value>,
+    /// The uids of the objects whose names somebody has chosen.
+    uids: BTreeMap<String, String>,
+    /// Objects that took the place of one of their name.
+    replaced: BTreeSet<String>,
+}
 
 /// So many differences are told.
 const MOST_DIFFERENCES: usize = 8;
 
 impl State {
-    /// All collections in which anything was written: their paths and resources.
-    pub(super) fn written(calls: &[Call]) -> BTreeSet<(String, String)> {
-        let written = calls.iter().filter(|call| call.target.verb.is_write());
-        written
-            .filter(|call| !NOT_STATE.contains(&call.target.resource.as_str()))
-            .map(|call| (call.target.collection_path(), call.target.resource.clone()))
-            .collect()
-    }
-
-    /// Reads these collections.
-    pub(super) async fn read(
-        client: &Client,
-        collections: BTreeSet<(String, String)>,
-    ) -> Result<Self, kube::Error> {
-        let mut objects = Vec::new();
-        for (path, resource) in collections {
-            let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError)?;
-            let mut list: Value = client.request(request).await?;
-            for object in list["items"].as_array_mut().map(std::mem::take).unwrap_or_default() {
-                let part = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
-                objects.push((format!("{resource}/{}/{}", part("namespace"), part("name")), object));
-            }
-        }
-        Ok(Self::of(objects))
-    }
-
-    fn of(objects: Vec<(String, Value)>) -> Self {
-        // Managed fields name the items of lists by their keys, and owners are named by their uids there.
-        let uids: Vec<(String, String)> = objects
+    /// What these objects come to. An object was replaced if `known` names another uid for it: that which the user has seen of
+    /// it last, or which it had when the schedule settled last.
+    pub(super) fn of(objects: &Objects, made_up: &[MadeUp], known: &BTreeMap<String, String>) -> Self {
+        let names: BTreeMap<&str, String> = objects
+            .0
             .iter()
-            .filter_map(|(name, object)| Some((object["metadata"]["uid"].as_str()?.to_owned(), name.clone())))
+            .filter_map(|found| Some((found.object["metadata"]["uid"].as_str()?, found.name())))
             .collect();
-        let normalised = objects.into_iter().map(|(name, mut object)| {
-            normalise(&mut object, &uids);
-            (name, object)
-        });
-        Self(normalised.collect())
+        let mut state = Self::default();
+        let mut generated: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for found in &objects.0 {
+            let mut object = found.object.clone();
+            forget(&found.group, &found.resource, &mut object, made_up);
+            name_owners(&mut object, &names);
+            if let Some(family) = family(found) {
+                object["metadata"]["name"] = Value::String("generated".to_owned());
+                generated.entry(family).or_default().push(object);
+                continue;
+            }
+            let (name, uid) = (found.name(), found.part("uid").to_owned());
+            if known.get(&name).is_some_and(|known| *known != uid) {
+                state.replaced.insert(name.clone());
+            }
+            state.uids.insert(name.clone(), uid);
+            state.objects.insert(name, object);
+        }
+        for (family, mut members) in generated {
+            members.sort_by_cached_key(Value::to_string);
+            let members = members.into_iter().enumerate();
+            state.objects.extend(members.map(|(index, object)| (format!("{family}{index}"), object)));
+        }
+        state
+    }
+
+    /// Takes out who manages the fields of this object.
+    pub(super) fn forget_managers_of(&mut self, name: &str) {
+        let metadata = self.objects.get_mut(name).and_then(|object| object.get_mut("metadata"));
+        if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
+            metadata.remove("managedFields");
+        }
+    }
+
+    /// The uids of the objects whose names somebody has chosen.
+    pub(super) fn uids(&self) -> &BTreeMap<String, String> {
+        &self.uids
     }
 
     /// What differs from `calm`, in words.
     pub(super) fn differences(&self, calm: &Self) -> Vec<String> {
         let mut differences = Vec::new();
-        let names: BTreeSet<&String> = self.0.keys().chain(calm.0.keys()).collect();
+        let names: BTreeSet<&String> = self.objects.keys().chain(calm.objects.keys()).collect();
         for name in names {
-            match (self.0.get(name), calm.0.get(name)) {
+            match (self.objects.get(name), calm.objects.get(name)) {
                 (Some(_), None) => differences.push(format!("{name} exists, and not in the calm run")),
                 (None, Some(_)) => {
                     differences.push(format!("{name} doesn't exist, and does in the calm run"))
@@ -95,6 +84,10 @@ impl State {
                 (None, None) => {}
             }
         }
+        let replaced = self.replaced.iter().filter(|name| !calm.replaced.contains(*name));
+        differences.extend(replaced.map(|name| {
+            format!("{name} is another object of that name, and the same one as before in the calm run")
+        }));
         if differences.len() > MOST_DIFFERENCES {
             let more = differences.len() - MOST_DIFFERENCES;
             differences.truncate(MOST_DIFFERENCES);
@@ -103,55 +96,56 @@ impl State {
         differences
     }
 
-    /// Where a text stands that should stand nowhere.
-    pub(super) fn found(&self, canary: &str) -> Vec<String> {
-        let secret = |name: &str| name.starts_with("secrets/");
-        let holds = |value: &Value| value.to_string().contains(canary);
-        let found = self.0.iter().filter(|(name, value)| !secret(name) && holds(value));
-        found.map(|(name, _)| name.clone()).collect()
+    /// The objects but Secrets, as text.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&String, String)> {
+        let open = self.objects.iter().filter(|(name, _)| !name.starts_with("secrets/"));
+        open.map(|(name, value)| (name, value.to_string()))
     }
 }
 
-fn normalise(value: &mut Value, uids: &[(String, String)]) {
-    match value {
-        Value::Object(fields) => {
-            if let Some(Value::String(prefix)) = fields.get("generateName").cloned() {
-                fields.insert("name".to_owned(), Value::String(format!("{prefix}*")));
+/// Objects whose names are made up are known by their type, owner and prefix.
+fn family(found: &Found) -> Option<String> {
+    let prefix = found.object["metadata"]["generateName"].as_str()?;
+    found.part("name").strip_prefix(prefix)?;
+    let owner = &found.object["metadata"]["ownerReferences"][0];
+    let part = |name: &str| owner[name].as_str().unwrap_or("-").to_owned();
+    let Found { resource, .. } = found;
+    Some(format!("{resource}/{}/{prefix}* of {} {} ", found.part("namespace"), part("kind"), part("name")))
+}
+
+/// Owners go by their names, while they exist, in references and where managed fields name references by their keys.
+fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
+    let name = |uid: &str| names.get(uid).cloned().unwrap_or_else(|| "gone".to_owned());
+    let metadata = &mut object["metadata"];
+    if let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") {
+        for owner in owners {
+            if let Some(uid) = owner["uid"].as_str().map(name) {
+                owner["uid"] = Value::String(uid);
             }
-            MADE_UP.iter().for_each(|made_up| drop(fields.remove(*made_up)));
-            if fields.contains_key("deletionTimestamp") {
-                fields.insert("deletionTimestamp".to_owned(), Value::String("set".to_owned()));
-            }
-            rename_keys(fields, uids);
-            fields.values_mut().for_each(|value| normalise(value, uids));
-            sort_managers(fields);
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| normalise(item, uids)),
-        _ => {}
+    }
+    if let Some(Value::Array(managers)) = metadata.get_mut("managedFields") {
+        for manager in &mut *managers {
+            if let Some(Value::Object(owners)) = manager.pointer_mut("/fieldsV1/f:metadata/f:ownerReferences")
+            {
+                rename_keys(owners, name);
+            }
+        }
+        // Their order is that of their times.
+        managers.sort_by_cached_key(Value::to_string);
     }
 }
 
-/// `k:{"uid":"…"}` names an owner by its uid: by its name instead, while it exists.
-fn rename_keys(fields: &mut Map<String, Value>, uids: &[(String, String)]) {
-    if !fields.keys().any(|key| key.starts_with("k:") && key.contains("\"uid\"")) {
-        return;
-    }
+/// `k:{"uid":"…"}` names an owner by its uid: by its name instead.
+fn rename_keys(fields: &mut Map<String, Value>, name: impl Fn(&str) -> String) {
     let rename = |key: String| {
         let mut parts: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
-        let uid = parts.get("uid")?.as_str()?;
-        let name = uids.iter().find(|(known, _)| known == uid).map_or("gone", |(_, name)| name);
-        parts["uid"] = Value::String(name.to_owned());
+        let named = name(parts.get("uid")?.as_str()?);
+        parts["uid"] = Value::String(named);
         Some(format!("k:{parts}"))
     };
     let renamed = std::mem::take(fields).into_iter();
     *fields = renamed.map(|(key, value)| (rename(key.clone()).unwrap_or(key), value)).collect();
-}
-
-/// Their order is that of their times.
-fn sort_managers(fields: &mut Map<String, Value>) {
-    if let Some(Value::Array(managers)) = fields.get_mut("managedFields") {
-        managers.sort_by_cached_key(Value::to_string);
-    }
 }
 
 fn compare(path: &str, here: &Value, there: &Value, differences: &mut Vec<String>) {
@@ -192,20 +186,34 @@ mod tests {
 
     use super::*;
 
-    fn state(object: Value) -> State {
-        State::of(vec![("configmaps/shop/a".to_owned(), object)])
+    fn states(objects: impl IntoIterator<Item = (&'static str, Value)>) -> State {
+        let found = objects.into_iter().map(|(resource, object)| Found {
+            group: String::new(),
+            resource: resource.to_owned(),
+            object,
+        });
+        State::of(&Objects(found.collect()), &[], &BTreeMap::new())
+    }
+
+    fn state(mut object: Value) -> State {
+        object["metadata"]["namespace"] = json!("shop");
+        object["metadata"]["name"] = json!("a");
+        states([("configmaps", object)])
     }
 
     #[test]
     fn owners_in_managed_fields_go_by_their_names() {
-        let state = |uid: &str| {
-            let owner = json!({ "metadata": { "uid": uid } });
-            let key = format!(r#"k:{{"uid":"{uid}"}}"#);
-            let child = json!({ "metadata": { "managedFields": [{ "fieldsV1": { key: {} } }] } });
-            State::of(vec![("shelves/shop/s".to_owned(), owner), ("configmaps/shop/a".to_owned(), child)])
+        let state = |uid: &str, owner: &str| {
+            let shelf = json!({ "metadata": { "namespace": "shop", "name": "s", "uid": uid } });
+            let key = format!(r#"k:{{"uid":"{owner}"}}"#);
+            let child = json!({ "metadata": {
+                "ownerReferences": [{ "kind": "Shelf", "name": "s", "uid": owner }],
+                "managedFields": [{ "fieldsV1": { "f:metadata": { "f:ownerReferences": { key: {} } } } }],
+            } });
+            states([("shelves", shelf), ("configmaps", child)])
         };
-        assert_eq!(state("1-2").differences(&state("3-4")), [""; 0]);
-        assert!(state("1-2").0["configmaps/shop/a"].to_string().contains("shelves/shop/s"));
+        assert_eq!(state("1-2", "1-2").differences(&state("3-4", "3-4")), [""; 0]);
+        assert_ne!(state("1-2", "5-6").differences(&state("3-4", "3-4")), [""; 0], "its owner is gone");
     }
 
     #[test]
@@ -222,7 +230,8 @@ mod tests {
         };
         let (mut left, mut right) = (object("1", "2"), object("3", "4"));
         left["metadata"]["managedFields"][0]["manager"] = json!("c");
-        right["metadata"]["managedFields"] = json!([{ "manager": "b" }, { "manager": "c" }]);
+        right["metadata"]["managedFields"] =
+            json!([{ "manager": "b", "time": "x" }, { "manager": "c", "time": "y" }]);
         assert_eq!(state(left).differences(&state(right)), [""; 0]);
     }
 
@@ -242,5 +251,36 @@ mod tests {
             State::default().differences(&right),
             ["configmaps/shop/a doesn't exist, and does in the calm run"]
         );
+    }
+
+    #[test]
+    fn generated_names_go_by_owner_prefix_and_number() {
+        let job = |name: &str, owner: &str, text: &str| {
+            let object = json!({
+                "metadata": { "namespace": "shop", "generateName": "run-", "name": name,
+                    "ownerReferences": [{ "kind": "Page", "name": owner, "uid": "1" }] },
+                "data": { "text": text },
+            });
+            ("configmaps", object)
+        };
+        let here = states([job("run-x", "a", "1"), job("run-y", "a", "2"), job("run-z", "b", "3")]);
+        let there = states([job("run-1", "a", "2"), job("run-2", "a", "1"), job("run-3", "b", "3")]);
+        assert_eq!(here.differences(&there), [""; 0]);
+        let moved = states([job("run-1", "a", "2"), job("run-2", "b", "1"), job("run-3", "b", "3")]);
+        assert!(here.differences(&moved)[0].contains("configmaps/shop/run-* of Page a 0"));
+    }
+
+    #[test]
+    fn an_object_that_was_replaced_is_another_one() {
+        let object = json!({ "metadata": { "namespace": "shop", "name": "a", "uid": "new" } });
+        let found = Found { group: String::new(), resource: "configmaps".to_owned(), object };
+        let objects = Objects(vec![found]);
+        let after = |uid: &str| {
+            let known = BTreeMap::from([("configmaps/shop/a".to_owned(), uid.to_owned())]);
+            State::of(&objects, &[], &known)
+        };
+        assert_eq!(after("new").differences(&after("new")), [""; 0]);
+        assert!(after("old").differences(&after("new"))[0].contains("another object of that name"));
+        assert_eq!(after("old").differences(&after("old")), [""; 0], "as in the calm run");
     }
 }

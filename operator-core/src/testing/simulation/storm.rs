@@ -11,8 +11,16 @@ use std::{
 use http::request::Parts;
 use parking_lot::RwLock;
 
-use super::{Choices, FaultPlan, plan::CrashPoint, record::Record};
-use crate::testing::faults::{Cut, Director, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
+use super::{
+    Choices, FaultPlan,
+    leases::is_of_election,
+    plan::CrashPoint,
+    record::Record,
+    sweep::{Happens, Sweep},
+};
+use crate::testing::faults::{
+    Cut, Director, Effect, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb,
+};
 
 /// Decides by a tape what happens to each request and event.
 pub(super) struct Storm {
@@ -20,10 +28,27 @@ pub(super) struct Storm {
     record: Arc<Record>,
     plan: RwLock<FaultPlan>,
     crash_point: Option<CrashPoint>,
+    pub(super) sweep: Sweep,
     writes: AtomicU64,
     faults: AtomicU32,
     crashes: AtomicU32,
+    /// Which classes of faults this schedule does without, one bit each.
+    spared: AtomicU32,
 }
+
+/// The classes of faults that a storm may do without. Where everything goes wrong, much of it ends what the rest has begun: a
+/// crash heals a deaf watch.
+#[derive(Clone, Copy)]
+enum Class {
+    Writes,
+    Reads,
+    Watches,
+    Events,
+    Crashes,
+}
+
+/// All of them.
+const CLASSES: u32 = 5;
 
 /// A request takes up to this number of milliseconds, each way.
 const LATENCY: u32 = 4;
@@ -70,6 +95,9 @@ const WATCH_FAULTS: [&str; 8] = [
     "watch: reset after a line",
 ];
 
+/// It takes two objects of one type.
+pub(super) const SWAPPED: &str = "event: swapped with that of another object";
+
 const EVENT_FAULTS: [&str; 10] = [
     "event: twice",
     "event: watch closed",
@@ -78,7 +106,7 @@ const EVENT_FAULTS: [&str; 10] = [
     "event: waits for the next",
     "event: late",
     "event: very late",
-    "event: swapped with that of another object",
+    SWAPPED,
     "event: silence",
     "event: silence, then 410",
 ];
@@ -146,6 +174,32 @@ fn event_fault(kind: usize) -> LineFault {
     }
 }
 
+/// A fault that was to hide what the server had done, where the server had refused it.
+const NOTHING_DONE: &str = "write: not done by the server either, and its answer wrong or late";
+
+/// A late answer to a read that is as true as when it was given.
+const LATE: &str = "read: late, and not stale";
+
+/// The kinds of faults that a request with this verb can meet.
+pub(super) fn kinds_of(verb: Verb) -> &'static [&'static str] {
+    match verb {
+        Verb::Watch => &WATCH_FAULTS,
+        Verb::Get | Verb::List => &READ_FAULTS,
+        _ => &WRITE_FAULTS,
+    }
+}
+
+/// One of them, and its name.
+pub(super) fn fault_of(verb: Verb, kind: usize) -> Option<(&'static str, Fault)> {
+    let name = *kinds_of(verb).get(kind)?;
+    let fault = match verb {
+        Verb::Watch => watch_fault(kind),
+        Verb::Get | Verb::List => read_fault(kind),
+        _ => write_fault(kind),
+    };
+    Some((name, fault))
+}
+
 /// All kinds of faults that a storm knows, and the crashes.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     let crashes = ["crash: before a write", "crash: after a write"];
@@ -153,20 +207,31 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 impl Storm {
-    pub(super) fn new(choices: Choices, record: Arc<Record>, crash_point: Option<CrashPoint>) -> Self {
+    pub(super) fn new(
+        choices: Choices,
+        record: Arc<Record>,
+        crash_point: Option<CrashPoint>,
+        sweep: Sweep,
+    ) -> Self {
         Self {
             choices,
             record,
             plan: RwLock::new(FaultPlan::none()),
             crash_point,
+            sweep,
             writes: AtomicU64::new(0),
             faults: AtomicU32::new(0),
             crashes: AtomicU32::new(0),
+            spared: AtomicU32::new(0),
         }
     }
 
-    /// From now on it goes by this plan, and what has happened so far doesn't count any more.
+    /// From now on it goes by this plan, and what has happened so far doesn't count any more. Half of all storms do without
+    /// some classes of faults.
     pub(super) fn follow(&self, plan: FaultPlan) {
+        let classes = 1 << CLASSES;
+        let spared = if plan.is_storm() { self.choices.next("spared", 2 * classes) } else { 0 };
+        self.spared.store(spared.saturating_sub(classes), Ordering::Relaxed);
         *self.plan.write() = plan;
         self.faults.store(0, Ordering::Relaxed);
         self.crashes.store(0, Ordering::Relaxed);
@@ -191,69 +256,117 @@ impl Storm {
         usize::try_from(kind).ok()
     }
 
-    fn crash(&self, target: &RequestTarget, plan: &FaultPlan) -> Option<Fault> {
-        if !target.verb.is_write() {
+    fn spares(&self, class: Class) -> bool {
+        self.spared.load(Ordering::Relaxed) & (1 << class as u32) != 0
+    }
+
+    /// Counts a fault once it takes effect, and tells its story then.
+    fn effect(&self, kind: &'static str, told: String) -> Effect {
+        let record = Arc::clone(&self.record);
+        Effect::told(move |_| record.fault(kind, told))
+    }
+
+    /// The same for what is only a fault of its kind when the server has done what it was asked for.
+    fn effect_if_done(&self, kind: &'static str, told: String) -> Effect {
+        let record = Arc::clone(&self.record);
+        Effect::told(move |done| record.fault(if done { kind } else { NOTHING_DONE }, told))
+    }
+
+    /// The same for a read that is only stale if something has been written by when its answer arrives.
+    fn effect_if_stale(&self, kind: &'static str, target: &RequestTarget, told: String) -> Effect {
+        let (record, resource, read) = (Arc::clone(&self.record), target.resource.clone(), self.record.now());
+        Effect::told(move |_| {
+            let writes = record.with_calls(|calls| {
+                let later = calls.iter().rev().take_while(|call| call.at >= read);
+                later
+                    .filter(|call| call.target.verb.is_write() && call.took_effect())
+                    .any(|call| call.target.resource == resource)
+            });
+            record.fault(if writes { kind } else { LATE }, told);
+        })
+    }
+
+    fn crash(&self, target: &RequestTarget, plan: &FaultPlan) -> Option<(Fault, Effect)> {
+        // An election goes on and on, and is not what a crash interrupts.
+        if !target.verb.is_write() || is_of_election(target) {
             return None;
         }
         let write = self.writes.fetch_add(1, Ordering::Relaxed) + 1;
         let subject = format!("crash {} {}", target.verb.as_str(), target.resource);
-        let drawn = self.rare(&subject, plan.crash_one_in, 2, &self.crashes, plan.most_crashes);
+        let one_in = if self.spares(Class::Crashes) { 0 } else { plan.crash_one_in };
+        let drawn = self.rare(&subject, one_in, 2, &self.crashes, plan.most_crashes);
         let after = match self.crash_point {
             Some(point) if point.write == write => point.after,
             _ => drawn? == 1,
         };
-        let (kind, fault) = match after {
-            false => ("crash: before a write", Fault::Crash),
-            true => ("crash: after a write", Fault::CrashAfter),
-        };
-        self.record.fault(kind, format_args!("{target}: {fault}"));
-        Some(fault)
+        let told = |fault: &Fault| format!("{target}: {fault}");
+        Some(match after {
+            false => (Fault::Crash, self.effect("crash: before a write", told(&Fault::Crash))),
+            true => {
+                (Fault::CrashAfter, self.effect_if_done("crash: after a write", told(&Fault::CrashAfter)))
+            }
+        })
     }
 }
 
 impl Director for Storm {
-    fn request(&self, target: &RequestTarget, _: &Parts) -> Vec<Fault> {
+    fn request(&self, target: &RequestTarget, _: &Parts) -> Vec<(Fault, Effect)> {
         let plan = self.plan();
         let mut faults = Vec::new();
         let latency = self.choices.next(&format!("latency {}", target.resource), LATENCY * LATENCY);
         if latency > 0 {
             let part = |millis: u32| Duration::from_millis(u64::from(millis));
-            faults.push(Fault::Delay(part(latency % LATENCY)));
-            faults.push(Fault::DelayAnswer(part(latency / LATENCY)));
+            faults.push((Fault::Delay(part(latency % LATENCY)), Effect::Untold));
+            faults.push((Fault::DelayAnswer(part(latency / LATENCY)), Effect::Untold));
         }
         if let Some(crash) = self.crash(target, &plan) {
             faults.push(crash);
             return faults;
         }
-        let (names, fault): (&[&'static str], fn(usize) -> Fault) = match target.verb {
-            Verb::Watch => (&WATCH_FAULTS, watch_fault),
-            Verb::Get | Verb::List => (&READ_FAULTS, read_fault),
-            _ => (&WRITE_FAULTS, write_fault),
+        if let Some(Happens { kind, told, fault }) = self.sweep.request(target, &plan) {
+            faults.push((fault, self.effect(kind, told)));
+            return faults;
+        }
+        let (class, names, fault): (Class, &[&'static str], fn(usize) -> Fault) = match target.verb {
+            Verb::Watch => (Class::Watches, &WATCH_FAULTS, watch_fault),
+            Verb::Get | Verb::List => (Class::Reads, &READ_FAULTS, read_fault),
+            _ => (Class::Writes, &WRITE_FAULTS, write_fault),
         };
+        if self.spares(class) {
+            return faults;
+        }
         let lane = format!("request {} {}", target.verb.as_str(), target.resource);
         if let Some(kind) = self.rare(&lane, plan.request_one_in, names.len(), &self.faults, plan.most_faults)
         {
             let fault = fault(kind);
-            self.record.fault(names[kind], format_args!("{target}: {fault}"));
-            faults.push(fault);
+            let (name, told) = (names[kind], format!("{target}: {fault}"));
+            let effect = match (&class, &fault) {
+                (
+                    Class::Writes,
+                    Fault::AnswerLost | Fault::StatusAfter(_) | Fault::HangAfter | Fault::DelayAnswer(_),
+                ) => self.effect_if_done(name, told),
+                (Class::Reads, Fault::DelayAnswer(_)) => self.effect_if_stale(name, target, told),
+                _ => self.effect(name, told),
+            };
+            faults.push((fault, effect));
         }
         faults
     }
 
-    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<LineFault> {
+    fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Effect)> {
         let plan = self.plan();
         let lane = format!("event {}", watch.resource);
         let names = &EVENT_FAULTS;
-        if let Some(kind) = self.rare(&lane, plan.event_one_in, names.len(), &self.faults, plan.most_faults) {
+        let one_in = if self.spares(Class::Events) { 0 } else { plan.event_one_in };
+        if let Some(kind) = self.rare(&lane, one_in, names.len(), &self.faults, plan.most_faults) {
             let fault = event_fault(kind);
-            self.record.fault(names[kind], format_args!("{object}: {fault}"));
-            return Some(fault);
+            return Some((fault, self.effect(names[kind], format!("{object}: {fault}"))));
         }
         if plan.watch_lag.is_zero() {
             return None;
         }
         let lag = self.choices.next(&format!("lag {}", watch.resource), LAG_STEPS);
-        (lag > 0).then(|| LineFault::Delay(plan.watch_lag * lag / LAG_STEPS))
+        (lag > 0).then(|| (LineFault::Delay(plan.watch_lag * lag / LAG_STEPS), Effect::Untold))
     }
 
     fn looks_at_lines(&self, _: &RequestTarget) -> bool {

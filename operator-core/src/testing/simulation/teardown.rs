@@ -10,6 +10,10 @@ use super::{Oracle, world::World};
 impl World {
     /// Deletes all that users have made, last things first.
     pub(super) async fn delete_all(&self) {
+        // What is made again while it goes is deleted a second time; that is still the same end.
+        if self.farewell.get() == 0 {
+            self.farewell.set(self.mark().calls());
+        }
         let made: Vec<_> = self.made.borrow().iter().rev().cloned().collect();
         for (of, namespace, name) in made {
             let resource = ApiResource {

@@ -8,7 +8,7 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::world::World;
+use super::{sweep::GaveUp, world::World};
 use crate::resource::{KubeObject, ResourceType};
 
 /// Somebody who changes objects while the operator works. Nothing goes wrong with their requests.
@@ -73,7 +73,10 @@ impl User {
         let api = self.api::<K>(object.meta().namespace.as_deref());
         let answer = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(value)).await;
         self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        typed(answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural())))
+        let answer =
+            answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural()));
+        self.world.seen(&of, &answer);
+        typed(answer)
     }
 
     /// Creates an object.
@@ -88,7 +91,10 @@ impl User {
         let value: DynamicObject = serde_json::from_value(value).expect("an object is an object");
         let answer = api.create(&PostParams::default(), &value).await;
         self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        typed(answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural())))
+        let answer =
+            answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural()));
+        self.world.seen(&of, &answer);
+        typed(answer)
     }
 
     /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
@@ -97,13 +103,26 @@ impl User {
         self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
         let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
         let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
-        typed(answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())))
+        match answer {
+            // In a sweep in which somebody acts: nobody edits what they know to be gone.
+            Err(kube::Error::Api(status))
+                if status.code == 404 && self.world.storm.sweep.somebody.has_acted() =>
+            {
+                self.world.record.tell("user: gives up, as it is gone");
+                std::panic::resume_unwind(Box::new(GaveUp))
+            }
+            answer => typed(
+                answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())),
+            ),
+        }
     }
 
     /// Deletes an object. One that is gone already is fine.
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
         let of = ResourceType::of::<K>();
         self.acts(&format!("delete {}/{name}", of.plural())).await;
+        let namespace = if of.is_namespaced() { NAMESPACE } else { "" };
+        self.world.unseen(&of, namespace, name);
         match self.api::<K>(None).delete(name, &DeleteParams::default()).await {
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(error) => panic!("user can't delete {}/{name}: {error}", of.plural()),

@@ -2,28 +2,32 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
     time::Duration,
 };
 
 use futures::future::LocalBoxFuture;
-use kube::{Client, Config};
-use tokio::{task::JoinHandle, time::timeout};
+use kube::{Client, Config, ResourceExt, api::DynamicObject};
+use tokio::task::JoinHandle;
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
+    calm::Complaints,
     canary::Canaries,
     check::CRASH_POINT,
     checkpoint::Checkpoint,
     life::{Life, recorded},
+    made_up::MadeUp,
+    objects::{Objects, named},
     observer::Exclusive,
-    oracles::same_state,
+    overlap::Overlaps,
     plan::CrashPoint,
     record::{Actor, Record, Violation},
     state::State,
     storm::Storm,
+    sweep::{Moment, Somebody, Sweep},
 };
 use crate::{
     client::{Clients, TransportHook},
@@ -36,26 +40,6 @@ use crate::{
 /// Declares the operator; called again after each crash.
 pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 
-/// How long an operator may take to become quiet, and its cluster to be as without faults, when nothing goes wrong any more: a
-/// silent watch may hide an event for two minutes, and a delay after a failure of the server takes up to five in others'
-/// policies.
-const CALM_WITHIN: Duration = Duration::from_secs(6 * 60);
-
-/// How long it is given until the next look.
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
-
-/// How long bad luck goes on after the users' last action, at the most.
-const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
-
-/// A timer that is due within this is waited for.
-const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
-
-/// How long a look may take; more than the deadline of a request.
-const LOOK: Duration = Duration::from_secs(45);
-
-/// How long users and their scripts may take.
-const SCRIPTS_END_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
-
 /// After how many milliseconds a crashed operator is started again; the first in the calm order of things.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
 
@@ -64,8 +48,14 @@ pub(super) struct Setting {
     pub(super) choices: Choices,
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
+    /// Somebody acts in a run that is calm otherwise.
+    pub(super) calmly: Option<Moment>,
     pub(super) canaries: Canaries,
+    pub(super) complaints: Complaints,
 }
+
+/// What a test says that holds whenever the schedule has settled.
+pub(super) type Invariant = Box<dyn Fn(&Objects) -> Result<(), String>>;
 
 pub(super) struct World {
     pub(super) choices: Choices,
@@ -75,12 +65,17 @@ pub(super) struct World {
     pub(super) storm: Arc<Storm>,
     pub(super) faults: Faults,
     pub(super) client: Client,
-    pub(super) canaries: RefCell<Vec<String>>,
+    pub(super) invariants: RefCell<Vec<Invariant>>,
+    pub(super) made_up: RefCell<Vec<MadeUp>>,
+    /// The uids of what users have made and not deleted, as they have seen them last.
+    pub(super) seen: RefCell<BTreeMap<String, String>>,
+    /// With which call the end began.
+    pub(super) farewell: Cell<usize>,
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
-    factory: RefCell<Option<Factory>>,
+    pub(super) factory: RefCell<Option<Factory>>,
     operator: RefCell<Option<Rc<Operator>>>,
-    scripts: RefCell<Vec<JoinHandle<()>>>,
+    pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
     life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
@@ -95,7 +90,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) async fn new(setting: Setting) -> Rc<Self> {
-        let record = Arc::new(Record::new(setting.canaries));
+        let record = Arc::new(Record::new(setting.canaries, setting.complaints));
         let clock = {
             let clock = super::life::VirtualClock(Arc::clone(&record));
             move || clock.now()
@@ -109,8 +104,6 @@ impl World {
             0 => None,
             point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
         };
-        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point));
-        let faults = Faults::directed(Arc::clone(&storm) as _);
         let users = {
             let record = Arc::clone(&record);
             TransportHook::around(move |request, inner| {
@@ -121,16 +114,30 @@ impl World {
         let clients =
             Clients::new(&config(&server), &[server.clone().into(), users], None, &Environment::real());
         let client = clients.expect("a configuration without credentials can be used").direct;
+        let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
+        let sweep = Sweep::new(
+            (&setting.choices, setting.calm.as_deref()),
+            setting.calmly,
+            &record,
+            &server,
+            &exclusive,
+            Somebody::new(&server, &record),
+        );
+        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point, sweep));
+        let faults = Faults::directed(Arc::clone(&storm) as _);
         let world = Rc::new(Self {
             choices: setting.choices,
-            exclusive: Arc::new(Exclusive::new(Arc::clone(&record))),
+            exclusive,
             record,
             calm: setting.calm,
             server,
             storm,
             faults,
             client,
-            canaries: RefCell::default(),
+            invariants: RefCell::default(),
+            made_up: RefCell::default(),
+            seen: RefCell::default(),
+            farewell: Cell::default(),
             without: RefCell::default(),
             factory: RefCell::default(),
             operator: RefCell::default(),
@@ -160,10 +167,10 @@ impl World {
     /// From now on bad luck goes by this plan; in the calm run there is none.
     pub(super) fn follow(&self, plan: FaultPlan) {
         if self.is_calm() {
-            // Rules are for the schedules only, and the calm run has to know whether a sweep is wanted.
-            let every_write = plan.every_write;
-            let plan = FaultPlan::none();
-            return self.storm.follow(if every_write { plan.crash_at_every_write() } else { plan });
+            // Rules are for the schedules only, and the calm run has to know which sweeps are wanted. Its end is part of
+            // them, too.
+            self.faults.on();
+            return self.storm.follow(plan.calmly());
         }
         plan.rules.iter().for_each(|rule| self.faults.add(rule));
         self.faults.on();
@@ -176,6 +183,17 @@ impl World {
         if !all.contains(&made) {
             all.push(made);
         }
+    }
+
+    /// A user has seen this object, and will not have another one in its place.
+    pub(super) fn seen(&self, of: &ResourceType, object: &DynamicObject) {
+        let name = named(of.plural(), object.namespace().as_deref().unwrap_or_default(), &object.name_any());
+        self.seen.borrow_mut().insert(name, object.uid().unwrap_or_default());
+    }
+
+    /// A user deletes this object.
+    pub(super) fn unseen(&self, of: &ResourceType, namespace: &str, name: &str) {
+        self.seen.borrow_mut().remove(&named(of.plural(), namespace, name));
     }
 
     pub(super) fn run_script(&self, script: LocalBoxFuture<'static, ()>) {
@@ -203,7 +221,11 @@ impl World {
                         return world.violated(Oracle::Alive, format!("the operator doesn't start: {error}"));
                     }
                 };
-                life.crashed.notified().await;
+                tokio::select! {
+                    biased;
+                    () = life.crashed.notified() => {}
+                    () = world.leadership_lost() => life.crash(),
+                }
                 // Its memory is gone, and with it all that would have been told to it.
                 drop(world.operator.borrow_mut().take());
                 let lane = u32::try_from(RESTARTS.len()).unwrap_or(1);
@@ -222,16 +244,20 @@ impl World {
             self.record.tell(format_args!("operator {number} starts"));
         }
         let declared = factory();
+        let alone = !self.record.leases.elects();
+        let declared = if alone { declared.without_leader_election() } else { declared };
         if number == 1 {
             self.install(declared.crds()).await;
         }
+        let primaries = declared.crds().iter().map(|crd| crd.spec.names.plural.clone()).collect();
+        let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
         let builder = declared
             .without_listener()
-            .without_leader_election()
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(life.gate())
             .transport(self.faults.hook())
+            .transport(overlaps.hook())
             .observer(Arc::clone(&self.exclusive) as _)
             .metrics(Arc::clone(&self.exclusive) as _)
             .environment({
@@ -245,110 +271,16 @@ impl World {
         Ok(life)
     }
 
+    /// Resolves when the operator has lost its lease and has stopped.
+    async fn leadership_lost(&self) {
+        let Some(operator) = self.current() else { return std::future::pending().await };
+        let lost = operator.leadership_lost().await;
+        self.record.tell(format_args!("the operator doesn't lead any more: {lost}"));
+        operator.stop().await;
+    }
+
     pub(super) fn current(&self) -> Option<Rc<Operator>> {
         self.operator.borrow().clone()
-    }
-
-    /// Waits until the operator has nothing more to do; the error says what it has, when it takes too long.
-    pub(super) async fn quiet(&self, within: Duration) -> Result<(), String> {
-        let begin = self.record.now();
-        let mut pause = Duration::from_millis(20);
-        loop {
-            let before = self.record.activity();
-            tokio::time::sleep(pause).await;
-            let busy = match self.record.activity() == before {
-                false => Some("requests are being made".to_owned()),
-                true => self.busy().await,
-            };
-            let Some(busy) = busy else { return Ok(()) };
-            if self.record.now() - begin > within {
-                return Err(busy);
-            }
-            pause = (pause * 3 / 2).min(Duration::from_secs(5));
-        }
-    }
-
-    async fn busy(&self) -> Option<String> {
-        if self.factory.borrow().is_none() {
-            return None;
-        }
-        let Some(operator) = self.current() else { return Some("the operator is being started".to_owned()) };
-        let retries = async {
-            let snapshots = operator.snapshots().await;
-            let retry = snapshots.iter().filter_map(|snapshot| snapshot.due.retry).min();
-            match retry {
-                Some(_) => Some("a retry is to come".to_owned()),
-                None => operator.busy_with(NO_TIMER_WITHIN).await,
-            }
-        };
-        timeout(LOOK, retries).await.unwrap_or_else(|_| Some("the operator doesn't answer".to_owned()))
-    }
-
-    /// Waits for the users, ends the faults and waits until the operator is quiet.
-    pub(super) async fn settle(&self) {
-        let scripts = std::mem::take(&mut *self.scripts.borrow_mut());
-        for script in scripts {
-            match timeout(SCRIPTS_END_WITHIN, script).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
-                Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
-            }
-        }
-        // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
-        drop(self.quiet(UNDER_BAD_LUCK).await);
-        self.faults.off();
-        self.record.tell("from here on nothing goes wrong");
-        let calm_by = self.record.now() + CALM_WITHIN;
-        let at = self.states.borrow().len();
-        let state = loop {
-            let within = calm_by.saturating_sub(self.record.now());
-            if let Err(busy) = self.quiet(within).await {
-                self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
-            }
-            let state = self.state().await;
-            if self.record.now() >= calm_by || !self.differs(at, &state) {
-                break state;
-            }
-            // A watch that has fallen silent isn't noticed at once.
-            tokio::time::sleep(LOOK_AGAIN).await;
-        };
-        self.states.borrow_mut().push(state);
-    }
-
-    fn differs(&self, at: usize, state: &State) -> bool {
-        let calm = self.calm.as_ref().and_then(|calm| calm.states.get(at));
-        calm.is_some_and(|calm| !state.differences(calm).is_empty())
-    }
-
-    async fn state(&self) -> State {
-        let written = self.record.with_calls(State::written);
-        match State::read(&self.client, written).await {
-            Ok(state) => state,
-            Err(error) => {
-                self.violated(Oracle::Test, format!("the state can't be read: {error}"));
-                State::default()
-            }
-        }
-    }
-
-    /// O1, at the last place at which the schedule has settled.
-    pub(super) fn compare_last_state(&self) {
-        let states = self.states.borrow();
-        let Some(at) = states.len().checked_sub(1) else {
-            return self.violated(Oracle::Test, "it was never settled");
-        };
-        let Some(calm) = &self.calm else { return };
-        match calm.states.get(at) {
-            Some(calm) => {
-                let violation =
-                    same_state(&format!("when it settles for the {}. time", at + 1), &states[at], calm);
-                violation
-                    .into_iter()
-                    .for_each(|violation| self.violated(violation.oracle, violation.message));
-            }
-            None => self.violated(Oracle::Test, "the calm run was settled less often"),
-        }
     }
 
     /// O8.

@@ -33,7 +33,7 @@ use crate::{
         Context,
         workflow::{ManagedWorkflow, NodeState, Unfinished, WorkflowResult},
     },
-    resource::KubeObject,
+    resource::{KubeObject, ObjectKey},
 };
 
 use record::{Activity, Part, Record, Records, Taken, removals, state_of};
@@ -266,5 +266,9 @@ impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
 
     fn keeps_errors(&self) -> bool {
         self.0.keeps_errors
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.0.nodes.iter().map(|node| node.dependent.leftovers(exists)).sum()
     }
 }

@@ -337,6 +337,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::seed::daily())]
+
         #[test]
         fn any_timeout_is_understood_or_refused(value in "[0-9]{0,21}[ms]?[0-9]{0,21}s?|.{1,8}") {
             match start_timeout(Some(value.clone())) {

@@ -15,6 +15,7 @@ use kube::{
     Client, Config,
     client::{Body, ConfigExt},
 };
+use serde_json::Value;
 use tower::{BoxError, Layer, Service};
 
 use super::{
@@ -24,6 +25,7 @@ use super::{
     read,
     request::{Request, User},
     state::{Reply, State},
+    store::{Path, Resource},
     stream::WatchStream,
 };
 use crate::{
@@ -170,6 +172,25 @@ impl InProcessServer {
     #[must_use]
     pub fn audit_from_now(&self) -> AuditReader {
         self.shared.audit.starting_now()
+    }
+
+    /// Forgets the calls that were answered so far, for tests that count what is kept. Readers of the audit log miss as many of
+    /// the calls to come.
+    pub fn forget_calls(&self) {
+        self.shared.audit.forget();
+    }
+
+    /// An object as it is stored, without a request; `None` when there is none. The group of the core is empty.
+    #[must_use]
+    pub fn stored(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Option<Arc<Value>> {
+        let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
+        self.shared.state.lock().store.get(&resource, &Path::new(namespace, name)).cloned()
     }
 
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are

@@ -1,7 +1,8 @@
-//! Every style of the operator under bad luck: crashes before and after each write, and storms.
+//! Every style of the operator under bad luck: crashes before and after each write, somebody who acts before each request,
+//! pairs of faults, and storms.
 //!
 //! Optimised, `cargo test --profile simulation -p webpage --test simulation` runs several times as many schedules;
-//! `SIM_SCHEDULES` says how many.
+//! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
 
 mod planted;
 
@@ -34,7 +35,11 @@ fn declare(style: &str) -> Declare {
 /// What two people do with their pages: edit, expose, hide, break and repair them, and meddle with what is the operator's.
 async fn life_of_two_pages(sim: Sim, style: &str) {
     sim.operator(declare(style));
-    sim.faults(FaultPlan::storm().crash_at_every_write());
+    let sweeps =
+        FaultPlan::storm().crash_at_every_write().somebody_acts_before_every_request().pairs_of_faults();
+    sim.faults(sweeps);
+    // One of the pages is broken, and repaired later.
+    sim.expected_in_calm_run("the html contains the word \"error\"");
     sim.user(async |user| {
         user.apply(page("a", "<h1>one</h1>")).await;
         user.patch::<WebPage>("a", json!({ "spec": { "exposed": true } })).await;

@@ -33,7 +33,7 @@ impl Observer for Notes {
     }
 }
 
-#[operator_test(real = "the operator has a service account's token", flavor = "current_thread")]
+#[operator_test(real = "the subresource token of serviceaccounts", flavor = "current_thread")]
 async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let cluster = TestCluster::shared_with(Profile::Controllers).await?;
     cluster.install_crds([WebPage::crd()]).await?;

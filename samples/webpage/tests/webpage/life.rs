@@ -20,16 +20,13 @@ use operator_core::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
 use webpage::{STYLES, WebPage, WebPageStatus, styles::Declare};
 
-use crate::support::until;
+use crate::support::{ONE_AT_A_TIME, until};
 
 const ACCOUNT: &str = "system:serviceaccount:webpage-operator:webpage-operator";
 const RBAC: &str = include_str!("../../deploy/rbac.yaml");
 const OPERATOR: &str = include_str!("../../deploy/operator.yaml");
-
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 /// The page's namespace, seen by its user.
 struct User {

@@ -1,6 +1,7 @@
 //! The sample, tested as a whole: its life under the rights of `deploy/`, its commands, its manifests.
 
 mod canary;
+mod chaos;
 mod commands;
 mod dev;
 mod life;

@@ -9,7 +9,11 @@ use anyhow::{Context, bail};
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
     process::{Child, ChildStderr, Command},
+    sync::Mutex,
 };
+
+/// For tests that start a whole control plane: one after the other is quicker than all at once.
+pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -40,6 +44,11 @@ pub(crate) fn wrong(arguments: &[&str]) -> Command {
     binary(env!("CARGO_BIN_EXE_webpage-wrong"), arguments)
 }
 
+/// The sample with a finalizer, and with code that never comes to an end.
+pub(crate) fn cleaning(arguments: &[&str]) -> Command {
+    binary(env!("CARGO_BIN_EXE_webpage-cleaning"), arguments)
+}
+
 fn binary(path: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(path);
     command.args(arguments).env_remove("RUST_LOG").stdin(Stdio::null()).kill_on_drop(true);
@@ -49,7 +58,8 @@ fn binary(path: &str, arguments: &[&str]) -> Command {
 /// A running binary whose stderr is read.
 pub(crate) struct Running {
     child: Child,
-    stderr: Lines<BufReader<ChildStderr>>,
+    /// None where it goes somewhere else.
+    stderr: Option<Lines<BufReader<ChildStderr>>>,
     /// What was read so far.
     pub(crate) said: Vec<String>,
 }
@@ -58,13 +68,25 @@ impl Running {
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Self> {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let stderr = child.stderr.take().context("no stderr")?;
-        Ok(Self { child, stderr: BufReader::new(stderr).lines(), said: Vec::new() })
+        Ok(Self { child, stderr: Some(BufReader::new(stderr).lines()), said: Vec::new() })
+    }
+
+    /// Starts it with the output that the command names.
+    pub(crate) fn silent(command: &mut Command) -> anyhow::Result<Self> {
+        Ok(Self { child: command.spawn()?, stderr: None, said: Vec::new() })
+    }
+
+    async fn next_line(&mut self) -> anyhow::Result<Option<String>> {
+        match &mut self.stderr {
+            Some(stderr) => Ok(stderr.next_line().await?),
+            None => Ok(None),
+        }
     }
 
     /// Reads on to the first line that contains `text`.
     pub(crate) async fn says(&mut self, text: &str) -> anyhow::Result<()> {
         let read = async {
-            while let Some(line) = self.stderr.next_line().await? {
+            while let Some(line) = self.next_line().await? {
                 self.said.push(line);
                 if self.said.last().is_some_and(|line| line.contains(text)) {
                     return anyhow::Ok(true);
@@ -90,10 +112,20 @@ impl Running {
         Ok(())
     }
 
+    /// Whether some signal was sent that the process has not taken yet; unknown, and false, where there is no `/proc`.
+    pub(crate) fn has_pending_signals(&self) -> anyhow::Result<bool> {
+        let process = self.child.id().context("it has ended")?;
+        let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return Ok(false) };
+        let masks = status
+            .lines()
+            .filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")));
+        Ok(masks.map(str::trim).any(|mask| mask.chars().any(|digit| digit != '0')))
+    }
+
     /// Waits for the end. What is still on stderr is read, so that nothing blocks.
     pub(crate) async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
         let end = async {
-            while let Some(line) = self.stderr.next_line().await? {
+            while let Some(line) = self.next_line().await? {
                 self.said.push(line);
             }
             anyhow::Ok(self.child.wait().await?)

@@ -76,7 +76,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::properties::daily())]
 
     #[test]
     fn nothing_foreign_is_lost_and_nothing_own_is_told(steps in steps(), shape in shapes()) {

@@ -161,6 +161,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::properties::daily())]
+
         #[test]
         fn any_text_is_a_quantity_or_none(text in "[+-]?[0-9.]{0,45}([numkMGTPEi]{0,2}|[eE][+-]?[0-9]{0,6})|.{0,9}") {
             let value = Value::from(text.clone());

@@ -141,6 +141,8 @@ fn changed(object: &Value, at: prop::sample::Index) -> Value {
 }
 
 proptest! {
+    #![proptest_config(crate::properties::daily())]
+
     #[test]
     fn what_was_applied_matches_and_with_another_leaf_does_not(
         desired in object(), drops_zeros: bool, adds: bool, reorders: bool, at: prop::sample::Index,

@@ -84,6 +84,12 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         }
     }
 
+    /// How much is kept about primaries that don't exist.
+    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        let all = self.members.keys().chain(self.cache.primaries()).chain(self.schedule.keys());
+        all.filter(|primary| !exists(primary)).count()
+    }
+
     /// The way to the resources of a primary that exists.
     pub(super) fn gate(&self, key: &ObjectKey) -> Option<Arc<Gate>> {
         self.members.get(key).map(|member| Arc::clone(&member.gate))

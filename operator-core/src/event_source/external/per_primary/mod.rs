@@ -93,6 +93,12 @@ where
         });
         let follower: Arc<dyn PrimaryFollower> = Arc::clone(&built) as _;
         wiring.primaries.follow(Arc::downgrade(&follower));
+        let (kept, primaries) = (Arc::downgrade(&built), Arc::clone(&wiring.primaries));
+        let name = format!("{}/{}, what is known outside", wiring.controller, fetching.name);
+        wiring.environment.keeps(name, move || {
+            let exists = |primary: &ObjectKey| primaries.get(primary).is_some();
+            Some(kept.upgrade()?.members.lock().leftovers(&exists))
+        });
         built
     }
 
@@ -166,16 +172,21 @@ where
         self.members.lock().cache.adopt(early);
     }
 
-    /// Takes in that only those primaries exist that have been seen; the first run may start.
-    async fn all_seen(&self) {
-        self.primaries.synced().await;
-        self.members.lock().all_seen();
+    /// What came before the start is in place; the first run may start.
+    fn in_place(&self) {
         // A second call changes nothing.
         let _ = self.ready.set(());
     }
 
-    /// Resolves when the first run may start. Where others push, what came before the start is in place by then, and
-    /// what of it concerns nobody has been dropped; for polls nobody waits.
+    /// Takes in that only those primaries exist that have been seen: what came for others is dropped. No run waits for it, as
+    /// some namespace of the primaries may not be listed for a long time.
+    async fn all_seen(&self) {
+        self.primaries.synced().await;
+        self.members.lock().all_seen();
+    }
+
+    /// Resolves when the first run may start. Where others push, what came before the start is in place by then; for polls
+    /// nobody waits.
     pub(super) async fn ready(&self) {
         if self.polls.is_none() {
             self.ready.wait().await;

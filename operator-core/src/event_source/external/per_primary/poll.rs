@@ -24,6 +24,7 @@ where
     /// until all primaries have been seen.
     pub(in crate::event_source::external) async fn follow(&self) {
         let Some(polls) = &self.polls else {
+            self.in_place();
             self.all_seen().await;
             return std::future::pending().await;
         };

@@ -79,6 +79,8 @@ async fn pushes_for_nobody_are_not_kept() {
     let handle = source.handle();
     handle.put(&key("never"), vec![Thing(1, 1)]);
     let started = started(&source, &["a"]).await;
+    assert_eq!(started.store().kept(), 2, "the first run doesn't wait until all primaries have been seen");
+    pass(seconds(1)).await;
     handle.put(&key("never"), vec![Thing(1, 1)]);
     handle.delete(&key("nor-this"), &1);
     handle.put(&key("a"), vec![Thing(1, 1)]);

@@ -44,7 +44,7 @@ struct Moment {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig { cases: 3_000, ..crate::properties::daily() })]
 
     #[test]
     fn no_foreign_change_is_lost_and_own_writes_are_seen(steps in prop::collection::vec(step(), 1..60)) {

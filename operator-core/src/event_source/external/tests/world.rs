@@ -183,7 +183,7 @@ impl Started {
         let mut sources = Sources::default();
         declared.build(SourceIndex(0), &wiring, &mut sources);
         let source = Arc::clone(sources.all().next().expect("the source was added"));
-        let store = sources.external::<Thing>().next();
+        let store = sources.external::<Thing>(&crate::resource::ObjectKey::namespaced("shop", "a")).next();
         let running = wiring.environment.spawn(source.run());
         Self { cluster, source, store, recorder, seen: Mutex::new(0), running }
     }

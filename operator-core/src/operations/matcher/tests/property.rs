@@ -53,6 +53,8 @@ fn any_managed() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(crate::properties::daily())]
+
     #[test]
     fn what_was_applied_is_equal_whatever_others_add(fields in fields(), foreign: bool) {
         let spec = Node::Fields { fields: fields.clone(), foreign };

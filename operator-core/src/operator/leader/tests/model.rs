@@ -322,7 +322,7 @@ fn walls() -> impl Strategy<Value = [(i64, bool); CANDIDATES]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..crate::properties::daily() })]
 
     #[test]
     fn at_most_one_leads_at_any_moment_and_one_leads_in_the_end(

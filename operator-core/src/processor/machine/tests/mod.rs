@@ -4,6 +4,7 @@ mod failures;
 mod lifecycle;
 mod limits;
 mod order;
+mod parts;
 mod runs;
 mod trouble;
 

@@ -10,6 +10,14 @@ use crate::processor::LinearRateLimiter;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
+fn namespace_of(name: &str) -> &'static str {
+    if name < "c" { "test" } else { "other" }
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::namespaced(namespace_of(name), name)
+}
+
 /// One step of a schedule. Names and runs are counted modulo those that there are.
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -28,6 +36,8 @@ enum Op {
     FinishAgain(usize),
     Pass(u64),
     Start,
+    /// The namespace of that object is started.
+    StartIn(usize),
     Stop,
 }
 
@@ -43,7 +53,7 @@ impl Op {
             rest /= count;
             choice
         };
-        let kind = choose(39);
+        let kind = choose(41);
         let name = choose(NAMES.len());
         match kind {
             0..6 => Self::Change(name, CAUSES[choose(3)]),
@@ -74,7 +84,8 @@ impl Op {
             }
             29 => Self::FinishAgain(choose(16)),
             30..36 => Self::Pass(DELAYS[choose(8)]),
-            36..38 => Self::Start,
+            36 => Self::Start,
+            37..40 => Self::StartIn(name),
             _ => Self::Stop,
         }
     }
@@ -218,6 +229,9 @@ impl World {
             }
             Op::Pass(time) => self.pass(millis(time)),
             Op::Start => drop(self.on(Input::Start)),
+            Op::StartIn(index) => {
+                drop(self.on(Input::StartIn { namespace: namespace_of(NAMES[index]).into() }));
+            }
             Op::Stop => drop(self.on(Input::Stop)),
         }
     }
@@ -244,7 +258,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, ..crate::properties::daily() })]
 
     #[test]
     fn whatever_happens_each_change_is_followed_by_a_run_and_nothing_is_left_of_what_is_gone(

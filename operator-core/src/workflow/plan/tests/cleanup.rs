@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(CASES))]
+    #![proptest_config(ProptestConfig { cases: CASES, ..crate::properties::daily() })]
 
     #[test]
     fn a_clean_up_deletes_everything_but_what_something_has_to_leave_first(

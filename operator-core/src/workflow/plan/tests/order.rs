@@ -11,7 +11,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(CASES))]
+    #![proptest_config(ProptestConfig { cases: CASES, ..crate::properties::daily() })]
 
     #[test]
     fn an_edge_is_never_violated(scenario in scenarios(), kind in kinds(), order in orders()) {

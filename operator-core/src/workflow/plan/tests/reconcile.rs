@@ -28,7 +28,7 @@ const fn runs(step: Step) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(CASES))]
+    #![proptest_config(ProptestConfig { cases: CASES, ..crate::properties::daily() })]
 
     #[test]
     fn exactly_what_is_behind_a_removing_gate_is_removed(scenario in scenarios(), order in orders()) {

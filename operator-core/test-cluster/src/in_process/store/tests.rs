@@ -47,6 +47,8 @@ fn what_was_compacted_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(crate::seed::daily())]
+
     /// Whatever happened, the past can be listed, and its events lead from there to now.
     #[test]
     fn the_past_and_its_events_agree(changes in prop::collection::vec((0_u8..4, prop::option::of(0_u32..9)), 0..40)) {

@@ -291,3 +291,22 @@ async fn a_put_with_a_uid_creates_nothing() {
     let (code, _) = scene.put(&path, json!({ "metadata": { "name": "a", "resourceVersion": "5" } })).await;
     assert_eq!(code, 201);
 }
+
+/// The real server makes a half of a Service of it, without addresses, which the first PUT makes whole: that isn't modelled,
+/// and said so.
+#[tokio::test]
+async fn a_status_that_is_applied_creates_nothing() {
+    let scene = Scene::new();
+    let answer = async |path: &str, body: Value| {
+        said(scene.patch(&format!("{path}/one/status?fieldManager=one"), APPLY, body).await)
+    };
+    let body = json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "one" }, "status": {} });
+    let refused = answer("/api/v1/namespaces/default/services", body).await;
+    let words =
+        "501 NotImplemented the in-process server does not do this: objects that are created by their status";
+    assert!(refused.starts_with(words), "{refused}");
+
+    let body = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "one" } });
+    let refused = answer("/apis/apps/v1/namespaces/default/deployments", body).await;
+    assert_eq!(refused, "404 NotFound deployments.apps \"one\" not found");
+}

@@ -96,7 +96,11 @@ impl State {
                 let object = self.finish_update(&target, &live, object)?;
                 show(request, kind, &object).map(Reply::ok)
             }
-            Err(absent) if target.endpoint == Endpoint::Status => Err(absent),
+            Err(absent) if target.endpoint == Endpoint::Status => match kind.behaviour.put_creates {
+                // The real server asks the same strategy as for a PUT, and makes a half of the object.
+                true => Err(Failure::not_modelled("objects that are created by their status")),
+                false => Err(absent),
+            },
             Err(_) => {
                 let uid = meta(&applied, "uid").to_owned();
                 let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?;

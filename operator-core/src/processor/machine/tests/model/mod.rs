@@ -3,7 +3,7 @@
 
 mod failures;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::processor::RetryInfo;
@@ -80,6 +80,8 @@ pub(super) struct Oracle {
     settings: Settings,
     pub(super) names: BTreeMap<ObjectKey, Name>,
     started: bool,
+    /// The namespaces that were started; `None` for all.
+    open: Option<BTreeSet<Arc<str>>>,
     starts: u64,
     step: u64,
     now: Now,
@@ -95,6 +97,7 @@ impl Oracle {
             settings,
             names,
             started: false,
+            open: Some(BTreeSet::new()),
             starts: 0,
             step: 0,
             now: Now::START,
@@ -140,20 +143,40 @@ impl Oracle {
                 }
             }
             Input::Finished { run, key, outcome } => self.follow_end(*run, key, *outcome, now),
-            Input::Start if !self.started => {
-                self.started = true;
-                self.starts += 1;
-                for name in self.names.values_mut().filter(|name| name.brake == Brake::Retry) {
-                    name.brake = Brake::Off;
-                }
-                for name in self.names.values_mut().filter(|name| name.failed && name.flight.is_none()) {
-                    if name.owed.is_empty() && !name.submitted {
-                        name.owed.insert(Cause::Retry);
-                    }
-                }
-            }
-            Input::Start => {}
+            Input::Start => self.follow_start(None),
+            Input::StartIn { namespace } => self.follow_start(Some(namespace)),
             Input::Stop => self.started = false,
+        }
+    }
+
+    /// Whether runs of it may be handed out.
+    fn runs(&self, key: &ObjectKey) -> bool {
+        let lets = |open: &BTreeSet<Arc<str>>| open.iter().any(|open| Some(&**open) == key.namespace());
+        self.started && self.open.as_ref().is_none_or(lets)
+    }
+
+    fn follow_start(&mut self, namespace: Option<&Arc<str>>) {
+        let ran: Vec<ObjectKey> = self.names.keys().filter(|key| self.runs(key)).cloned().collect();
+        if !std::mem::replace(&mut self.started, true) {
+            self.starts += 1;
+        }
+        match (&mut self.open, namespace) {
+            (Some(open), Some(namespace)) => {
+                open.insert(Arc::clone(namespace));
+            }
+            (open, None) => *open = None,
+            (None, Some(_)) => {}
+        }
+        let starting: Vec<ObjectKey> =
+            self.names.keys().filter(|key| self.runs(key) && !ran.contains(key)).cloned().collect();
+        for key in starting {
+            let name = self.names.get_mut(&key).unwrap();
+            if name.brake == Brake::Retry {
+                name.brake = Brake::Off;
+            }
+            if name.failed && name.flight.is_none() && name.owed.is_empty() && !name.submitted {
+                name.owed.insert(Cause::Retry);
+            }
         }
     }
 
@@ -231,10 +254,10 @@ impl Oracle {
         let announced: Vec<&Effect> = effects.iter().filter(retries).collect();
         assert_eq!(announced, self.expected_retries.iter().collect::<Vec<_>>(), "announced retries");
 
-        for (key, name) in &mut self.names {
+        let may_run: Vec<bool> = self.names.keys().map(|key| self.runs(key)).collect();
+        for ((key, name), may_run) in self.names.iter_mut().zip(may_run) {
             assert_eq!(name.known, name.object.is_some() || name.flight.is_some(), "{key} is known");
-            let due =
-                self.started && !name.owed.is_empty() && name.flight.is_none() && name.brake == Brake::Off;
+            let due = may_run && !name.owed.is_empty() && name.flight.is_none() && name.brake == Brake::Off;
             if due {
                 name.timer = None;
             }
@@ -279,8 +302,8 @@ impl Oracle {
                 assert!(std::mem::replace(&mut name.known, false), "{key} was forgotten twice");
             }
             Effect::Submitted { key, attempt } => {
+                assert!(self.runs(key), "{key} was submitted while stopped, or its namespace");
                 let name = self.names.get_mut(key).unwrap();
-                assert!(self.started, "{key} was submitted while stopped");
                 assert!(!std::mem::replace(&mut name.submitted, true), "{key} was submitted twice");
                 assert_eq!(*attempt, name.retry.map_or(0, |retry| retry.taken as u32));
             }
@@ -294,7 +317,7 @@ impl Oracle {
     }
 
     fn check_run(&mut self, run: &Run) {
-        assert!(self.started, "{} runs while stopped", run.key);
+        assert!(self.runs(&run.key), "{} runs while stopped, or its namespace", run.key);
         assert!(self.last_run_id.replace(run.id) < Some(run.id), "ids of runs grow");
         let name = self.names.get_mut(&run.key).unwrap();
         assert!(name.flight.is_none(), "two runs of {}", run.key);

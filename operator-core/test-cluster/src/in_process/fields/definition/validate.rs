@@ -276,10 +276,14 @@ fn embedded(schema: &Value, object: &Map<String, Value>, path: &str, causes: &mu
         return;
     }
     for name in ["apiVersion", "kind"] {
-        let text = object.get(name).and_then(Value::as_str).unwrap_or("");
-        if text.is_empty() {
-            let message = "Required value".to_owned();
-            causes.push(("FieldValueRequired".to_owned(), format!("{path}.{name}"), message));
+        let path = format!("{path}.{name}");
+        match object.get(name) {
+            None => causes.push(("FieldValueRequired".to_owned(), path, "Required value".to_owned())),
+            Some(value @ Value::String(text)) if text.is_empty() => {
+                causes.push(invalid(&path, value, "must not be empty"));
+            }
+            Some(Value::String(_)) => {}
+            Some(other) => causes.push(invalid(&path, other, "must be a string")),
         }
     }
 }

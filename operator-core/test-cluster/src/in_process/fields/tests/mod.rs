@@ -119,6 +119,40 @@ fn a_custom_object_is_pruned_and_defaulted_and_its_status_has_its_own_endpoint()
 }
 
 #[test]
+fn an_embedded_object_has_a_kind_that_is_a_text() {
+    let shelf = GroupVersionKind::gvk("sample.example.com", "v1", "Shelf");
+    let embedded = json!({
+        "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+    });
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"object": embedded}},
+    }});
+    let schema = Schema::custom(shelf, true, &schema).expect("is modelled");
+    let applied = |object: Value| {
+        let body = json!({"spec": {"object": object}});
+        apply(&by(&schema, "one"), None, &named("Shelf", "sample.example.com/v1", &body), false)
+    };
+    let refused = |object: Value| match applied(object) {
+        Err(Refusal::Invalid(_, causes)) => causes,
+        other => panic!("not refused: {other:?}"),
+    };
+    let cause = |reason: &str, message: &str| {
+        vec![(reason.to_owned(), "spec.object.apiVersion".to_owned(), message.to_owned())]
+    };
+    assert!(applied(json!({"apiVersion": "v1", "kind": "ConfigMap"})).is_ok());
+    assert_eq!(refused(json!({"kind": "ConfigMap"})), cause("FieldValueRequired", "Required value"));
+    assert_eq!(
+        refused(json!({"apiVersion": null, "kind": "ConfigMap"})),
+        cause("FieldValueInvalid", "Invalid value: null: must be a string"),
+        "what an apply says is kept, null as well"
+    );
+    assert_eq!(
+        refused(json!({"apiVersion": "", "kind": "ConfigMap"})),
+        cause("FieldValueInvalid", "Invalid value: \"\": must not be empty")
+    );
+}
+
+#[test]
 fn a_schema_that_says_more_than_is_modelled_is_refused() {
     let kind = || GroupVersionKind::gvk("sample.example.com", "v1", "WebPage");
     let field = |schema: Value| json!({"type": "object", "properties": {"spec": schema}});

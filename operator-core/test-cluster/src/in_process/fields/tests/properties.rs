@@ -61,6 +61,8 @@ fn object() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(crate::seed::daily())]
+
     #[test]
     fn objects_are_the_same_when_nothing_but_the_times_of_managed_fields_differs(one in object(), two in object()) {
         let timeless = |object: &Value| {

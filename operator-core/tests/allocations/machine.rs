@@ -1,4 +1,4 @@
-//! An event that joins what is already pending allocates nothing: counted, in a binary whose allocator counts.
+//! An event that joins what is already pending allocates nothing.
 
 use operator_core::{
     ObjectKey,

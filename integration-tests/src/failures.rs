@@ -1,0 +1,144 @@
+//! Runs that fail: a test announces those that it expects, and any other fails the test.
+//!
+//! A failed run is retried, and the retry often heals what the run stumbled over. An assertion in a reconciler, a dependent or a
+//! condition would be lost without this, and so would an error of the library.
+//!
+//! ```text
+//!  operators of the scene ──RunFinished──▶ Failures ──▶ Judge, in the Scene that the test has made
+//!                                            ▲           fails the test when it is dropped
+//!                    expect, allow ──────────┘
+//! ```
+//!
+//! # Guarantees
+//! - Every operator that a scene declares is listened to, whoever wrote its reconciler, and however it was started.
+//! - The test fails also if it never looks again: when its scene is dropped. Clones of the scene judge nothing.
+//! - Nothing is excused by its kind: conflicts and refusals of the server are announced, too.
+//! - A test that panics by itself keeps its own words; the failures are told beside them.
+//!
+//! # Assumptions
+//! - The scene lives as long as its test. Runs that end later are nobody's.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, thread};
+
+use operator_core::observe::{Observation, Observer, RunEnd};
+use parking_lot::Mutex;
+
+/// So many different failures are told.
+const MOST: usize = 10;
+
+/// The failed runs of a scene. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Failures(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    announced: Vec<Announced>,
+    /// How often runs failed that nobody has announced, by what is told of them.
+    others: BTreeMap<String, usize>,
+}
+
+/// Failures whose errors contain these words.
+#[derive(Debug)]
+struct Announced {
+    words: String,
+    /// Whether there must be one.
+    due: bool,
+}
+
+impl Failures {
+    /// Runs may fail with an error that contains `words`, and one does: without it the test fails.
+    pub fn expect(&self, words: impl Into<String>) {
+        self.announce(words.into(), true);
+    }
+
+    /// Runs may fail with an error that contains `words`: chance decides whether any does.
+    pub fn allow(&self, words: impl Into<String>) {
+        self.announce(words.into(), false);
+    }
+
+    fn announce(&self, words: String, due: bool) {
+        self.0.lock().announced.push(Announced { words, due });
+    }
+
+    fn note(&self, run: impl FnOnce() -> String, error: &str) {
+        let mut inner = self.0.lock();
+        let mut is_announced = false;
+        for announced in inner.announced.iter_mut().filter(|one| error.contains(&one.words)) {
+            announced.due = false;
+            is_announced = true;
+        }
+        if !is_announced {
+            *inner.others.entry(run()).or_default() += 1;
+        }
+    }
+
+    /// What nobody has announced, a line each.
+    fn surprises(&self) -> Vec<String> {
+        let inner = self.0.lock();
+        let mut lines: Vec<_> =
+            inner.others.iter().take(MOST).map(|(run, times)| format!("{times} × {run}")).collect();
+        if let Some(further) = inner.others.len().checked_sub(MOST).filter(|further| *further > 0) {
+            lines.push(format!("and {further} more"));
+        }
+        lines
+    }
+
+    /// What was announced and has not come, a line each.
+    fn missing(&self) -> Vec<String> {
+        let inner = self.0.lock();
+        let missing = inner.announced.iter().filter(|announced| announced.due);
+        missing.map(|announced| format!("no run failed with {:?}", announced.words)).collect()
+    }
+}
+
+impl Observer for Failures {
+    fn observe(&self, observation: &Observation<'_>) {
+        if let Observation::RunFinished { controller, key, kind, end: RunEnd::Failed { error, .. }, .. } =
+            observation
+        {
+            self.note(|| format!("{} of {key} by {controller}: {error}", kind.as_str()), error);
+        }
+    }
+}
+
+/// Fails the test when it is dropped, unless all failures were announced. A clone doesn't.
+pub(crate) struct Judge(Option<Failures>);
+
+impl Judge {
+    pub(crate) fn of(failures: &Failures) -> Self {
+        Self(Some(failures.clone()))
+    }
+}
+
+impl Clone for Judge {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Judge")
+    }
+}
+
+impl Drop for Judge {
+    fn drop(&mut self) {
+        let Some(failures) = self.0.take() else { return };
+        let mut told = failures.surprises();
+        if thread::panicking() {
+            // The test fails anyway, maybe because of these.
+            tell(&told);
+            return;
+        }
+        told.extend(failures.missing());
+        assert!(told.is_empty(), "failures of runs are not as announced:\n  {}", told.join("\n  "));
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "the test's own output, beside its panic")]
+fn tell(surprises: &[String]) {
+    if !surprises.is_empty() {
+        eprintln!("runs failed that were not announced:\n  {}", surprises.join("\n  "));
+    }
+}

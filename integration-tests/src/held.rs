@@ -1,0 +1,58 @@
+//! Keeps from an operator what a watch tells, until the test lets it be told.
+
+use futures::StreamExt;
+use http_body_util::{BodyExt, BodyStream, StreamBody};
+use operator_core::client::TransportHook;
+use tokio::sync::watch;
+
+/// Holds the events of the watches of one plural. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Held {
+    plural: &'static str,
+    is_open: watch::Sender<bool>,
+}
+
+impl Held {
+    /// Lists and writes are answered; of what happens later nothing is told.
+    #[must_use]
+    pub fn watches_of(plural: &'static str) -> Self {
+        Self { plural, is_open: watch::Sender::new(false) }
+    }
+
+    /// Lets everything be told: what was held back, and what comes.
+    pub fn release(&self) {
+        self.is_open.send_replace(true);
+    }
+
+    /// From now on nothing is told again.
+    pub fn hold(&self) {
+        self.is_open.send_replace(false);
+    }
+
+    /// The hook to give to an operator's builder.
+    #[must_use]
+    pub fn hook(&self) -> TransportHook {
+        let held = self.clone();
+        TransportHook::around(move |request, inner| {
+            let is_watch = request.uri().path().ends_with(held.plural)
+                && request.uri().query().is_some_and(|query| query.contains("watch=true"));
+            let is_open = held.is_open.subscribe();
+            async move {
+                let response = inner.send(request).await?;
+                if !is_watch {
+                    return Ok(response);
+                }
+                Ok(response.map(|body| {
+                    let told = BodyStream::new(body).then(move |frame| {
+                        let mut is_open = is_open.clone();
+                        async move {
+                            drop(is_open.wait_for(|open| *open).await);
+                            frame
+                        }
+                    });
+                    StreamBody::new(told).boxed_unsync()
+                }))
+            }
+        })
+    }
+}

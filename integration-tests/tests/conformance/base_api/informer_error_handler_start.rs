@@ -1,0 +1,55 @@
+//! By default an operator starts although it may not list its secondaries: it says so, nobody counts that as the end of a source,
+//! and it works once it may.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use anyhow::Result;
+use integration_tests::{GROUP, Scene, Script, eventually};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    observe::SourceHealth,
+    testing::{TestOperator, operator_test},
+};
+use serde_json::json;
+
+#[operator_test]
+async fn a_start_succeeds_without_a_right_and_the_operator_works_when_it_comes() -> Result<()> {
+    let scene = Scene::new("error-handler-start").await?;
+    let user = format!("{}-operator", scene.namespace);
+    let primaries = json!({
+        "apiGroups": [GROUP],
+        "resources": ["testresources", "testresources/status"],
+        "verbs": ["get", "list", "watch", "patch"],
+    });
+    scene.grant("primaries", &user, &primaries).await?;
+    let (script, stopped) = (Script::idle(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&stopped);
+    let builder = scene
+        .operator()
+        .config(scene.cluster.config_as(&user, &[]))
+        .register(scene.controller(&script).owns::<ConfigMap>())
+        .on_source_stopped(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+    let operator = TestOperator::start_unsynced(builder).await?;
+    eventually("the source of config maps to be forbidden", async || {
+        let unhealthy = operator.unhealthy_sources().await;
+        let refused = |health: &SourceHealth| {
+            matches!(health, SourceHealth::Unhealthy { reason, .. } if reason.contains("cannot list resource"))
+        };
+        Ok((unhealthy.len() == 1 && refused(&unhealthy[0].health)).then_some(()))
+    })
+    .await?;
+    scene.create("one", "first").await?;
+    assert_eq!(script.runs.count(), 0);
+    let maps = json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"] });
+    scene.grant("maps", &user, &maps).await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 1);
+    assert!(operator.unhealthy_sources().await.is_empty());
+    assert_eq!(stopped.load(Ordering::SeqCst), 0, "a source that tries again has not stopped");
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! The short lines between the parts, each of which a reader may overlook: that a deletion carries a uid, that a failed look
+//! is made again, that a primary which the cache relates to nothing yet is found all the same.
+
+mod deletions;
+mod dispatch;
+mod external;
+mod nodes;
+mod own_writes;
+mod relations;
+mod terms;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::testing::faults::{Faults, LineFault, Rule};
+
+use super::{Scene, gone_after, message, pass, scene, under};
+
+/// From the first event on, the watch of these is an hour late: what an operator knows of them is what it has written or read
+/// itself.
+fn late(plural: &str) -> Rule {
+    Rule::watch(plural).nth(1).event(LineFault::Delay(Duration::from_secs(3600)))
+}
+
+/// The uid of a config map.
+async fn uid_of(scene: &Scene, name: &str) -> Result<Option<String>> {
+    Ok(scene.api::<ConfigMap>().get_opt(name).await?.and_then(|map| map.metadata.uid))
+}
+
+/// Nothing goes wrong.
+fn calm() -> Faults {
+    Faults::none()
+}

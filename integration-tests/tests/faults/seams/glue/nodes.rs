@@ -1,0 +1,197 @@
+//! What a run of a workflow tells: of all that failed, of what stood still, of what each condition said.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{
+    Child, Counted, Script, TestResource, config_map, looking_on, map_of, value_of, wish,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    BoxError, Context, ErrorStatusUpdateControl, KubernetesDependent, UpdateControl, Workflow,
+    dependent::bulk::BulkKubernetesDependent,
+    observe::{Observation, Observer},
+    testing::TestOperator,
+    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, Operation},
+};
+use parking_lot::Mutex;
+
+use super::{calm, pass, scene, under};
+
+/// A node that always fails.
+fn broken(name: &'static str) -> Node<TestResource> {
+    let desired = wish(move |_: &TestResource, _: &Context<TestResource>| -> Result<ConfigMap, BoxError> {
+        Err(format!("{name} is broken").into())
+    });
+    Node::new(KubernetesDependent::new(desired).name(name))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_of_a_run_names_all_nodes_that_failed() -> Result<()> {
+    let scene = scene().await?;
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&told);
+    let script = Script::idle().on_error(move |_, _, error| {
+        noted.lock().push(error.to_string());
+        ErrorStatusUpdateControl::no_status_update().with_no_retry()
+    });
+    let workflow = Workflow::builder().node(broken("a")).node(Child("b").node()).node(broken("c")).build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "value").await?;
+    pass(60).await;
+    assert_eq!(*told.lock(), ["2 dependents failed: a: a is broken; c: c is broken"]);
+    operator.stop().await;
+    Ok(())
+}
+
+/// What observers were told of nodes.
+#[derive(Debug, Default)]
+struct Told(Mutex<Vec<String>>);
+
+impl Observer for Told {
+    fn observe(&self, observation: &Observation<'_>) {
+        if let Observation::NodeState { node, state, .. } = observation {
+            self.0.lock().push(format!("{node}: {state}"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workflow_in_which_something_is_held_is_not_ready() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let held = Child("held").node().hold_unless(Says(false, "outside of the window"));
+    let workflow = Workflow::builder().node(Child("app").node()).node(held).build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "value").await?;
+    pass(10).await;
+    let result = outcomes.last("one").expect("a run");
+    assert!(!result.all_ready() && !result.all_deleted(), "{result}");
+    operator.stop().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stands_still_is_told_and_is_neither_ready_nor_gone() -> Result<()> {
+    let (scene, told) = (scene().await?, Arc::new(Told::default()));
+    let (script, outcomes) = looking_on::<TestResource>();
+    let never = |_: &TestResource, _: &Context<TestResource>| false;
+    let workflow = Workflow::builder()
+        .node(Child("slow").node().ready_when(never))
+        .node(Child("behind").node().depends_on("slow"))
+        .node(Child("held").node().hold_unless(Says(false, "outside of the window")))
+        .build()?;
+    let builder = scene.operator().observer(Arc::clone(&told) as Arc<dyn Observer>);
+    let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
+    scene.create("one", "value").await?;
+    pass(10).await;
+    let result = outcomes.last("one").expect("a run");
+    assert!(!result.all_ready(), "{result}");
+    let not_ready: Vec<_> = result.not_ready().map(|node| node.name.to_string()).collect();
+    assert_eq!(not_ready, ["slow"], "what was asked and isn't ready");
+    let told = told.0.lock().clone();
+    let behind: Vec<_> = told.iter().filter(|line| line.starts_with("behind: waiting for slow")).collect();
+    assert_eq!(behind.len(), 1, "{told:?}");
+    operator.stop().await;
+    Ok(())
+}
+
+/// Met or not, with a detail.
+#[derive(Clone, Copy)]
+struct Says(bool, &'static str);
+
+impl Condition<TestResource> for Says {
+    async fn check(
+        &self,
+        _: &NodeView<'_, TestResource>,
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<ConditionResult, BoxError> {
+        Ok(ConditionResult::when(self.0, self.1).with_detail(self.1))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_condition_has_a_detail_of_its_own() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let node = Child("app").node().reconcile_precondition(Says(true, "wanted"));
+    let workflow = Workflow::builder().node(node.ready_postcondition(Says(false, "starting"))).build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "value").await?;
+    pass(10).await;
+    let result = outcomes.last("one").expect("a run");
+    let detail = |kind| result.condition_detail::<&'static str>("app", kind).copied();
+    assert_eq!(detail(ConditionKind::ReconcilePrecondition), Some("wanted"));
+    assert_eq!(detail(ConditionKind::ReadyPostcondition), Some("starting"));
+    assert_eq!(detail(ConditionKind::DeletePostcondition), None, "it wasn't asked");
+    operator.stop().await;
+    Ok(())
+}
+
+/// One object that was missing among many that were there makes the node one that was created.
+#[tokio::test(start_paused = true)]
+async fn a_bulk_of_which_one_was_missing_counts_as_created() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let workflow =
+        Workflow::builder().dependent(BulkKubernetesDependent::new(Counted).name("bulk")).build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "3 x").await?;
+    pass(10).await;
+    scene.set("one", "4 x").await?;
+    pass(10).await;
+    let result = outcomes.last("one").expect("a run");
+    let reconciled = result.node("bulk").and_then(|node| node.reconciled.as_ref()).expect("what was done");
+    assert_eq!((reconciled.operation(), reconciled.operations().len()), (Operation::Created, 4));
+    assert_eq!(outcomes.lines("one"), ["bulk: created"]);
+    operator.stop().await;
+    Ok(())
+}
+
+/// What a dependent desires is computed once in a run of the workflow, and anew in the next one, as the run may have changed
+/// what it depends on.
+#[tokio::test(start_paused = true)]
+async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()> {
+    let scene = scene().await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            context.workflow().reconcile().await?;
+            let map = config_map(&*primary, context, "from the run");
+            context.resource_operations().server_side_apply(&map).await?;
+            context.workflow().reconcile().await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let desired = wish(|primary: &TestResource, context: &Context<TestResource>| {
+        let made = context.secondary_named::<ConfigMap>("one")?;
+        Ok(map_of(primary, "copy", made.as_deref().and_then(value_of).unwrap_or("nothing yet")))
+    });
+    let copy = Node::new(KubernetesDependent::new(desired).name("copy"));
+    let workflow = Workflow::builder().node(copy).explicit_invocation().build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "value").await?;
+    pass(10).await;
+    let values = scene.values().await?;
+    assert_eq!(script.runs.count(), 1);
+    assert_eq!(values.get("one-copy").map(String::as_str), Some("from the run"), "{values:?}");
+    operator.stop().await;
+    Ok(())
+}
+
+/// A clean-up that failed for one node isn't over, also where the reconciler looks at errors itself.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_held_up_in_a_clean_up_keeps_the_primary() -> Result<()> {
+    let (scene, (script, _)) = (scene().await?, looking_on::<TestResource>());
+    let workflow = Workflow::builder()
+        .node(Child("base").deleted_node())
+        .node(Child("top").deleted_node().depends_on("base").delete_postcondition(Says(false, "still there")))
+        .build()?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "value").await?;
+    pass(10).await;
+    scene.delete("one").await?;
+    pass(600).await;
+    assert!(scene.resources.get_opt("one").await?.is_some(), "its clean-up isn't over");
+    let left: Vec<String> = scene.values().await?.into_keys().collect();
+    assert_eq!(left, ["one-base"], "what it depends on stays");
+    operator.stop().await;
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! What a declaration can say, and what comes of it: each option is seen to take effect by what runs, and by what doesn't.
+
+mod capabilities;
+mod external_filters;
+mod informers;
+mod limits;
+mod primary_filters;
+mod reads;
+mod results;
+mod retries;
+mod secondary_filters;
+
+use std::time::Duration;
+
+use integration_tests::RunRecord;
+use operator_core::testing::faults::Faults;
+use tokio::time::Instant;
+
+use super::{TestResource, gone_after, message, pass, scene, under};
+
+/// In which second after `begin` each run of the primary called `name` began.
+fn seconds(runs: &RunRecord, name: &str, begin: Instant) -> Vec<u64> {
+    let instants = runs.instants(name).into_iter();
+    instants.map(|at| (at - begin + Duration::from_millis(500)).as_secs()).collect()
+}
+
+/// Nothing goes wrong.
+fn calm() -> Faults {
+    Faults::none()
+}

@@ -1,0 +1,55 @@
+//! How much of what exists an informer has seen, and how it is.
+
+use super::Informer;
+use crate::{
+    observe::SourceHealth,
+    resource::{KubeObject, ObjectKey},
+};
+
+impl<K: KubeObject> Informer<K> {
+    /// Resolves when all namespaces have been listed once.
+    pub async fn synced(&self) {
+        self.0.engine.synced().await;
+    }
+
+    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.0.engine.is_synced()
+    }
+
+    /// Resolves when the collection has been listed once that objects of `namespace` belong to: that of the namespace, where
+    /// it is followed by itself, or everything.
+    pub(crate) async fn synced_in(&self, namespace: &str) {
+        match self.0.engine.scopes.of_namespace(namespace) {
+            Some(scope) => self.0.engine.collection_synced(scope).await,
+            None => self.synced().await,
+        }
+    }
+
+    /// Whether the collection that this object belongs to has been listed once; what is read of the object is no more than a
+    /// guess before.
+    pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
+        let engine = &self.0.engine;
+        engine.scopes.of(key).is_none_or(|scope| engine.is_collection_synced(scope))
+    }
+
+    /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once, and how
+    /// they are.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = (Option<&str>, bool, SourceHealth)> {
+        let engine = &self.0.engine;
+        engine.scopes.indexes().map(|scope| {
+            (
+                engine.scopes.namespace(scope),
+                engine.is_collection_synced(scope),
+                engine.collection_health(scope),
+            )
+        })
+    }
+
+    /// Whether it can follow its objects; the worst of its namespaces.
+    #[must_use]
+    pub fn health(&self) -> SourceHealth {
+        self.0.engine.health()
+    }
+}

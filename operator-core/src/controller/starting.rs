@@ -1,0 +1,144 @@
+//! From the start of a controller until runs of all its primaries are handed out.
+
+use std::{collections::BTreeSet, future::pending, mem, pin::pin, sync::Arc, time::Duration};
+
+use crate::{
+    client::Term,
+    environment::{Environment, Now},
+    event_source::{EventSource, Opening, Opens, SourcePart},
+    observe::{Observation, Observers, SourceHealth},
+    processor::Processor,
+};
+
+/// A warning about sources that are not synced comes not more often than this, whatever was asked for.
+const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// When runs may start, and what is said while they may not.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    /// The time in which this replica leads, where there is an election.
+    pub(super) term: Option<Term>,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(super) cache_sync_timeout: Option<Duration>,
+    /// The namespaces that start one by one; without any nobody runs before everything is synced.
+    pub(super) own: BTreeSet<String>,
+}
+
+/// Lets primaries run as soon as what concerns them has been seen.
+pub(super) struct Starting {
+    pub(super) controller: Arc<str>,
+    pub(super) sources: Vec<Arc<dyn EventSource>>,
+    pub(super) opening: Opening,
+    pub(super) processor: Processor,
+    pub(super) environment: Environment,
+    pub(super) observers: Observers,
+}
+
+impl Starting {
+    pub(super) async fn run(mut self, Start { term, cache_sync_timeout, .. }: Start) {
+        let timeout = cache_sync_timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT));
+        let mut leads = term.is_none();
+        // What happens before is kept by the processor, as one run for each primary.
+        let mut begun = pin!(async {
+            match term {
+                Some(term) => term.begun().await,
+                None => pending().await,
+            }
+        });
+        let (mut waited, mut has_begun, mut due) = (Duration::ZERO, false, Vec::new());
+        let mut warning = pin!(sleep(timeout));
+        loop {
+            if leads {
+                for opens in mem::take(&mut due) {
+                    has_begun |= self.open(&opens, has_begun);
+                    if opens == Opens::Everything {
+                        return;
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = &mut begun, if !leads => leads = true,
+                Some(opens) = self.opening.next() => due.push(opens),
+                () = &mut warning, if !self.opening.is_over() => {
+                    waited += timeout.unwrap_or_default();
+                    self.warn(waited, has_begun);
+                    warning.set(sleep(timeout));
+                }
+            }
+        }
+    }
+
+    /// Says whether runs may be handed out from now on; before that, `has_begun` is not set.
+    fn open(&self, opens: &Opens, has_begun: bool) -> bool {
+        let controller = &*self.controller;
+        let after = self.environment.now() - Now::START;
+        let some = !matches!(opens, Opens::Namespaces(namespaces) if namespaces.is_empty());
+        if some && !has_begun {
+            self.observers.observe(&Observation::ProcessingStarted { controller, after });
+        }
+        let after_ms = after.as_millis();
+        match opens {
+            Opens::Everything => {
+                tracing::info!(controller, after_ms, "all caches are synced, runs may start");
+                self.processor.open(None);
+            }
+            Opens::Namespaces(namespaces) => {
+                for namespace in namespaces {
+                    tracing::info!(
+                        controller,
+                        namespace,
+                        after_ms,
+                        "runs may start in this namespace; others wait for their event sources"
+                    );
+                    self.processor.open(Some(namespace));
+                }
+            }
+        }
+        some
+    }
+
+    /// Says in the log which sources are not synced, and why.
+    fn warn(&self, waited: Duration, has_begun: bool) {
+        let (controller, waited_ms) = (&*self.controller, waited.as_millis());
+        let lagging = self.sources.iter().flat_map(|source| {
+            source.parts().into_iter().filter(|part| !part.synced).map(|part| lag(source.name(), &part))
+        });
+        let lagging = lagging.collect::<Vec<_>>().join("; ");
+        if has_begun {
+            tracing::warn!(
+                controller,
+                waited_ms,
+                lagging,
+                "no run starts in some namespaces before their event sources are synced"
+            );
+        } else {
+            tracing::warn!(
+                controller,
+                waited_ms,
+                lagging,
+                "no run starts before all event sources are synced"
+            );
+        }
+    }
+}
+
+async fn sleep(timeout: Option<Duration>) {
+    match timeout {
+        Some(timeout) => tokio::time::sleep(timeout).await,
+        None => pending().await,
+    }
+}
+
+/// Which part of a source is not synced, and why.
+fn lag(source: &str, part: &SourcePart) -> String {
+    let name = match &part.namespace {
+        Some(namespace) => format!("{source} in namespace {namespace}"),
+        None => source.to_owned(),
+    };
+    match &part.health {
+        SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{name}: {reason} ({advice})"),
+        SourceHealth::Unhealthy { reason, advice: None } => format!("{name}: {reason}"),
+        SourceHealth::Syncing | SourceHealth::Healthy => format!("{name}: not everything has been seen yet"),
+    }
+}

@@ -1,0 +1,61 @@
+//! Waits for the parts of sources, and says what opens.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+
+use super::{
+    EventSource, SourcePart,
+    parts::{Awaited, Divisions, Opens, Part},
+};
+
+/// What opens, one after the other, as sources see more and more.
+pub(crate) struct Opening {
+    divisions: Divisions,
+    awaited: Awaited,
+    parts: FuturesUnordered<BoxFuture<'static, Part>>,
+    at_once: Option<Opens>,
+}
+
+impl Opening {
+    /// For primaries that are followed in `own`, one namespace after the other.
+    pub(crate) fn new(own: BTreeSet<String>, sources: &[Arc<dyn EventSource>]) -> Self {
+        let parts: Vec<Vec<SourcePart>> = sources.iter().map(|source| source.parts()).collect();
+        let divisions = Divisions::new(own, parts.iter().map(Vec::as_slice));
+        let named: Vec<Part> = parts
+            .into_iter()
+            .enumerate()
+            .flat_map(|(source, parts)| parts.into_iter().map(move |part| (source, part.namespace)))
+            .collect();
+        let mut awaited = Awaited::new(divisions.clone(), &named);
+        let at_once = Some(awaited.at_once());
+        let wait = |part: Part| {
+            let source = &sources[part.0];
+            let synced = match &part.1 {
+                Some(namespace) => source.synced_in(namespace),
+                None => source.synced(),
+            };
+            synced.map(|()| part).boxed()
+        };
+        Self { divisions, awaited, parts: named.into_iter().map(wait).collect(), at_once }
+    }
+
+    /// Who waits for what.
+    pub(crate) fn divisions(&self) -> &Divisions {
+        &self.divisions
+    }
+
+    /// What opens next; `None` when all is open. Can be dropped and called again.
+    pub(crate) async fn next(&mut self) -> Option<Opens> {
+        if let Some(opens) = self.at_once.take() {
+            return Some(opens);
+        }
+        let part = self.parts.next().await?;
+        Some(self.awaited.synced(&part))
+    }
+
+    /// Whether every part is synced.
+    pub(crate) fn is_over(&self) -> bool {
+        self.parts.is_empty()
+    }
+}

@@ -1,0 +1,27 @@
+//! Sources that stop for good.
+
+use std::{future::Future, panic, panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt;
+
+use super::EventSource;
+use crate::observe::{Observation, Observers};
+
+/// Runs a source. When it panics the observers are told that it has stopped: only a new start of the operator brings it back.
+pub(crate) fn run_and_tell(
+    source: &Arc<dyn EventSource>,
+    controller: &Arc<str>,
+    observers: &Observers,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (source, controller, observers) = (Arc::clone(source), Arc::clone(controller), observers.clone());
+    async move {
+        let run = async { source.run().await };
+        if let Err(payload) = AssertUnwindSafe(run).catch_unwind().await {
+            let error = "its task panicked";
+            let (controller, source) = (&*controller, source.name());
+            observers.observe(&Observation::SourceStopped { controller, source, namespace: None, error });
+            // Whoever looks after tasks sees it as well.
+            panic::resume_unwind(payload);
+        }
+    }
+}

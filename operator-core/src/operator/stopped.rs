@@ -1,0 +1,107 @@
+//! Event sources that have stopped for good, and operators that don't go on without them.
+
+use std::{fmt, sync::atomic::Ordering, time::Duration};
+
+use futures::future::join_all;
+
+use super::{Error, Operator, lifecycle::Running, lifecycle::UnhealthySource};
+use crate::{
+    controller::RunningController,
+    event_source::HeldBack,
+    observe::{Observation, Observer, SourceHealth},
+};
+
+/// Where nothing says how long a start may take; a declaration without it is refused.
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(10);
+
+/// An event source that has stopped for good, or a part of one. JOSDK: what its `InformerStoppedHandler` is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoppedSource {
+    /// The controller's name.
+    pub controller: String,
+    /// The event source's name.
+    pub source: String,
+    /// The namespace that it is about, where the source follows several one by one.
+    pub namespace: Option<String>,
+    /// Why, in the server's own words where it is the server's refusal, and what can be done about it: which right is to be
+    /// granted to whom.
+    pub error: String,
+}
+
+impl fmt::Display for StoppedSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { controller, source, namespace, error } = self;
+        write!(f, "source {source} of controller {controller}")?;
+        if let Some(namespace) = namespace {
+            write!(f, " in namespace {namespace}")?;
+        }
+        write!(f, ": {error}")
+    }
+}
+
+impl From<UnhealthySource> for StoppedSource {
+    fn from(source: UnhealthySource) -> Self {
+        let UnhealthySource { controller, source, namespace, health, .. } = source;
+        let error = match health {
+            SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{reason}; {advice}"),
+            SourceHealth::Unhealthy { reason, advice: None } => reason,
+            SourceHealth::Syncing | SourceHealth::Healthy => "it has not seen all objects yet".to_owned(),
+        };
+        Self { controller, source, namespace, error }
+    }
+}
+
+/// Tells a function of the user's which sources have stopped.
+pub(super) struct Told(pub(super) Box<dyn Fn(&StoppedSource) + Send + Sync>);
+
+impl Observer for Told {
+    fn observe(&self, observation: &Observation<'_>) {
+        if let Observation::SourceStopped { controller, source, namespace, error } = observation {
+            (self.0)(&StoppedSource {
+                controller: (*controller).to_owned(),
+                source: (*source).to_owned(),
+                namespace: namespace.map(str::to_owned),
+                error: (*error).to_owned(),
+            });
+        }
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Told")
+    }
+}
+
+impl Operator {
+    /// Waits until all event sources are synced, where all of them have to be before anything runs. What is not synced in time
+    /// has stopped: the operator isn't to go on. `None` when it may.
+    pub(super) async fn failed_at_start(&self) -> Option<Error> {
+        if !self.settings.stop_on_source_error_at_start {
+            return None;
+        }
+        let running = self.running().await?;
+        let timeout = self.settings.cache_sync_timeout.unwrap_or_default().max(SHORTEST_TIMEOUT);
+        let synced = join_all(running.controllers.iter().map(RunningController::synced));
+        if tokio::time::timeout(timeout, synced).await.is_ok() {
+            return None;
+        }
+        let stopped = running.not_synced();
+        // What was synced in this very moment, or was stopped by somebody, has not failed.
+        if stopped.is_empty() || running.stopping.load(Ordering::Relaxed) {
+            return None;
+        }
+        for StoppedSource { controller, source, namespace, error } in &stopped {
+            let namespace = namespace.as_deref();
+            self.observers.observe(&Observation::SourceStopped { controller, source, namespace, error });
+        }
+        Some(Error::NotSynced { timeout, sources: stopped })
+    }
+}
+
+impl Running {
+    fn not_synced(&self) -> Vec<StoppedSource> {
+        let waited_for = |source: &UnhealthySource| source.holds_back != HeldBack::Nobody;
+        self.unhealthy_sources().into_iter().filter(waited_for).map(StoppedSource::from).collect()
+    }
+}

@@ -1,0 +1,43 @@
+//! Which primaries may run, as far as what is known of the cluster goes.
+
+use std::{collections::HashSet, sync::Arc};
+
+use crate::resource::ObjectKey;
+
+/// Lets through the primaries whose event sources have seen everything. It only ever opens: what was seen once is followed
+/// from then on, and a source that loses its right later keeps nobody from running.
+#[derive(Debug)]
+pub(super) enum Gate {
+    /// Those in these namespaces.
+    Namespaces(HashSet<Arc<str>>),
+    /// All.
+    Open,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::Namespaces(HashSet::new())
+    }
+}
+
+impl Gate {
+    /// Whether runs of the primary may be handed out. Asked at every event: one look into a set, and none once all are let
+    /// through.
+    pub(super) fn lets(&self, key: &ObjectKey) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Namespaces(open) => key.namespace().is_some_and(|namespace| open.contains(namespace)),
+        }
+    }
+
+    /// Lets those in a namespace through as well, or all.
+    pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
+        match (self, namespace) {
+            (Self::Open, _) => {}
+            (Self::Namespaces(open), Some(namespace)) => {
+                open.insert(namespace);
+            }
+            (gate @ Self::Namespaces(_), None) => *gate = Self::Open,
+        }
+    }
+}

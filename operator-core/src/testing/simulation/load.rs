@@ -1,0 +1,134 @@
+//! O2 and O6: how much an operator does, while there is nothing to do and altogether.
+
+use std::collections::BTreeMap;
+
+use super::{Oracle, Violation, record::Call, world::World};
+use crate::resource::ObjectKey;
+
+/// What was done until some moment.
+pub(super) struct Mark {
+    calls: usize,
+    runs: BTreeMap<(String, ObjectKey), u64>,
+}
+
+/// What was done in a while.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Load {
+    pub(super) runs: u64,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+}
+
+impl Mark {
+    /// How many calls had been made by then.
+    pub(super) fn calls(&self) -> usize {
+        self.calls
+    }
+}
+
+impl Load {
+    /// Of a whole and a part of it, the rest.
+    pub(super) fn without(self, part: Self) -> Self {
+        Self {
+            runs: self.runs - part.runs,
+            reads: self.reads - part.reads,
+            writes: self.writes - part.writes,
+        }
+    }
+
+    fn of(calls: &[Call], runs: u64) -> Self {
+        let made = |writes: bool| {
+            calls.iter().filter(|call| call.is_work() && call.target.verb.is_write() == writes).count() as u64
+        };
+        Self { runs, reads: made(false), writes: made(true) }
+    }
+}
+
+impl World {
+    /// This moment.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { calls: self.record.with_calls(<[Call]>::len), runs: self.exclusive.runs() }
+    }
+
+    /// What was done in the whole schedule so far.
+    pub(super) fn load(&self) -> Load {
+        let runs = self.exclusive.runs().values().sum();
+        self.record.with_calls(|calls| Load::of(calls, runs))
+    }
+
+    /// What was done since then.
+    pub(super) fn since(&self, mark: &Mark) -> Load {
+        let runs = self.exclusive.runs().values().sum::<u64>() - mark.runs.values().sum::<u64>();
+        self.record.with_calls(|calls| Load::of(&calls[mark.calls..], runs))
+    }
+
+    /// O2: what was done since then, when all was done, in so many seconds. `calm` is what the calm run did in the same time.
+    pub(super) fn quiet_since(
+        &self,
+        mark: &Mark,
+        seconds: u64,
+        calm: Option<Load>,
+    ) -> (Load, Vec<Violation>) {
+        let load = self.since(mark);
+        let mut violations = self.record.with_calls(|calls| written(&calls[mark.calls..]));
+        let busiest = self.exclusive.runs().into_iter().map(|(primary, runs)| {
+            let before = mark.runs.get(&primary).copied().unwrap_or(0);
+            (runs - before, primary.1)
+        });
+        if let Some((runs, key)) = busiest.max().filter(|(runs, _)| *runs > seconds) {
+            violations.push(format!("{runs} runs of {key} in {seconds} s when all was done"));
+        }
+        if load.reads > load.runs + seconds {
+            violations.push(format!("{} reads in {seconds} s when all was done", load.reads));
+        }
+        if let Some(calm) = calm {
+            let (runs, reads) = (2 * calm.runs + 20, 2 * calm.reads + 40);
+            if load.runs > runs {
+                violations
+                    .push(format!("{} runs when all was done, and {} in the calm run", load.runs, calm.runs));
+            }
+            if load.reads > reads {
+                violations.push(format!(
+                    "{} reads when all was done, and {} in the calm run",
+                    load.reads, calm.reads
+                ));
+            }
+        }
+        let violation = |message| Violation { oracle: Oracle::Quiet, message };
+        (load, violations.into_iter().map(violation).collect())
+    }
+}
+
+fn written(calls: &[Call]) -> Vec<String> {
+    let writes = calls.iter().filter(|call| call.is_work() && call.target.verb.is_write());
+    let writes: Vec<String> = writes.map(|call| call.to_string().trim().to_owned()).collect();
+    let told = || format!("{} writes when all was done: {}", writes.len(), some(&writes));
+    (!writes.is_empty()).then(told).into_iter().collect()
+}
+
+/// O6: so many times what the calm run needs, so many for each fault, and so many for nothing. Looks of the simulation itself
+/// count, too.
+pub(super) fn bounded_load(here: Load, calm: Load, faults: u64) -> Vec<Violation> {
+    let parts = [
+        ("writes", here.writes, calm.writes, 20, 20),
+        ("runs", here.runs, calm.runs, 20, 40),
+        ("reads", here.reads, calm.reads, 40, 200),
+    ];
+    let over = parts.into_iter().filter_map(|(what, made, calmly, for_each, more)| {
+        let most = 4 * calmly + for_each * faults + more;
+        let message = || {
+            format!("{made} {what}, and {calmly} in the calm run; {most} are the most for {faults} faults")
+        };
+        (made > most).then(|| Violation { oracle: Oracle::BoundedLoad, message: message() })
+    });
+    over.collect()
+}
+
+fn some(texts: &[String]) -> String {
+    match texts {
+        [first, second, third, .., last] if texts.len() > 4 => {
+            format!("{first}; {second}; {third}; … {last}")
+        }
+        _ => texts.join("; "),
+    }
+}

@@ -1,0 +1,191 @@
+//! What differs between two runs that did the same, by its place: what the server makes up, counts, or takes from its clock.
+//!
+//! Only by its place: a `time` in a config map's data, or a `generation` in a custom resource's spec, is what somebody
+//! wanted to have there.
+
+use serde_json::Value;
+
+/// A place in an object; `[]` stands for every item of a list, `*` for every field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place(Vec<String>);
+
+/// What is made up in the objects of one type, beyond what is made up in all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MadeUp {
+    pub(super) resource: String,
+    pub(super) place: Place,
+}
+
+impl MadeUp {
+    pub(super) fn new(resource: &str, place: &str) -> Self {
+        Self { resource: resource.to_owned(), place: Place::parse(place) }
+    }
+}
+
+/// In every object.
+const EVERYWHERE: [&str; 9] = [
+    "metadata/uid",
+    "metadata/resourceVersion",
+    "metadata/creationTimestamp",
+    "metadata/generation",
+    "metadata/selfLink",
+    "metadata/managedFields/[]/time",
+    "status/conditions/[]/lastTransitionTime",
+    "status/conditions/[]/lastUpdateTime",
+    "status/conditions/[]/lastProbeTime",
+];
+
+/// In objects of types that come with the cluster. What is assigned is told apart from what is refused, as by a headless
+/// Service, so its place stays, and what stands there goes.
+const OF_THE_CLUSTER: [(&str, &str, &str); 22] = [
+    ("", "services", "spec/clusterIP"),
+    ("", "services", "spec/clusterIPs/[]"),
+    ("", "services", "spec/ports/[]/nodePort"),
+    ("", "services", "spec/healthCheckNodePort"),
+    ("", "pods", "status/startTime"),
+    ("", "pods", "metadata/labels/pod-template-hash"),
+    ("", "persistentvolumeclaims", "spec/volumeName"),
+    ("apps", "deployments", "metadata/annotations/deployment.kubernetes.io~1revision"),
+    ("apps", "replicasets", "metadata/annotations/deployment.kubernetes.io~1revision"),
+    ("apps", "replicasets", "metadata/labels/pod-template-hash"),
+    ("apps", "replicasets", "spec/selector/matchLabels/pod-template-hash"),
+    ("apps", "replicasets", "spec/template/metadata/labels/pod-template-hash"),
+    ("apps", "statefulsets", "status/currentRevision"),
+    ("apps", "statefulsets", "status/updateRevision"),
+    ("batch", "jobs", "status/startTime"),
+    ("batch", "jobs", "status/completionTime"),
+    ("batch", "jobs", "metadata/labels/batch.kubernetes.io~1controller-uid"),
+    ("batch", "jobs", "spec/selector/matchLabels/batch.kubernetes.io~1controller-uid"),
+    ("batch", "jobs", "spec/template/metadata/labels/batch.kubernetes.io~1controller-uid"),
+    ("batch", "jobs", "spec/template/metadata/labels/controller-uid"),
+    ("batch", "cronjobs", "status/lastScheduleTime"),
+    ("batch", "cronjobs", "status/lastSuccessfulTime"),
+];
+
+impl Place {
+    /// `status/conditions/[]/since`, with `~1` for a slash inside a name.
+    pub(super) fn parse(place: &str) -> Self {
+        Self(place.trim_matches('/').split('/').map(|part| part.replace("~1", "/")).collect())
+    }
+
+    /// Everything that stands at this place; a field that isn't there is left alone.
+    fn at<'v>(&self, value: &'v mut Value) -> Vec<&'v mut Value> {
+        let mut found = vec![value];
+        for part in &self.0 {
+            found = found.into_iter().flat_map(|value| step(value, part)).collect();
+        }
+        found
+    }
+
+    fn make_up(&self, value: &mut Value) {
+        for made_up in self.at(value) {
+            if !made_up.is_null() && *made_up != "None" {
+                *made_up = Value::String("made up".to_owned());
+            }
+        }
+    }
+}
+
+fn step<'v>(value: &'v mut Value, part: &str) -> Vec<&'v mut Value> {
+    match (value, part) {
+        (Value::Array(items), "[]") => items.iter_mut().collect(),
+        (Value::Object(fields), "*") => fields.values_mut().collect(),
+        (Value::Object(fields), name) => fields.get_mut(name).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Takes what is made up out of an object. What it says of its generation is kept as how far it is behind.
+pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[MadeUp]) {
+    let generation = object["metadata"]["generation"].as_i64();
+    if let Some(generation) = generation {
+        let relate = |observed: &mut Value| {
+            if let Some(number) = observed.as_i64() {
+                *observed = Value::String(match generation - number {
+                    0 => "the generation".to_owned(),
+                    behind => format!("{behind} behind the generation"),
+                });
+            }
+        };
+        if let Some(status) = object.get_mut("status") {
+            step(status, "observedGeneration").into_iter().for_each(relate);
+            Place::parse("conditions/[]/observedGeneration").at(status).into_iter().for_each(relate);
+        }
+    }
+    places().0.iter().for_each(|place| place.make_up(object));
+    let own = places().1.iter().filter(|(of, plural, _)| (*of, *plural) == (group, resource));
+    own.for_each(|(_, _, place)| place.make_up(object));
+    let others = others.iter().filter(|made_up| made_up.resource == resource);
+    others.for_each(|made_up| made_up.place.make_up(object));
+    if object["metadata"]["deletionTimestamp"].is_string() {
+        object["metadata"]["deletionTimestamp"] = Value::String("set".to_owned());
+    }
+}
+
+type OfTheCluster = Vec<(&'static str, &'static str, Place)>;
+
+fn places() -> &'static (Vec<Place>, OfTheCluster) {
+    static PLACES: std::sync::LazyLock<(Vec<Place>, OfTheCluster)> = std::sync::LazyLock::new(|| {
+        let of = |(group, resource, place): (&'static str, &'static str, &str)| {
+            (group, resource, Place::parse(place))
+        };
+        (EVERYWHERE.into_iter().map(Place::parse).collect(), OF_THE_CLUSTER.into_iter().map(of).collect())
+    });
+    &PLACES
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_users_write_is_not_made_up_whatever_it_is_called() {
+        let written = json!({
+            "metadata": { "name": "a" },
+            "data": { "time": "noon", "generation": "3", "uid": "x", "startTime": "1", "clusterIP": "10.0.0.1" },
+        });
+        let mut object = written.clone();
+        forget("", "configmaps", &mut object, &[]);
+        assert_eq!(object, written);
+    }
+
+    #[test]
+    fn an_observed_generation_is_kept_as_how_far_it_is_behind() {
+        let status = |generation: i64, observed: i64| {
+            let mut object = json!({
+                "metadata": { "generation": generation },
+                "status": { "observedGeneration": observed, "conditions": [{ "observedGeneration": observed }] },
+            });
+            forget("shop", "pages", &mut object, &[]);
+            object["status"].clone()
+        };
+        assert_eq!(status(3, 3), status(7, 7));
+        assert_ne!(status(3, 2), status(7, 7));
+    }
+
+    #[test]
+    fn what_is_assigned_is_told_from_what_is_refused() {
+        let service = |ip: &str| {
+            let mut object =
+                json!({ "spec": { "clusterIP": ip, "ports": [{ "port": 80, "nodePort": 30001 }] } });
+            forget("", "services", &mut object, &[]);
+            object
+        };
+        assert_eq!(service("10.0.0.1"), service("10.0.0.2"));
+        assert_ne!(service("10.0.0.1"), service("None"));
+        assert_eq!(service("None")["spec"]["ports"], json!([{ "port": 80, "nodePort": "made up" }]));
+        // A type of that name in another group has nothing to do with it.
+        let mut other = json!({ "spec": { "clusterIP": "10.0.0.1" } });
+        forget("serving.example.com", "services", &mut other, &[]);
+        assert_eq!(other["spec"]["clusterIP"], "10.0.0.1");
+    }
+
+    #[test]
+    fn a_test_says_what_its_operator_makes_up() {
+        let mut object = json!({ "status": { "backups": [{ "at": "noon", "size": 3 }] } });
+        forget("shop", "pages", &mut object, &[MadeUp::new("pages", "status/backups/[]/at")]);
+        assert_eq!(object["status"]["backups"], json!([{ "at": "made up", "size": 3 }]));
+    }
+}

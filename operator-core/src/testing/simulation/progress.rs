@@ -1,0 +1,62 @@
+//! Whether time goes on: a loop that takes no virtual time would otherwise never come to an end.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// More polls than this at one moment of virtual time are a loop.
+pub(super) const MOST_POLLS: u32 = 100_000;
+
+/// Counts what happens at one moment of virtual time.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    moment: Mutex<(Duration, u32)>,
+    stuck: AtomicBool,
+    ended: Notify,
+}
+
+impl Progress {
+    /// Something is polled now. Whether this is once too often, which is said once.
+    pub(super) fn polled(&self, now: Duration) -> bool {
+        let mut moment = self.moment.lock();
+        if moment.0 != now {
+            *moment = (now, 0);
+        }
+        moment.1 += 1;
+        let stuck = moment.1 > MOST_POLLS && !self.stuck.swap(true, Ordering::Relaxed);
+        if stuck {
+            self.ended.notify_one();
+        }
+        stuck
+    }
+
+    /// Whether time has stopped: nothing is done any more then.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    /// Resolves when time has stopped.
+    pub(super) async fn stuck(&self) {
+        self.ended.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_polls_at_one_moment_are_a_loop_and_the_same_number_at_two_is_none() {
+        let progress = Progress::default();
+        let polls =
+            |at: u64, times: u32| (0..times).filter(|_| progress.polled(Duration::from_millis(at))).count();
+        assert_eq!((polls(1, MOST_POLLS), polls(2, MOST_POLLS)), (0, 0));
+        assert!(!progress.is_stuck());
+        assert_eq!((polls(2, 1), polls(2, 5)), (1, 0), "it is said once");
+        assert!(progress.is_stuck());
+    }
+}

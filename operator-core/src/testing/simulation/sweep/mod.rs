@@ -1,0 +1,261 @@
+//! Sweeps: schedules that are not drawn, but made of the calm run's requests, one after the other.
+//!
+//! ```text
+//!  calm run ──▶ points: each request of the operator, and what could happen to it
+//!                 │
+//!                 ├─ acts ──▶ one schedule each:  somebody acts ─▶ request k        held against ─┐
+//!                 │           and a calm run:     … all is quiet, then somebody acts ◀────────────┘
+//!                 │
+//!                 └─ faults ▶ one schedule for each fault of each request, and for each pair of them
+//! ```
+//!
+//! # Guarantees
+//! - A schedule of a sweep is the calm run up to its request.
+//! - What is asked of every schedule is asked of these, too. What somebody has done changes the cluster, so that a schedule
+//!   with an act is held against a calm run in which the same is done when the operator has nothing to do.
+
+mod act;
+mod fault;
+mod fields;
+mod jobs;
+mod reference;
+mod requests;
+mod somebody;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    CalmRun, Choices, FaultPlan,
+    observer::Exclusive,
+    record::{Actor, Record},
+    state::State,
+};
+use crate::testing::{
+    InProcessServer,
+    faults::{Fault, RequestTarget, Verb},
+};
+
+use act::Act;
+use fault::Faulted;
+
+pub(super) use jobs::jobs;
+pub(super) use reference::References;
+pub(super) use somebody::{GaveUp, Somebody};
+
+/// The lane of a tape that says before which request somebody acts, and which of the acts that are possible there.
+pub(super) const SOMEBODY_ACTS: &str = "somebody acts";
+
+/// Types whose objects say what has happened; nobody acts on those.
+const NOT_ACTED_UPON: [&str; 2] = ["events", "leases"];
+
+/// A request of the operator in the calm run.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// Counted from 1.
+    number: u64,
+    verb: Verb,
+    /// Whether it is about one object: those that runs make are.
+    is_named: bool,
+    /// How much users had written by then.
+    written: usize,
+    /// Whether all that users had made was being deleted, as the end comes.
+    is_farewell: bool,
+    /// What somebody could do just before it.
+    acts: Vec<Act>,
+}
+
+/// An act and its moment.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    number: u64,
+    act: Act,
+    /// Not at once, but when the operator has nothing more to do.
+    calmly: bool,
+}
+
+/// What a sweep does in one schedule; in the calm run it takes down what could be done.
+pub(super) struct Sweep {
+    record: Arc<Record>,
+    server: InProcessServer,
+    exclusive: Arc<Exclusive>,
+    pub(super) somebody: Arc<Somebody>,
+    is_calm: bool,
+    requests: AtomicU64,
+    /// The simulation looks whether the operator is quiet, through its own client.
+    is_looking: AtomicBool,
+    is_farewell: AtomicBool,
+    points: Mutex<Vec<Point>>,
+    moment: Option<Moment>,
+    due: Mutex<Option<Act>>,
+    faulted: Faulted,
+}
+
+/// What happens to a request: the fault, and how it is counted and told once it takes effect.
+pub(super) struct Happens {
+    pub(super) kind: &'static str,
+    pub(super) told: String,
+    pub(super) fault: Fault,
+}
+
+impl Sweep {
+    pub(super) fn new(
+        (choices, calm): (&Choices, Option<&CalmRun>),
+        calmly: Option<Moment>,
+        record: &Arc<Record>,
+        server: &InProcessServer,
+        exclusive: &Arc<Exclusive>,
+        somebody: Arc<Somebody>,
+    ) -> Self {
+        let (number, act) = (choices.given(SOMEBODY_ACTS), choices.given(SOMEBODY_ACTS));
+        let given = calm.and_then(|calm| moment(&calm.points, number, act));
+        Self {
+            record: Arc::clone(record),
+            server: server.clone(),
+            exclusive: Arc::clone(exclusive),
+            somebody,
+            is_calm: calm.is_none(),
+            requests: AtomicU64::new(0),
+            is_looking: AtomicBool::new(false),
+            is_farewell: AtomicBool::new(false),
+            points: Mutex::default(),
+            moment: calmly.or(given),
+            due: Mutex::default(),
+            faulted: Faulted::new(choices),
+        }
+    }
+
+    /// From here on until `false`, lists are those of the simulation.
+    pub(super) fn looks(&self, is_looking: bool) {
+        self.is_looking.store(is_looking, Ordering::Relaxed);
+    }
+
+    /// All is about to be deleted.
+    pub(super) fn farewell(&self) {
+        self.is_farewell.store(true, Ordering::Relaxed);
+    }
+
+    /// Who manages the fields of an object that somebody has acted upon depends on whether they came before the operator or
+    /// after it, and is not compared.
+    pub(super) fn forgets_managers(&self, state: &mut State) {
+        let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
+        state.forget_managers_of(&moment.act.object());
+    }
+
+    /// What could have happened, in the calm run.
+    pub(super) fn points(&self) -> Vec<Point> {
+        std::mem::take(&mut self.points.lock())
+    }
+
+    /// What happens to a request of the operator.
+    pub(super) fn request(&self, target: &RequestTarget, plan: &FaultPlan) -> Option<Happens> {
+        if target.verb == Verb::List && self.is_looking.load(Ordering::Relaxed) {
+            return None;
+        }
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.is_calm && (plan.acts || plan.pairs) {
+            let point = self.point(number, target, plan);
+            self.points.lock().push(point);
+        }
+        if let Some(Moment { act, calmly, .. }) =
+            self.moment.as_ref().filter(|moment| moment.number == number)
+        {
+            if *calmly {
+                *self.due.lock() = Some(act.clone());
+                return None;
+            }
+            let (kind, told) = (act.kind(), format!("somebody: {act}, just before {target}"));
+            let (somebody, act) = (Arc::clone(&self.somebody), act.clone());
+            let fault = Fault::Meanwhile(Arc::new(move |_| {
+                let (somebody, act) = (Arc::clone(&somebody), act.clone());
+                Box::pin(async move { somebody.acts(act).await })
+            }));
+            return Some(Happens { kind, told, fault });
+        }
+        let (kind, fault) = self.faulted.request(number, target)?;
+        let told = format!("{target}: {fault}");
+        Some(Happens { kind, told, fault })
+    }
+
+    /// Somebody who has waited for a calm time acts; says whether there was one.
+    pub(super) async fn acts_calmly(&self) -> bool {
+        let Some(act) = self.due.lock().take() else { return false };
+        self.record.tell(format_args!("somebody: {act}, at a calm time"));
+        self.somebody.acts(act).await;
+        true
+    }
+
+    fn point(&self, number: u64, target: &RequestTarget, plan: &FaultPlan) -> Point {
+        let by_user = |by: Actor| by == Actor::User;
+        let written = self.record.with_calls(|calls| {
+            calls.iter().filter(|call| by_user(call.by) && call.target.verb.is_write()).count()
+        });
+        Point {
+            number,
+            verb: target.verb,
+            is_named: target.name.is_some(),
+            written,
+            is_farewell: self.is_farewell.load(Ordering::Relaxed),
+            acts: if plan.acts { self.acts(number, target) } else { Vec::new() },
+        }
+    }
+
+    /// What can be done to the object that a request is about, and to the primaries whose runs are under way.
+    fn acts(&self, number: u64, target: &RequestTarget) -> Vec<Act> {
+        if target.name.is_none() {
+            return Vec::new();
+        }
+        let runs = self.exclusive.running();
+        let is_primary = |target: &RequestTarget| {
+            runs.iter().any(|key| {
+                target.name.as_deref() == Some(key.name()) && target.namespace.as_deref() == key.namespace()
+            })
+        };
+        // Primaries are what users have made.
+        let mut targets = self.record.with_calls(|calls| {
+            let by_users = calls.iter().filter(|call| call.by == Actor::User && call.target.verb.is_write());
+            by_users.map(|call| &call.target).filter(|made| is_primary(made)).cloned().collect::<Vec<_>>()
+        });
+        targets.insert(0, target.clone());
+        let mut acts: Vec<Act> = Vec::new();
+        for target in targets.iter().filter(|target| !NOT_ACTED_UPON.contains(&target.resource.as_str())) {
+            let Some(name) = &target.name else { continue };
+            let namespace = target.namespace.as_deref();
+            let Some(object) = self.server.stored(&target.group, &target.resource, namespace, name) else {
+                continue;
+            };
+            for act in Act::all(target, &object, number) {
+                if !acts.contains(&act) {
+                    acts.push(act);
+                }
+            }
+        }
+        acts
+    }
+}
+
+impl fmt::Debug for Sweep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sweep")
+            .field("moment", &self.moment)
+            .field("faulted", &self.faulted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The act that a tape names: of the request with this number, the one in this place, counted from 1.
+fn moment(points: &[Point], number: u32, act: u32) -> Option<Moment> {
+    let number = u64::from(number);
+    let point = points.iter().find(|point| point.number == number)?;
+    let act = point.acts.get(usize::try_from(act).ok()?.checked_sub(1)?)?;
+    Some(Moment { number, act: act.clone(), calmly: false })
+}

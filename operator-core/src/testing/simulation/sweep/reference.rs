@@ -1,0 +1,64 @@
+//! The calm runs that schedules are held against.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use parking_lot::Mutex;
+
+use super::{Moment, Point, SOMEBODY_ACTS, moment};
+use crate::testing::simulation::{CalmRun, Choices, Tape, check::Test, report::Failure, schedule::run};
+
+/// A calm run with an act, made by whoever needs it first.
+type Known = Arc<OnceLock<Result<Arc<CalmRun>, Box<Failure>>>>;
+
+/// The calm run, and those in which somebody acts when all is quiet.
+pub(in crate::testing::simulation) struct References<'t> {
+    name: &'t str,
+    test: Test<'t>,
+    calm: Arc<CalmRun>,
+    /// By what users had written before the act, and the act in words.
+    with_acts: Mutex<BTreeMap<(usize, String), Known>>,
+}
+
+impl<'t> References<'t> {
+    pub(in crate::testing::simulation) fn new(name: &'t str, test: Test<'t>, calm: Arc<CalmRun>) -> Self {
+        Self { name, test, calm, with_acts: Mutex::default() }
+    }
+
+    pub(in crate::testing::simulation) fn calm(&self) -> &Arc<CalmRun> {
+        &self.calm
+    }
+
+    /// What the schedule of a tape is held against. Must not be called inside a runtime.
+    ///
+    /// # Errors
+    /// When even a calm run goes wrong if somebody acts in it.
+    pub(in crate::testing::simulation) fn of(&self, tape: &Tape) -> Result<Arc<CalmRun>, Box<Failure>> {
+        let given = |at: usize| tape.0.get(SOMEBODY_ACTS).and_then(|lane| lane.get(at)).copied().unwrap_or(0);
+        let Some(moment) = moment(&self.calm.points, given(0), given(1)) else {
+            return Ok(Arc::clone(&self.calm));
+        };
+        let Some(point) = self.calm.points.iter().find(|point| point.number == moment.number) else {
+            return Ok(Arc::clone(&self.calm));
+        };
+        // When the end has come and all is quiet, there is nothing left to act upon.
+        if point.is_farewell {
+            return Ok(Arc::clone(&self.calm));
+        }
+        let known =
+            Arc::clone(self.with_acts.lock().entry((point.written, moment.act.to_string())).or_default());
+        known.get_or_init(|| self.run(moment, point)).clone()
+    }
+
+    fn run(&self, moment: Moment, point: &Point) -> Result<Arc<CalmRun>, Box<Failure>> {
+        let what = format!("{}, where at a calm time somebody does this: {},", self.name, moment.act);
+        let calmly = Moment { number: point.number, calmly: true, ..moment };
+        let outcome = run(self.test, &Choices::replayed(Tape::calm()), None, Some(calmly));
+        if !outcome.violations.is_empty() {
+            return Err(Box::new(Failure::calm(&what, outcome)));
+        }
+        Ok(Arc::new(CalmRun { points: Arc::clone(&self.calm.points), ..outcome.run }))
+    }
+}

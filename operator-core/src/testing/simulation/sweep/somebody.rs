@@ -1,0 +1,108 @@
+//! Somebody else, who acts once.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{
+    act::{Act, Deed, Done},
+    requests::Requests,
+};
+use crate::testing::{InProcessServer, simulation::record::Record};
+
+/// How often somebody looks whether an object is gone that is to be made again: more often than a schedule looks whether
+/// all is quiet.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// How long somebody waits for the end of what is to be made again.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// A user of the simulation whose object somebody else has deleted, and who therefore goes home.
+pub(in crate::testing::simulation) struct GaveUp;
+
+/// Somebody who acts, and what they have done.
+pub(in crate::testing::simulation) struct Somebody {
+    requests: Requests,
+    waiting: AtomicU32,
+    acted: AtomicBool,
+    remade: AtomicBool,
+}
+
+impl Somebody {
+    pub(in crate::testing::simulation) fn new(server: &InProcessServer, record: &Arc<Record>) -> Arc<Self> {
+        Arc::new(Self {
+            requests: Requests { server: server.clone(), record: Arc::clone(record) },
+            waiting: AtomicU32::new(0),
+            acted: AtomicBool::new(false),
+            remade: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether something has been done, after which users can't rely on what they have made.
+    pub(in crate::testing::simulation) fn has_acted(&self) -> bool {
+        self.acted.load(Ordering::Relaxed)
+    }
+
+    /// Whether something is still to be done.
+    pub(in crate::testing::simulation) fn is_busy(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether something was made again since this was asked last.
+    pub(in crate::testing::simulation) fn has_made_again(&self) -> bool {
+        self.remade.swap(false, Ordering::Relaxed)
+    }
+
+    /// Does it. An object that is to be made again, and is held by a finalizer, is made when it is gone.
+    pub(super) async fn acts(self: &Arc<Self>, act: Act) {
+        self.acted.store(true, Ordering::Relaxed);
+        let done = act.perform(&self.requests).await;
+        if let Some(left) = self.tells(&act, done) {
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            let somebody = Arc::clone(self);
+            tokio::spawn(async move {
+                if tokio::time::timeout(PATIENCE, somebody.finishes(act, left)).await.is_err() {
+                    somebody.record().tell("somebody: it is never gone, so that it is not made again");
+                }
+                somebody.waiting.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    }
+
+    /// Makes an object again when it is gone.
+    async fn finishes(&self, act: Act, left: (Value, Value)) {
+        let mut left = Some(left);
+        while let Some((object, uid)) = left {
+            tokio::time::sleep(LOOK_AGAIN).await;
+            left = self.tells(&act, act.make_again(object, &uid, &self.requests).await);
+        }
+    }
+
+    /// What is left to be done: an object, and the uid of the one that has to go before.
+    fn tells(&self, act: &Act, done: Done) -> Option<(Value, Value)> {
+        match done {
+            Done::All if act.deed == Deed::Replace => self.remade.store(true, Ordering::Relaxed),
+            Done::All => {}
+            Done::WhenItIsGone { object, uid } => return Some((object, uid)),
+            Done::Refused(why) => self.record().tell(format_args!("somebody: that isn't done: {why}")),
+        }
+        None
+    }
+
+    fn record(&self) -> &Record {
+        &self.requests.record
+    }
+}
+
+impl fmt::Debug for Somebody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Somebody").field("acted", &self.has_acted()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,5 @@
+//! What is allocated, in a binary whose allocator counts.
+
+mod machine;
+#[cfg(feature = "testing")]
+mod primaries;

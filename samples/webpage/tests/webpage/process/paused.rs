@@ -1,0 +1,96 @@
+//! F33: the process is paused by SIGSTOP.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::json;
+use webpage::WebPage;
+
+use super::Scene;
+use crate::support::{Running, webpage};
+
+#[tokio::test]
+async fn f33_a_process_that_was_paused_catches_up() -> anyhow::Result<()> {
+    let scene = Scene::new().await?;
+    let mut run = scene.operator().await?;
+    for name in ["edited", "deleted"] {
+        scene.create(name, "<p>first</p>").await?;
+        scene.is_complete(name, "<p>first</p>").await?;
+    }
+    let before = scene.uids().await?;
+    let writes = scene.gateway.writes().len();
+    run.signal("STOP").await?;
+    for number in 0..20 {
+        scene.edit("edited", &format!("<p>{number}</p>")).await?;
+    }
+    scene.create("born-meanwhile", "<p>new</p>").await?;
+    scene.api::<WebPage>().delete("deleted", &Default::default()).await?;
+    scene.is_gone::<ConfigMap>("deleted-html").await?;
+    assert_eq!(scene.gateway.writes().len(), writes, "it is paused");
+    run.signal("CONT").await?;
+    scene.is_complete("edited", "<p>19</p>").await?;
+    scene.is_complete("born-meanwhile", "<p>new</p>").await?;
+    run.signal("TERM").await?;
+    assert_eq!(run.ended().await?.code(), Some(0), "{:#?}", run.said);
+
+    let now = scene.uids().await?;
+    let kept = before.iter().filter(|child| now.contains(child)).count();
+    assert_eq!((kept, now.len()), (3, 6), "{before:?} {now:?}");
+    let created = scene.created();
+    assert!(created.len() == 9 && created.windows(2).all(|pair| pair[0] != pair[1]), "{created:#?}");
+    // Where it has caught up is what counts, and not each step of the way.
+    let writes = scene.gateway.writes();
+    let maps = writes.iter().filter(|write| write.path.ends_with("configmaps/edited-html")).count();
+    assert!(maps <= 4, "{maps} writes for twenty edits that nobody saw: {writes:#?}");
+    Ok(())
+}
+
+impl Scene {
+    /// Starts a replica of that name, which takes part in the election of this namespace.
+    fn replica(&self, name: &str) -> anyhow::Result<Running> {
+        let lease = format!("{}/webpage-operator", self.namespace);
+        let mut command = self.command(webpage, &["--leader-election", &lease]);
+        command.env("HOSTNAME", name);
+        Running::start(command)
+    }
+}
+
+#[tokio::test]
+async fn f33_a_leader_that_was_paused_writes_nothing_when_another_leads() -> anyhow::Result<()> {
+    let one = Scene::new().await?;
+    let (two, three) = (one.beside().await?, one.beside().await?);
+    let mut first = one.replica("first")?;
+    first.says("elector: this replica leads").await?;
+    let mut second = two.replica("second")?;
+    second.says("a new leader").await?;
+    one.create("led", "<p>first</p>").await?;
+    one.is_complete("led", "<p>first</p>").await?;
+    assert!(two.gateway.writes().iter().all(|write| write.path.contains("selfsubject")), "it doesn't lead");
+
+    first.signal("STOP").await?;
+    one.edit("led", "<p>second</p>").await?;
+    second.says("elector: this replica leads").await?;
+    one.is_complete("led", "<p>second</p>").await?;
+    // The one who leads is paused as well, so that there is something to do that nobody does.
+    second.signal("STOP").await?;
+    one.patch("led", json!({ "html": "<p>third</p>", "exposed": true })).await?;
+    let before = one.gateway.writes().len();
+    first.signal("CONT").await?;
+    assert_eq!(first.ended().await?.code(), Some(75), "{:#?}", first.said);
+    let writes = one.gateway.writes();
+    assert_eq!(writes.len(), before, "its term was over before it went on: {:#?}", &writes[before..]);
+    second.signal("CONT").await?;
+    one.is_complete("led", "<p>third</p>").await?;
+
+    // Given back, the lease is taken at once.
+    let mut third = three.replica("third")?;
+    third.says("a new leader").await?;
+    second.signal("TERM").await?;
+    assert_eq!(second.ended().await?.code(), Some(0), "{:#?}", second.said);
+    let before = tokio::time::Instant::now();
+    third.says("elector: this replica leads").await?;
+    assert!(before.elapsed().as_secs() < 8, "{:?}", before.elapsed());
+    one.edit("led", "<p>fourth</p>").await?;
+    one.is_complete("led", "<p>fourth</p>").await?;
+    third.signal("TERM").await?;
+    assert_eq!(third.ended().await?.code(), Some(0), "{:#?}", third.said);
+    Ok(())
+}
