@@ -22,7 +22,7 @@ mod log;
 mod public_items;
 mod record;
 mod relist;
-mod rights;
+pub mod rights;
 mod scene;
 mod script;
 mod test_resource;

@@ -8,7 +8,26 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::{Scene, TestObject, eventually};
+use crate::{GROUP, Scene, TestObject, eventually};
+
+/// The rule for an operator's own primaries: to follow them, and to write them and their status.
+#[must_use]
+pub fn primaries() -> Value {
+    let resources = ["testresources", "testresources/status"];
+    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
+}
+
+/// The rule for config maps with these verbs.
+#[must_use]
+pub fn maps(verbs: &[&str]) -> Value {
+    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
+}
+
+/// The rule for config maps that an operator follows, makes, changes and deletes.
+#[must_use]
+pub fn managed_maps() -> Value {
+    maps(&["get", "list", "watch", "create", "patch", "delete"])
+}
 
 /// Waits until `request` is refused with `code`. The server notices a moment late that rights or credentials are gone, and
 /// what it is asked in that moment still succeeds.

@@ -28,3 +28,4 @@ pub(crate) use declaration::{Controller, OperatorParts};
 pub use mistake::{Mistake, Mistakes};
 pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::{Ailing, RunningController};
+pub(crate) use starting::SHORTEST_SYNC_TIMEOUT;

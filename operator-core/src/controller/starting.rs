@@ -10,8 +10,8 @@ use crate::{
     processor::Processor,
 };
 
-/// A warning about sources that are not synced comes not more often than this, whatever was asked for.
-const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
+/// Sources have at least this time to be synced before that is warned about, or fails a start, whatever was asked for.
+pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// When runs may start, and what is said while they may not.
 #[derive(Debug, Default)]

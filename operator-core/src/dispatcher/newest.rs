@@ -20,7 +20,6 @@ pub(super) fn known<P: KubeObject>(source: &PrimarySource<P>, run: &Run) -> Opti
 /// - When something that the primary owned is gone. The garbage collector deletes what belongs to an owner that is gone, or
 ///   is about to go. While the watch of the primaries is late, the cache doesn't show that yet, and a run would make
 ///   everything anew only to have it deleted and to be woken again: a loop as fast as the collector.
-///
 /// - When a list has shown it in an older state than had been seen. Where a backup was restored, that is how things are now; where
 ///   the list came from a replica that lags behind, a run would bring back old values, or what is gone.
 ///

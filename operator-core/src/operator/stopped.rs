@@ -1,18 +1,15 @@
 //! Event sources that have stopped for good, and operators that don't go on without them.
 
-use std::{fmt, sync::atomic::Ordering, time::Duration};
+use std::{fmt, sync::atomic::Ordering};
 
 use futures::future::join_all;
 
 use super::{Error, Operator, lifecycle::Running, lifecycle::UnhealthySource};
 use crate::{
-    controller::RunningController,
+    controller::{RunningController, SHORTEST_SYNC_TIMEOUT},
     event_source::HeldBack,
     observe::{Observation, Observer, SourceHealth},
 };
-
-/// Where nothing says how long a start may take; a declaration without it is refused.
-const SHORTEST_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// An event source that has stopped for good, or a part of one. JOSDK: what its `InformerStoppedHandler` is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +78,8 @@ impl Operator {
             return None;
         }
         let running = self.running().await?;
-        let timeout = self.settings.cache_sync_timeout.unwrap_or_default().max(SHORTEST_TIMEOUT);
+        // A declaration without one is refused.
+        let timeout = self.settings.cache_sync_timeout.unwrap_or_default().max(SHORTEST_SYNC_TIMEOUT);
         let synced = join_all(running.controllers.iter().map(RunningController::synced));
         if tokio::time::timeout(timeout, synced).await.is_ok() {
             return None;

@@ -7,24 +7,18 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{GROUP, Scene, Script, eventually};
+use integration_tests::{Scene, Script, eventually, rights};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
-use serde_json::json;
 
 #[operator_test]
 async fn a_start_succeeds_without_a_right_and_the_operator_works_when_it_comes() -> Result<()> {
     let scene = Scene::new("error-handler-start").await?;
     let user = format!("{}-operator", scene.namespace);
-    let primaries = json!({
-        "apiGroups": [GROUP],
-        "resources": ["testresources", "testresources/status"],
-        "verbs": ["get", "list", "watch", "patch"],
-    });
-    scene.grant("primaries", &user, &primaries).await?;
+    scene.grant("primaries", &user, &rights::primaries()).await?;
     let (script, stopped) = (Script::idle(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&stopped);
     let builder = scene
@@ -45,7 +39,7 @@ async fn a_start_succeeds_without_a_right_and_the_operator_works_when_it_comes()
     .await?;
     scene.create("one", "first").await?;
     assert_eq!(script.runs.count(), 0);
-    let maps = json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"] });
+    let maps = rights::maps(&["list", "watch"]);
     scene.grant("maps", &user, &maps).await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.runs_of(&scene.key("one")), 1);

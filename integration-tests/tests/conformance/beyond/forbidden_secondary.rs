@@ -3,26 +3,20 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{GROUP, Scene, Script, TestResource, config_map, eventually};
+use integration_tests::{Scene, Script, TestResource, config_map, eventually, rights};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     Controller, UpdateControl,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
-use serde_json::json;
 
 #[operator_test]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>
 {
     let scene = Scene::new("forbidden-secondary").await?;
     let user = format!("{}-operator", scene.namespace);
-    let primaries = json!({
-        "apiGroups": [GROUP],
-        "resources": ["testresources", "testresources/status"],
-        "verbs": ["get", "list", "watch", "patch"],
-    });
-    scene.grant("primaries", &user, &primaries).await?;
+    scene.grant("primaries", &user, &rights::primaries()).await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
@@ -57,11 +51,7 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
     assert_eq!(advice, Some(expected));
     assert_eq!(script.runs.count(), 0, "no run starts before all sources are synced");
 
-    let maps = json!({
-        "apiGroups": [""],
-        "resources": ["configmaps"],
-        "verbs": ["list", "watch", "create", "patch"],
-    });
+    let maps = rights::maps(&["list", "watch", "create", "patch"]);
     scene.grant("config-maps", &user, &maps).await?;
     let settled = operator.settled().await?;
     assert!(operator.unhealthy_sources().await.is_empty());

@@ -7,8 +7,9 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{
-    GROUP, Relist, Scene, Script, TestObject, TestResource, eventually, until_refused, values_in, wanted_map,
-    workflow_of_one,
+    Relist, Scene, Script, TestObject, TestResource, eventually,
+    rights::{managed_maps, primaries},
+    until_refused, values_in, wanted_map, workflow_of_one,
 };
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{
@@ -24,17 +25,7 @@ use operator_core::{
 };
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-
-fn primaries() -> Value {
-    let resources = ["testresources", "testresources/status"];
-    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
-}
-
-fn maps() -> Value {
-    let verbs = ["get", "list", "watch", "create", "patch", "delete"];
-    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
-}
+use serde_json::Value;
 
 fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)
@@ -68,12 +59,12 @@ async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) ->
 
 #[operator_test]
 async fn it_starts_without_the_right_to_its_primaries() -> Result<()> {
-    starts_without("testresources", ("primaries", primaries()), ("maps", maps())).await
+    starts_without("testresources", ("primaries", primaries()), ("maps", managed_maps())).await
 }
 
 #[operator_test]
 async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
-    starts_without("configmaps", ("maps", maps()), ("primaries", primaries())).await
+    starts_without("configmaps", ("maps", managed_maps()), ("primaries", primaries())).await
 }
 
 async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (&str, Value)) -> Result<()> {
@@ -96,8 +87,8 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     let other = scene.cluster.namespace("informer-related-behavior-other").await?;
     let user = user(&scene);
     scene.grant("primaries", &user, &primaries()).await?;
-    scene.grant("maps", &user, &maps()).await?;
-    scene.grant_in(&other, "maps", &user, &maps()).await?;
+    scene.grant("maps", &user, &managed_maps()).await?;
+    scene.grant_in(&other, "maps", &user, &managed_maps()).await?;
     let operator = start(&scene, &[&scene.namespace, &other], &Relist::of("testresources")).await?;
     is_forbidden(&operator, "testresources", &other).await?;
 
@@ -125,7 +116,7 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
 
 #[operator_test]
 async fn it_does_not_start_without_the_right_to_its_primaries_where_it_is_to_stop() -> Result<()> {
-    stops_without("testresources", "primary", ("maps", maps())).await
+    stops_without("testresources", "primary", ("maps", managed_maps())).await
 }
 
 #[operator_test]
@@ -162,7 +153,7 @@ async fn it_survives_the_loss_of_the_right_to_its_primaries() -> Result<()> {
 
 #[operator_test]
 async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
-    survives_the_loss::<ConfigMap>("configmaps", "maps", maps()).await
+    survives_the_loss::<ConfigMap>("configmaps", "maps", managed_maps()).await
 }
 
 async fn survives_the_loss<K>(plural: &'static str, name: &str, rule: Value) -> Result<()>
@@ -172,7 +163,7 @@ where
     let scene = Scene::new("informer-related-behavior").await?;
     let (user, relist) = (user(&scene), Relist::of(plural));
     scene.grant("primaries", &user, &primaries()).await?;
-    scene.grant("maps", &user, &maps()).await?;
+    scene.grant("maps", &user, &managed_maps()).await?;
     let operator = start(&scene, &[&scene.namespace], &relist).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{GROUP, Scene, until_refused};
+use integration_tests::{
+    Scene,
+    rights::{maps, primaries},
+    until_refused,
+};
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
     core::v1::{ConfigMap, Secret, ServiceAccount},
@@ -14,18 +18,9 @@ use kube::{
     config::AuthInfo,
 };
 use operator_core::testing::{TestOperator, operator_test};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
-
-fn primaries() -> Value {
-    let resources = ["testresources", "testresources/status"];
-    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
-}
-
-fn maps(verbs: &[&str]) -> Value {
-    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
-}
 
 #[operator_test]
 async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_comes_back() -> Result<()> {

@@ -3,27 +3,23 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use anyhow::Result;
-use integration_tests::Script;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{
-    UpdateControl,
-    testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb},
-};
+use operator_core::testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    TestResource, keeper,
+    erring, keeper,
     life::{same_life, writes},
-    over, rest, said, saying, scene, under,
+    over, rest, saying, scene, under,
 };
 
 /// The moments at which requests that `which` names were sent.
@@ -227,14 +223,7 @@ async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_cache_sho
         [lost().answer_lost(), lost().status_after(StatusAnswer::timeout()), lost().fault(Fault::HangAfter)]
     {
         let scene = scene().await?;
-        let errs = Arc::new(AtomicBool::new(false));
-        let script = Script::new({
-            let errs = Arc::clone(&errs);
-            move |_, _: Arc<TestResource>, _| {
-                let says = if errs.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
-                Box::pin(async move { Ok(UpdateControl::patch_status(said(says.to_owned()))) })
-            }
-        });
+        let (script, errs) = erring();
         let late = Rule::watch("testresources").event(LineFault::Delay(Duration::from_secs(60)));
         let faults = Faults::new([fault.clone(), late]);
         faults.off();

@@ -1,27 +1,17 @@
 //! A second fault where the operator looks what became of the first.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::atomic::Ordering, time::Duration};
 
 use anyhow::Result;
-use integration_tests::Script;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{
-    UpdateControl,
-    testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb},
-};
+use operator_core::testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb};
 use serde_json::json;
 
 use super::{
-    TestResource, keeper,
+    erring, keeper,
     life::{life, writes},
-    over, rest, said, scene, under,
+    over, rest, scene, under,
 };
 
 /// A status is written unheard, and the cache shows the one from before, which is wanted again. Only a look tells, and the look
@@ -36,14 +26,7 @@ async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_look_fail
         Fault::Hang,
     ] {
         let scene = scene().await?;
-        let errs = Arc::new(AtomicBool::new(false));
-        let script = Script::new({
-            let errs = Arc::clone(&errs);
-            move |_, _: Arc<TestResource>, _| {
-                let says = if errs.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
-                Box::pin(async move { Ok(UpdateControl::patch_status(said(says.to_owned()))) })
-            }
-        });
+        let (script, errs) = erring();
         let lost = Rule::writes().resource("testresources").subresource("status").nth(1).answer_lost();
         let look = Rule::on(Verb::Get).resource("testresources").first(2).fault(second.clone());
         let further = Rule::on(Verb::Get).resource("testresources").meanwhile(|_| async {});

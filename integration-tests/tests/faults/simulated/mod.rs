@@ -25,7 +25,13 @@ mod thefts;
 mod user_code;
 mod watches;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, said, wanted_map};
@@ -68,6 +74,17 @@ pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
     })
+}
+
+/// Says `right` in the status, and `wrong` once after it was told to.
+fn erring() -> (Script, Arc<AtomicBool>) {
+    let errs = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&errs);
+    let script = Script::new(move |_, _: Arc<TestResource>, _| {
+        let says = if told.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
+        Box::pin(async move { Ok(UpdateControl::patch_status(said(says.to_owned()))) })
+    });
+    (script, errs)
 }
 
 /// Never gives up.

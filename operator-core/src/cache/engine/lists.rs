@@ -79,7 +79,6 @@ impl<K: KubeObject> Engine<K> {
             self.take_in(state, advanced);
         }
         self.count_undecodable(state);
-        state.collections[scope.0].synced = true;
         // A later list changes nothing.
         let _ = self.synced[scope.0].set(());
     }
@@ -96,7 +95,10 @@ impl<K: KubeObject> Engine<K> {
         let collection = &state.collections[scope.0];
         // While a list is taken in, what it deletes is still to come. Events that wait for the end of an own write have
         // been seen but not handed over.
-        if !collection.synced || collection.listing.is_some() || state.overlay.has_waiting_events(scope) {
+        if !self.is_collection_synced(scope)
+            || collection.listing.is_some()
+            || state.overlay.has_waiting_events(scope)
+        {
             return false;
         }
         let list_version = ResourceVersion::parse(version);

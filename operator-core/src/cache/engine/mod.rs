@@ -73,8 +73,6 @@ struct State<K> {
 struct Collection {
     /// A list is being taken in; what it has shown so far.
     listing: Option<Listing>,
-    /// The list was complete at least once.
-    synced: bool,
     health: SourceHealth,
 }
 
@@ -134,10 +132,8 @@ impl<K: KubeObject> Engine<K> {
     ) -> Self {
         let scopes = Scopes::new(&config.scope, &config.resource_type);
         let overlay = Overlay::new(scopes.clone());
-        let collections: Vec<Collection> = scopes
-            .indexes()
-            .map(|_| Collection { listing: None, synced: false, health: SourceHealth::Syncing })
-            .collect();
+        let collections: Vec<Collection> =
+            scopes.indexes().map(|_| Collection { listing: None, health: SourceHealth::Syncing }).collect();
         let synced = collections.iter().map(|_| SetOnce::new()).collect();
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
@@ -262,11 +258,13 @@ impl<K: KubeObject> Engine<K> {
     ) {
         let new = Arc::new(object);
         let mut old = self.store.shown(key);
-        let seen = match &old {
-            Some(stored) => ResourceVersion::of(&**stored),
-            None => state.overlay.last_sync(scope),
+        let outdated = listed && {
+            let seen = match &old {
+                Some(stored) => ResourceVersion::of(&**stored),
+                None => state.overlay.last_sync(scope),
+            };
+            ResourceVersion::of(&*new).is_some_and(|version| Some(version) < seen)
         };
-        let outdated = listed && ResourceVersion::of(&*new).is_some_and(|version| Some(version) < seen);
         if let Some(stored) = &old {
             if stored.meta().resource_version == new.meta().resource_version && !is_news {
                 return;
@@ -296,7 +294,7 @@ impl<K: KubeObject> Engine<K> {
         if outdated {
             self.handlers.on_outdated(&self.name, key);
         }
-        let initial = listed && !state.collections[scope.0].synced;
+        let initial = listed && !self.is_collection_synced(scope);
         // What it was when nobody could understand it is nothing to compare it with.
         let old = old.filter(|_| !is_news);
         self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));

@@ -17,7 +17,7 @@ async fn without_the_right_to_its_primaries_a_namespace_waits_alone() -> Result<
 
 #[tokio::test(start_paused = true)]
 async fn without_the_right_to_a_secondary_a_namespace_waits_alone() -> Result<()> {
-    waits_alone("configmaps", "maps", maps()).await
+    waits_alone("configmaps", "maps", managed_maps()).await
 }
 
 async fn waits_alone(plural: &str, missing: &str, rule: Value) -> Result<()> {

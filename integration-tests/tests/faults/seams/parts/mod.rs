@@ -10,7 +10,11 @@ mod strict;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{GROUP, RecordedRun, Scene, Script, TestObject, TestResource, said, values_in};
+use integration_tests::{
+    RecordedRun, Scene, Script, TestObject, TestResource,
+    rights::{managed_maps, primaries},
+    said, values_in,
+};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
@@ -30,16 +34,6 @@ use operator_core::{
 use serde_json::{Value, json};
 
 use super::super::simulated::{saying, two_maps};
-
-fn primaries() -> Value {
-    let resources = ["testresources", "testresources/status"];
-    json!({ "apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "patch"] })
-}
-
-fn maps() -> Value {
-    let verbs = ["get", "list", "watch", "create", "patch", "delete"];
-    json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
-}
 
 /// A controller's two namespaces: that of the scene, and another one, in which something is missing.
 struct Two {
@@ -83,7 +77,7 @@ impl Two {
 
     /// Whatever can be granted, but for one rule in the other namespace.
     async fn grant_all_but(&self, missing: &str) -> Result<()> {
-        for (name, rule) in [("primaries", primaries()), ("maps", maps())] {
+        for (name, rule) in [("primaries", primaries()), ("maps", managed_maps())] {
             self.scene.grant(name, &self.user, &rule).await?;
             if name != missing {
                 self.scene.grant_in(&self.other, name, &self.user, &rule).await?;

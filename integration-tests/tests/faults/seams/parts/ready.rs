@@ -54,7 +54,7 @@ async fn readyz_names_who_waits_for_what_until_the_right_comes() -> Result<()> {
     assert_eq!(said.await?, line);
     assert_eq!(script.runs.of("two").len(), 0);
 
-    two.scene.grant_in(&two.other, "maps", &two.user, &maps()).await?;
+    two.scene.grant_in(&two.other, "maps", &two.user, &managed_maps()).await?;
     eventually("the other one's maps", async || {
         Ok((two.other_maps().await? == ["two-a", "two-b"]).then_some(()))
     })

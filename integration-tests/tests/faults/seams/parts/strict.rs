@@ -74,7 +74,7 @@ async fn a_start_fails_in_time_with_source_namespace_and_the_missing_rule() -> R
     assert_eq!(operator.footprint().await.tasks, 0);
 
     // The same operator starts once the right is there.
-    two.scene.grant_in(&two.other, "maps", &two.user, &maps()).await?;
+    two.scene.grant_in(&two.other, "maps", &two.user, &managed_maps()).await?;
     operator.start().await?;
     two.scene.until("a status", "one", |object: &TestResource| object.status.is_some()).await?;
     assert!(told.take().is_empty());

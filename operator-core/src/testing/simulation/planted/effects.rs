@@ -91,12 +91,7 @@ fn writes_of_what_outlives_its_run_are_found() {
 fn nobody_writes_without_the_lease() {
     let run: Run = |_, shelf, context| {
         Box::pin(async move {
-            let before = context.secondary_named::<ConfigMap>("a")?;
-            let count =
-                before.and_then(|map| map.data.as_ref()?.get("text")?.parse::<u32>().ok()).unwrap_or(0);
-            let mut next = (*shelf).clone();
-            next.spec.text = (count + 1).to_string();
-            made(&next, context).await?;
+            counted(&shelf, context).await?;
             Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(3)))
         })
     };

@@ -14,12 +14,7 @@ use crate::{
 fn a_write_in_each_quarter_of_an_hour_is_found() {
     let run: Run = |_, shelf, context| {
         Box::pin(async move {
-            let before = context.secondary_named::<ConfigMap>("a")?;
-            let count =
-                before.and_then(|map| map.data.as_ref()?.get("text")?.parse::<u32>().ok()).unwrap_or(0);
-            let mut next = (*shelf).clone();
-            next.spec.text = (count + 1).to_string();
-            made(&next, context).await?;
+            counted(&shelf, context).await?;
             Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(15 * 60)))
         })
     };

@@ -64,6 +64,15 @@ async fn made(shelf: &Shelf, context: &Context<Shelf>) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Makes the child with a number that is one more than what stands there: each run writes.
+async fn counted(shelf: &Shelf, context: &Context<Shelf>) -> Result<(), BoxError> {
+    let before = context.secondary_named::<ConfigMap>("a")?;
+    let count = before.and_then(|map| map.data.as_ref()?.get("text")?.parse::<u32>().ok()).unwrap_or(0);
+    let mut next = shelf.clone();
+    next.spec.text = (count + 1).to_string();
+    made(&next, context).await
+}
+
 /// Declares an operator that runs this, with its source of config maps.
 fn declare(run: Run) -> impl Fn() -> OperatorBuilder + Clone + 'static {
     declare_with(run, |controller| controller.owns::<ConfigMap>())
