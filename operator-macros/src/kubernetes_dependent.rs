@@ -16,7 +16,7 @@ const SETTINGS: &Keys = &[
     ("name", Form::Text, "\"html\""),
     ("event_source", Form::Text, "\"config-maps\""),
     ("use_ssa", Form::Switch, "false"),
-    ("adopt_existing", Form::Switch, "true"),
+    ("adopt", Form::Any, "Adoption::IfUnowned"),
     ("matcher", Form::Any, "Matcher::Generic"),
     ("mapping_annotations", Form::Any, "MappingAnnotations::new(…)"),
     ("target", Form::Any, "|page, _| ObjectKey::of(page)"),

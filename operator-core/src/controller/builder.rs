@@ -268,7 +268,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// # Errors
     /// When it contradicts itself, or a name in it can't be used; with everything that is wrong.
-    pub fn build(self) -> Result<Controller, Mistakes> {
+    pub fn build(mut self) -> Result<Controller, Mistakes> {
         let name = Arc::from(self.name);
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
@@ -290,6 +290,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         let Finished { always, conditional, mistakes: of_sources } = sources;
         mistakes.extend(of_sources);
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
+        self.settings.nodes =
+            self.nodes.iter().filter(|node| node.writes()).map(|node| &*node.name).collect();
         let cleans_up =
             self.cleanup.is_some() || self.settings.workflow.as_ref().is_some_and(Workflow::has_deletable);
         let default = default_finalizer(&self.settings.primary_type);

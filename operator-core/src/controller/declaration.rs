@@ -19,7 +19,7 @@ use crate::{
         ControllerContext, Reconciler,
         workflow::{LatestResults, ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, KubeObject, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, MarkNames, ObjectKey, ResourceType},
     workflow::{Outline, Workflow},
 };
 
@@ -118,6 +118,8 @@ pub(crate) struct OperatorParts {
     /// In place of the namespaces that the controllers declare.
     pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
+    /// The keys of the marks on what dependents write.
+    pub(crate) marks: MarkNames,
 }
 
 /// A controller whose primary type is not visible any more.
@@ -195,6 +197,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             starts_as_a_whole,
             namespaces,
             workflows,
+            marks,
         } = parts;
         let config = self.settings.machine.clone();
         let name = Arc::clone(&self.name);
@@ -207,6 +210,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             primary_type: self.settings.primary_type.clone(),
             scope: namespaces.clone().unwrap_or_else(|| self.settings.scope.clone()),
             own_managers: vec![self.field_manager.to_string()],
+            marks: marks.clone(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
@@ -253,11 +257,13 @@ impl<R: Reconciler> Declared for Declaration<R> {
                 clients: clients.clone(),
                 controller: Arc::clone(&self.name),
                 field_manager: Arc::clone(&self.field_manager),
+                marks: marks.clone(),
                 environment: environment.clone(),
                 observers: observers.clone(),
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
+            nodes: self.settings.nodes.clone(),
             workflow,
             workflows,
             processor: processor.clone(),

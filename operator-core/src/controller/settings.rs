@@ -7,7 +7,7 @@ use crate::{
     cache::Indexer,
     event_source::{Filters, PrimaryEventSource, PrimaryFilters, WatchScope},
     processor::{GenericRetry, MachineConfig},
-    resource::{Access, KubeObject, ResourceType},
+    resource::{Access, KubeObject, Nodes, ResourceType},
     workflow::{Outline, Workflow},
 };
 
@@ -27,6 +27,8 @@ pub(super) struct Settings<P: KubeObject> {
     pub(super) workflow: Option<Workflow<P>>,
     /// The controller's own workflow, and those that the reconciler calls by itself.
     pub(super) outlines: Vec<Outline>,
+    /// Its nodes that write objects in the cluster.
+    pub(super) nodes: Nodes,
     /// What standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
 }
@@ -54,6 +56,7 @@ impl<P: KubeObject> Settings<P> {
             reconcile_timeout: None,
             workflow: None,
             outlines: Vec::new(),
+            nodes: Nodes::default(),
             further_access: Vec::new(),
         }
     }

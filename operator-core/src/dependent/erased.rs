@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 
 use super::{Capabilities, Deletion, Objects, Reading};
 use crate::{
@@ -46,8 +46,6 @@ pub(crate) struct Declaration {
     pub(crate) event_sources: Vec<DependentSource>,
     /// The rights that it needs to write.
     pub(crate) access: Vec<Access>,
-    /// Whether it deletes while it reconciles, as a bulk dependent does with what is not desired any more.
-    pub(crate) deletes_while_reconciling: bool,
     /// Whether there may be any number of its resources, none included.
     pub(crate) several: bool,
     /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
@@ -72,19 +70,49 @@ impl Deleted {
     pub(super) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
 }
 
+/// How what former nodes have left behind is removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pruning {
+    /// Whether objects go with which data is lost.
+    pub(crate) data: bool,
+}
+
 /// What a call of a dependent comes to.
 pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
+
+/// For whom something is asked of a dependent.
+pub(crate) struct Asked<'r, P: KubeObject> {
+    /// What the dependent is called, in the workflow or by itself.
+    pub(crate) node: &'r str,
+    pub(crate) primary: &'r Arc<P>,
+    pub(crate) context: &'r Context<P>,
+}
+
+impl<P: KubeObject> Clone for Asked<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: KubeObject> Copy for Asked<'_, P> {}
 
 /// What the engine asks of a dependent.
 pub(crate) trait Engine<P: KubeObject>: Send + Sync {
     /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult>;
+    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult>;
 
     /// Deletes the resource, if it is there.
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted>;
+    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted>;
 
     /// What is there now; several for a bulk dependent.
-    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>>;
+    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>>;
+
+    /// Removes what nodes have made that the controller has no more, as far as the dependent's event source shows it. Says how
+    /// many objects that were. By default it knows of none.
+    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+        let _ = (asked, pruning);
+        async { Ok(0) }.boxed()
+    }
 
     /// How much it keeps about primaries that don't exist. By default it keeps nothing.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
@@ -136,11 +164,6 @@ impl<P: KubeObject> Dependent<P> {
         &self.declaration
     }
 
-    /// Whether it deletes while it reconciles.
-    pub(crate) fn deletes_while_reconciling(&self) -> bool {
-        self.declaration.deletes_while_reconciling
-    }
-
     /// Whether there may be any number of its resources, none included.
     pub(crate) fn is_several(&self) -> bool {
         self.declaration.several
@@ -171,7 +194,7 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
-        self.engine.reconcile(primary, context).await
+        self.engine.reconcile(self.asked(primary, context)).await
     }
 
     /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
@@ -185,7 +208,7 @@ impl<P: KubeObject> Dependent<P> {
 
     /// The same; says also how many resources there were.
     pub(crate) async fn remove(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deleted, BoxError> {
-        self.engine.delete(primary, context).await
+        self.engine.delete(self.asked(primary, context)).await
     }
 
     /// What is there now. JOSDK's `getSecondaryResource`.
@@ -197,7 +220,21 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
-        self.engine.secondaries(primary, context).await
+        self.engine.secondaries(self.asked(primary, context)).await
+    }
+
+    /// Removes what nodes have made that the controller has no more, as far as its event source shows it.
+    pub(crate) async fn prune(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+        pruning: Pruning,
+    ) -> Result<usize, BoxError> {
+        self.engine.prune(self.asked(primary, context), pruning).await
+    }
+
+    fn asked<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Asked<'r, P> {
+        Asked { node: &self.name, primary, context }
     }
 
     /// How much it keeps about primaries that don't exist.

@@ -14,27 +14,14 @@ pub(crate) struct Objects {
     pub(crate) kind: ResourceType,
     /// The event source that they are read from.
     pub(crate) source: Arc<str>,
-    /// Whether there may be several, and which of a primary's objects are its own.
-    pub(crate) number: Number,
     /// Who says what is desired, where nothing but the primary and the context can make a difference to it.
     pub(crate) desired_by: Option<TypeId>,
 }
 
-/// How many objects a dependent is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
-    /// One.
-    One,
-    /// Those that a function selects.
-    Selected,
-    /// All of the kind that belong to the primary.
-    All,
-}
-
 impl Objects {
-    /// One object for each primary.
-    pub(in crate::dependent) fn one(kind: ResourceType, source: Arc<str>) -> Self {
-        Self { kind, source, number: Number::One, desired_by: None }
+    /// Objects of that kind.
+    pub(in crate::dependent) fn of(kind: ResourceType, source: Arc<str>) -> Self {
+        Self { kind, source, desired_by: None }
     }
 
     /// What is desired is said by a `D`. Two of one type that holds no data say the same.

@@ -35,7 +35,7 @@ use crate::{
     operations::Writer,
     processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{ControllerContext, workflow::WorkflowSurroundings},
-    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
+    resource::{KubeObject, MarkNames, Nodes, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
 /// Later than whatever the server answers.
@@ -193,6 +193,7 @@ impl World {
             primary_type: ResourceType::of::<ConfigMap>(),
             scope: WatchScope::All,
             own_managers: vec!["writes".to_owned()],
+            marks: MarkNames::default(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
@@ -222,6 +223,7 @@ impl World {
             clients: clients.clone(),
             controller: "writes".into(),
             field_manager: "writes".into(),
+            marks: MarkNames::default(),
             environment,
             observers,
         };
@@ -234,6 +236,7 @@ impl World {
             writer,
             clients,
             finalizer: Some("example.com/finalizer".into()),
+            nodes: Nodes::default(),
             workflow: None,
             workflows: WorkflowSurroundings::default(),
             processor,

@@ -19,8 +19,10 @@ pub enum SourceContents {
         of: RustType,
         /// Their kind.
         kind: ResourceType,
-        /// Whether a primary's objects are all that there are of this kind, and not a selection of them.
-        all: bool,
+        /// What keeps some objects of this kind out, if something does: "the label selector `app=web`", for example.
+        selects: Option<String>,
+        /// Whether something else than owner references and the default annotations relates them to primaries.
+        maps: bool,
     },
     /// Another system's resources.
     Resources {
@@ -32,10 +34,11 @@ pub enum SourceContents {
 }
 
 impl SourceContents {
-    /// Objects of type `K`; `all` where nothing but their belonging to a primary selects them.
+    /// Objects of type `K`: all of this kind in the controller's namespaces, unless `selects` says what keeps some out; `maps`
+    /// where something else than owner references and the default annotations relates them to primaries.
     #[must_use]
-    pub fn objects<K: KubeObject>(kind: ResourceType, all: bool) -> Self {
-        Self::Objects { of: RustType::of::<K>(), kind, all }
+    pub fn objects<K: KubeObject>(kind: ResourceType, selects: Option<String>, maps: bool) -> Self {
+        Self::Objects { of: RustType::of::<K>(), kind, selects, maps }
     }
 
     /// Another system's resources of type `R`, for primaries of any type.

@@ -10,8 +10,20 @@ use super::{
 use crate::{
     cache::{ChangeHandler, Indexer, Informer, InformerConfig},
     observe::SourceIndex,
-    resource::{Access, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, MappingAnnotations, MarkNames, ObjectKey, ResourceType},
 };
+
+/// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the names
+/// that users give.
+pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
+
+fn owner_indexer<K: KubeObject>(marks: &MarkNames) -> Indexer<K> {
+    let marks = marks.clone();
+    Arc::new(move |object: &K| {
+        let owner = object.meta().labels.as_ref().and_then(|labels| labels.get(marks.owner()));
+        owner.cloned().into_iter().collect()
+    })
+}
 
 /// Declares that a controller watches objects of type `K` beside its primaries. JOSDK:
 /// `InformerEventSourceConfiguration`.
@@ -195,9 +207,13 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
     }
 
     fn contents(&self) -> SourceContents {
-        let selects = self.scope.is_some() || self.label_selector.is_some() || self.field_selector.is_some();
-        let relates = self.mapper.is_some() || self.references.is_some();
-        SourceContents::objects::<K>(self.resource_type.clone(), !selects && !relates)
+        let labels = self.label_selector.as_ref().map(|selector| format!("the label selector `{selector}`"));
+        let fields =
+            || self.field_selector.as_ref().map(|selector| format!("the field selector `{selector}`"));
+        let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
+        let selects = labels.or_else(fields).or_else(scope);
+        let maps = self.mapper.is_some() || self.references.is_some();
+        SourceContents::objects::<K>(self.resource_type.clone(), selects, maps)
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
@@ -207,6 +223,7 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         config.field_selector.clone_from(&self.field_selector);
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers.clone_from(&self.indexers);
+        config.indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
             name: SourceDeclaration::name(self),
             index,

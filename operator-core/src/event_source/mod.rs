@@ -54,7 +54,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{Access, KubeObject, ObjectKey, ResourceType},
+    resource::{Access, KubeObject, MarkNames, ObjectKey, ResourceType},
 };
 
 pub(crate) use cache::WatchScope;
@@ -69,7 +69,7 @@ pub use external::{
 };
 pub use filter::Filters;
 pub(crate) use filter::filter_methods;
-pub(crate) use informer::InformerEventSource;
+pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
 pub use mapper::SecondaryToPrimary;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
@@ -288,6 +288,8 @@ pub struct Wiring {
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
     pub own_managers: Vec<String>,
+    /// The keys of the marks on what dependents write.
+    pub marks: MarkNames,
     /// The operator's clients.
     pub clients: Clients,
     /// The operator's surroundings.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ResourceOperations  user code's writes        ┐     ┌ Intent     what is to be written
-//! DependentWriter     a dependent's             ├────▶│ Target     where: the object, and the source that learns
+//! DependentWriter     a dependent's, removals   ├────▶│ Target     where: the object, and the source that learns
 //! PrimaryWriter       finalizer, object, status ┘     │            the answer
 //!                                                     └ WriteMode  how: matched, locked, filtered
 //!                                                        │
@@ -43,6 +43,7 @@ mod mask;
 mod merge;
 mod mode;
 mod primary;
+mod removal;
 mod request;
 mod resource;
 mod target;

@@ -13,7 +13,7 @@ use crate::{
     client::{Clients, exchange},
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
-    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
+    resource::{KubeObject, MarkNames, ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// How a write is expressed.
@@ -67,6 +67,8 @@ pub(crate) struct Writer {
     pub(crate) clients: Clients,
     pub(crate) controller: Arc<str>,
     pub(crate) field_manager: Arc<str>,
+    /// The keys of the marks on what dependents write.
+    pub(crate) marks: MarkNames,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
 }

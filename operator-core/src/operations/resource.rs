@@ -42,7 +42,7 @@ use crate::resource::{KubeObject, ObjectKey, ResourceType};
 #[derive(Clone, Copy, Debug)]
 #[must_use = "nothing is written unless one of the write methods is called"]
 pub struct ResourceOperations<'c> {
-    run: WritingRun<'c>,
+    pub(super) run: WritingRun<'c>,
     mode: Option<WriteMode>,
     event_source: Option<&'c str>,
 }

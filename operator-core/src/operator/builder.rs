@@ -17,6 +17,7 @@ use crate::{
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
+    resource::MarkNames,
 };
 
 /// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
@@ -71,6 +72,8 @@ pub(super) struct Settings {
     pub(super) leader_election: Option<LeaderElection>,
     /// In place of the namespaces that the controllers declare.
     pub(super) namespaces: Option<WatchScope>,
+    /// What the keys of the marks begin with.
+    pub(super) mark_prefix: String,
 }
 
 impl Default for Settings {
@@ -88,6 +91,7 @@ impl Default for Settings {
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
             namespaces: None,
+            mark_prefix: MarkNames::PREFIX.to_owned(),
         }
     }
 }
@@ -214,6 +218,16 @@ impl OperatorBuilder {
     /// JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
         self.settings.max_concurrent_dependents = dependents;
+        self
+    }
+
+    /// What the keys of the labels and of the annotation begin with by which an object says which node has made it, and for
+    /// whom; by default `operator-core.io`. A DNS subdomain, such as that of the operator's own kinds.
+    ///
+    /// What was made under another prefix is taken over, as it has the owner reference or the mapping annotations, and the field
+    /// manager; what isn't wanted any more by then stays behind. See [`MarkNames`].
+    pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.settings.mark_prefix = prefix.into();
         self
     }
 

@@ -6,7 +6,10 @@ mod tests;
 use std::collections::BTreeSet;
 
 use super::{LeaderElectionError, OperatorBuilder};
-use crate::controller::{IntoController, Mistake, Mistakes};
+use crate::{
+    controller::{IntoController, Mistake, Mistakes},
+    resource::MarkNames,
+};
 
 impl OperatorBuilder {
     /// Adds a controller. What is wrong with it is told when the operator is built, with everything else that is.
@@ -53,6 +56,14 @@ impl OperatorBuilder {
                 "`stop_on_source_error_at_start` has no time after which the start fails",
                 "`cache_sync_timeout` is that time, and it is `None`",
                 "`.cache_sync_timeout(Duration::from_secs(…))`, or `.stop_on_source_error_at_start(false)`",
+            ));
+        }
+        let prefix = &self.settings.mark_prefix;
+        if !MarkNames::is_prefix(prefix) {
+            mistakes.push(Mistake::new(
+                format!("`{prefix}` can't be what the keys of labels begin with"),
+                "it is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most",
+                "`.mark_prefix(\"example.com\")`, or leave it out for `operator-core.io`",
             ));
         }
         let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);

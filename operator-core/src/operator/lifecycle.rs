@@ -20,7 +20,7 @@ use crate::{
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
     reconciler::workflow::WorkflowSurroundings,
-    resource::ObjectKey,
+    resource::{MarkNames, ObjectKey},
 };
 
 use super::{
@@ -172,6 +172,7 @@ impl Operator {
             namespaces: self.settings.namespaces.clone(),
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(discovery.clone()),
+            marks: MarkNames::new(&self.settings.mark_prefix),
         };
         let controllers =
             self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();

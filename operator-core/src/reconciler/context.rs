@@ -18,7 +18,7 @@ use crate::{
     observe::Causes,
     operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
     processor::Processor,
-    resource::{KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
+    resource::{KubeObject, Nodes, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
 /// What all runs of a controller share.
@@ -31,6 +31,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) clients: Clients,
     /// The finalizer, where the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
+    /// Its nodes that write objects in the cluster.
+    pub(crate) nodes: Nodes,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
     /// What the workflows of the operator share.

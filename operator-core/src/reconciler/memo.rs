@@ -32,8 +32,7 @@ impl Memo {
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
         let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).addr());
-        let known = self.0.lock().get(&address).map(|entry| Arc::clone(&entry.value));
-        if let Some(Ok(known)) = known.map(Arc::downcast) {
+        if let Some(known) = self.known(key, primary) {
             return Ok(known);
         }
         let value = Arc::new(compute()?);
@@ -44,6 +43,17 @@ impl Memo {
         };
         self.0.lock().insert(address, entry);
         Ok(value)
+    }
+
+    /// The value that was computed under this key for `primary`, if it was.
+    pub(crate) fn known<T: Send + Sync + 'static, P>(
+        &self,
+        key: &MemoKey,
+        primary: &Arc<P>,
+    ) -> Option<Arc<T>> {
+        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).addr());
+        let known = self.0.lock().get(&address).map(|entry| Arc::clone(&entry.value))?;
+        known.downcast().ok()
     }
 
     /// Forgets all: what is read from the context may have changed.

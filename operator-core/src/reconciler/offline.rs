@@ -13,7 +13,7 @@ use crate::{
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::Writer,
     processor::{MachineConfig, Processor},
-    resource::{KubeObject, ObjectKey, ResourceType, Uid},
+    resource::{KubeObject, MarkNames, Nodes, ObjectKey, ResourceType, Uid},
 };
 
 /// What the contexts of one controller share, without a cluster: nothing is read from one, and a write fails.
@@ -62,6 +62,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             primary_type: ResourceType::of::<P>(),
             scope: WatchScope::All,
             own_managers: vec!["offline".to_owned()],
+            marks: MarkNames::default(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: parts.observers.clone(),
@@ -100,11 +101,13 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
                 clients: clients.clone(),
                 controller: Arc::from("offline"),
                 field_manager: Arc::from("offline"),
+                marks: MarkNames::default(),
                 environment,
                 observers: parts.observers,
             },
             clients,
             finalizer: None,
+            nodes: Nodes::default(),
             workflow: None,
             workflows: parts.workflows,
             processor,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
 use super::{Cluster, ObjectKey, ResourceType};
@@ -63,14 +64,19 @@ impl MappingAnnotations {
         object: &K,
         primary_type: &ResourceType,
     ) -> Option<ObjectKey> {
-        let annotations = object.meta().annotations.as_ref()?;
+        self.primary_in(object.meta(), primary_type)
+    }
+
+    /// The same of an object with this metadata.
+    pub(crate) fn primary_in(&self, meta: &ObjectMeta, primary_type: &ResourceType) -> Option<ObjectKey> {
+        let annotations = meta.annotations.as_ref()?;
         let name = annotations.get(&*self.name)?;
         if let Some(named) = self.primary_type.as_ref().and_then(|key| annotations.get(&**key))
             && !is_type(named, primary_type)
         {
             return None;
         }
-        let own = object.meta().namespace.as_ref();
+        let own = meta.namespace.as_ref();
         let namespace = annotations.get(&*self.namespace).or(own).filter(|_| primary_type.is_namespaced());
         Some(ObjectKey::new(Cluster::local(), namespace.map(String::as_str), name))
     }
@@ -85,12 +91,9 @@ fn is_type(named: &str, primary_type: &ResourceType) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::{
-        api::{
-            apps::v1::Deployment,
-            core::v1::{ConfigMap, Node, Pod},
-        },
-        apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    use k8s_openapi::api::{
+        apps::v1::Deployment,
+        core::v1::{ConfigMap, Node, Pod},
     };
 
     use proptest::prelude::*;

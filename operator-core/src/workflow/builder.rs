@@ -1,7 +1,6 @@
 //! The declaration of a workflow.
 
 use std::{
-    collections::BTreeSet,
     fmt,
     sync::{
         Arc,
@@ -16,7 +15,7 @@ use super::{
     run,
 };
 use crate::{
-    dependent::{DependentSource, IntoDependent},
+    dependent::{self, Dependent, DependentSource, IntoDependent},
     reconciler::{
         Context,
         workflow::{NodeState, WorkflowResult},
@@ -36,6 +35,10 @@ pub(super) struct Declared<P: KubeObject> {
     pub(super) nodes: Vec<Node<P>>,
     /// What becomes of the nodes when their primary goes, in the same order.
     pub(super) endings: Vec<Ending>,
+    /// Nodes that there were, of kinds that no other node writes.
+    pub(super) retired: Vec<Dependent<P>>,
+    /// What such nodes have left behind goes also where data goes with it.
+    pub(super) prunes_data: bool,
     pub(super) explicit: bool,
     pub(super) keeps_errors: bool,
 }
@@ -43,19 +46,25 @@ pub(super) struct Declared<P: KubeObject> {
 impl<P: KubeObject> Workflow<P> {
     /// Starts the declaration of a workflow.
     pub fn builder() -> WorkflowBuilder<P> {
-        WorkflowBuilder { nodes: Vec::new(), explicit: false, keeps_errors: false }
+        WorkflowBuilder {
+            nodes: Vec::new(),
+            retired: Vec::new(),
+            prunes_data: false,
+            explicit: false,
+            keeps_errors: false,
+        }
     }
 
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
     /// is invoked by [`Context::workflow`].
     pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::reconcile(&self.0, primary, context, &drop).await
+        run::reconcile(&self.0, primary, context, &drop, run::Invoker::Reconciler).await
     }
 
     /// Deletes everything that has to be deleted before the primary goes. While the result isn't
     /// [`all_deleted`](WorkflowResult::all_deleted) the primary keeps its finalizer, whatever the cleaner says.
     pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::cleanup(&self.0, primary, context, &drop).await
+        run::cleanup(&self.0, primary, context, &drop, run::Invoker::Reconciler).await
     }
 
     /// The names of the nodes, in the order of their declaration.
@@ -99,6 +108,7 @@ impl<P: KubeObject> Workflow<P> {
                 if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
             needed.extend(node.dependent.event_sources());
         }
+        sources.always.extend(self.0.retired.iter().flat_map(Dependent::event_sources));
         sources
     }
 
@@ -109,30 +119,13 @@ impl<P: KubeObject> Workflow<P> {
         Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
     }
 
-    /// The rights that its dependents need to write, and its conditions to answer. The right to delete is needed only where the workflow itself deletes:
-    /// what the garbage collector removes, and no condition, is not deleted by the operator, unless it is one of several.
+    /// The rights that its dependents need to write, and its conditions to answer. Who may delete what it has made has the right
+    /// to, also where the garbage collector does it in the end: under another name, or as a former node's, nobody else would.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
-        let graph = &self.0.graph;
-        let mut removable: BTreeSet<NodeId> = BTreeSet::new();
-        let mut access = Vec::new();
-        for id in graph.in_order() {
-            let node = &self.0.nodes[id.index()];
-            // What depends on a node is removed before it.
-            if node.may_be_removed() || graph.dependencies_of(id).any(|above| removable.contains(&above)) {
-                removable.insert(id);
-            }
-            access.extend(node.asks.iter().cloned());
-            let dependent = &node.dependent;
-            let deletes = removable.contains(&id)
-                || self.0.endings[id.index()].is_deleted()
-                || dependent.deletes_while_reconciling();
-            access.extend(node.dependent.access().into_iter().map(|mut right| {
-                right.verbs.retain(|verb| deletes || *verb != "delete");
-                right
-            }));
-        }
-        access
+        let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
+        let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(&self.0.retired);
+        asks.chain(dependents.flat_map(Dependent::access)).collect()
     }
 }
 
@@ -175,6 +168,8 @@ pub(crate) struct WorkflowSources {
 #[must_use = "a workflow has to be built"]
 pub struct WorkflowBuilder<P: KubeObject> {
     pub(super) nodes: Vec<Node<P>>,
+    retired: Vec<Dependent<P>>,
+    prunes_data: bool,
     explicit: bool,
     keeps_errors: bool,
 }
@@ -189,6 +184,27 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// Adds a dependent that depends on nothing, without conditions.
     pub fn dependent(self, dependent: impl IntoDependent<P>) -> Self {
         self.node(Node::new(dependent))
+    }
+
+    /// Says that an earlier version had a node of that name, whose objects were of type `K`, which no node writes any more: what it
+    /// has left behind is removed, as its marks say. This brings the event source and the rights for it.
+    ///
+    /// Nodes whose kind another node still writes need no such word: what they have left behind goes by itself.
+    pub fn retired<K: KubeObject<DynamicType: Default>>(self, node: &str) -> Self {
+        self.retired_of_type::<K>(node, K::DynamicType::default())
+    }
+
+    /// The same for a type that is known at run time only.
+    pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
+        self.retired.push(dependent::retired::<K, P>(node, dynamic));
+        self
+    }
+
+    /// What nodes have left behind that this version doesn't declare goes also where data goes with it: by default their
+    /// PersistentVolumeClaims, Namespaces and definitions stay, with a warning.
+    pub fn prune_data(mut self) -> Self {
+        self.prunes_data = true;
+        self
     }
 
     /// The workflow runs only when the reconciler calls `context.workflow().reconcile()`; otherwise a managed workflow runs
@@ -212,7 +228,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, Error> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, explicit, keeps_errors } = self;
+        let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
         let graph = Graph::new(nodes.iter().map(|node| (node.dependent.name(), &node.depends_on)))?;
         for node in &mut nodes {
             if node.activation.is_some() {
@@ -225,7 +241,16 @@ impl<P: KubeObject> WorkflowBuilder<P> {
             (node.dependent.capabilities(), node.deleted.is_some())
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
-        Ok(Workflow(Arc::new(Declared { id, graph, nodes, endings, explicit, keeps_errors })))
+        Ok(Workflow(Arc::new(Declared {
+            id,
+            graph,
+            nodes,
+            endings,
+            retired,
+            prunes_data,
+            explicit,
+            keeps_errors,
+        })))
     }
 }
 

@@ -226,11 +226,6 @@ impl<P: KubeObject> Precondition<P> {
         !matches!(self, Self::RemoveUnless(_))
     }
 
-    /// Whether it may remove the node.
-    pub(super) const fn may_remove(&self) -> bool {
-        !matches!(self, Self::HoldUnless(_))
-    }
-
     /// The decision, and the answer of the condition that it follows from.
     pub(super) async fn decide(
         &self,

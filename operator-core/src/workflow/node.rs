@@ -148,11 +148,6 @@ impl<P: KubeObject> Node<P> {
         self.precondition.as_ref().is_some_and(Precondition::may_hold)
     }
 
-    /// Whether a condition may remove it; a node that is only held never is.
-    pub(super) fn may_be_removed(&self) -> bool {
-        self.activation.is_some() || self.precondition.as_ref().is_some_and(Precondition::may_remove)
-    }
-
     /// What is said about a node in outlines.
     fn say<C>(&mut self, kind: ConditionKind, verb: &str, condition: &C) {
         let name = short_name(type_name_of_val(condition));

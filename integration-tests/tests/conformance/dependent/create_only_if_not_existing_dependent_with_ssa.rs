@@ -11,7 +11,9 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, dependent::Dependent, dependent::IntoDependent, testing::operator_test,
+    ErrorStatusUpdateControl,
+    dependent::{Adoption, Dependent, IntoDependent},
+    testing::operator_test,
 };
 use parking_lot::Mutex;
 
@@ -73,7 +75,7 @@ async fn it_is_taken_over_on_request() -> Result<()> {
     let scene = Scene::new("adopt-existing").await?;
     let theirs = map_of(&named("one", &scene), "a", "theirs");
     scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
-    let workflow = workflow_of_one(wanted_map("a").adopt_existing(true))?;
+    let workflow = workflow_of_one(wanted_map("a").adopt(Adoption::Always))?;
     let _operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "ours").await?;
     scene.until_values([("one-a", "ours")]).await?;

@@ -75,7 +75,8 @@ async fn an_object_of_ours_that_comes_in_between_is_used() -> Result<()> {
             let one = scene.resources.get("one").await?;
             let mut map = map_of(&one, "a", "from another replica");
             map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
-            scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
+            let replica = PostParams { field_manager: Some("script".to_owned()), ..PostParams::default() };
+            scene.api::<ConfigMap>().create(&replica, &map).await?;
             Ok(())
         })
     });

@@ -195,12 +195,12 @@ fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
     let database = || Node::new(one_record(&system, "")).named("database");
     let app = || Child("app").node();
     let nodes = [
-        (vec![app()], (false, false), "deleted by the garbage collector, in any order"),
+        (vec![app()], (false, true), "deleted by the garbage collector, in any order"),
         (vec![app().delete_postcondition(ResourceDeleted)], (true, true), "deleted in reverse"),
         (vec![database(), app().depends_on("database")], (true, true), "deleted in reverse"),
         (
             vec![database(), app()],
-            (true, false),
+            (true, true),
             "deleted in reverse: database; by the garbage collector, in any order: app",
         ),
     ];

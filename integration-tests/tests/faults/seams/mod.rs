@@ -13,6 +13,7 @@ mod finalizers;
 mod gates;
 mod glue;
 mod lists;
+mod marks;
 mod not_found;
 mod options;
 mod outage;

@@ -53,6 +53,14 @@ pub(super) struct Node {
     pub(super) cleaned_up_by_hand: bool,
 }
 
+impl Node {
+    /// Whether it makes or changes objects in the cluster, so that they have its marks.
+    pub(super) fn writes(&self) -> bool {
+        let capabilities = self.declaration.capabilities;
+        self.declaration.objects.is_some() && (capabilities.can_create() || capabilities.can_update())
+    }
+}
+
 /// Everything that is wrong, in the order in which it is declared.
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();

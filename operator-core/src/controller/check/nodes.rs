@@ -2,16 +2,18 @@
 
 use super::{Facts, Mistake, Node};
 use crate::{
-    dependent::{Number, Objects},
+    dependent::{DependentSource, Objects},
     event_source::SourceContents,
 };
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
-    let alone =
-        facts.nodes.iter().flat_map(|node| [unowned(node, facts), leaked(node, facts)].into_iter().flatten());
-    let pairs = facts.nodes.iter().enumerate().flat_map(move |(at, node)| {
-        facts.nodes[at + 1..].iter().filter_map(move |other| fight(node, other, facts))
+    let alone = facts.nodes.iter().flat_map(|node| {
+        [unowned(node, facts), leaked(node, facts), unseen(node, facts)].into_iter().flatten()
     });
+    let pairs =
+        facts.nodes.iter().enumerate().flat_map(move |(at, node)| {
+            facts.nodes[at + 1..].iter().filter_map(move |other| fight(node, other))
+        });
     alone.chain(pairs)
 }
 
@@ -44,31 +46,23 @@ fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
 }
 
 /// Two dependents that would write, or delete, the same objects.
-fn fight(node: &Node, other: &Node, facts: &Facts<'_>) -> Option<Mistake> {
+fn fight(node: &Node, other: &Node) -> Option<Mistake> {
     let (a, b) = (makes(node)?, makes(other)?);
     if (a.kind.group(), a.kind.kind()) != (b.kind.group(), b.kind.kind()) {
         return None;
     }
     let kind = a.kind.kind();
     let (name, other_name) = (&node.name, &other.name);
-    let (takes, other_takes) = (takes_all(node, a, b, facts), takes_all(other, b, a, facts));
-    if takes || other_takes {
-        let (who, whose) = if takes { (name, other_name) } else { (other_name, name) };
-        let selects = match takes && other_takes {
-            true => format!("`.selects(|primary, object| …)` on `{name}` and on `{other_name}`"),
-            false => format!("`.selects(|primary, object| …)` on `{who}`"),
-        };
+    if name == other_name {
         return Some(Mistake::new(
-            format!("node `{who}` takes every `{kind}` of its primary for its own, and `{whose}` makes some"),
-            format!(
-                "`{who}` deletes what it doesn't desire, so what `{whose}` has made is deleted in each run"
-            ),
-            selects,
+            format!("two dependents that make a `{kind}` are called `{name}`"),
+            "what a dependent has made is told by its name, so that each would remove what the other has made",
+            "`.named(\"…\")`, or `.name(\"…\")`, with another name on one of them",
         ));
     }
     // One of them may take part where the other doesn't.
     let both = !node.conditional && !other.conditional;
-    let alike = both && a.number == Number::One && b.number == Number::One && a.desired_by.is_some();
+    let alike = both && a.desired_by.is_some();
     (alike && a.desired_by == b.desired_by).then(|| {
         Mistake::new(
             format!("nodes `{name}` and `{other_name}` want the same `{kind}`"),
@@ -80,17 +74,42 @@ fn fight(node: &Node, other: &Node, facts: &Facts<'_>) -> Option<Mistake> {
 
 /// The objects of a dependent that makes some.
 fn makes(node: &Node) -> Option<&Objects> {
-    let capabilities = node.declaration.capabilities;
-    node.declaration.objects.as_ref().filter(|_| capabilities.can_create() || capabilities.can_update())
+    node.declaration.objects.as_ref().filter(|_| node.writes())
 }
 
-/// Whether a bulk dependent sees the other's objects, and so deletes them.
-fn takes_all(node: &Node, own: &Objects, other: &Objects, facts: &Facts<'_>) -> bool {
-    if own.number != Number::All || !node.declaration.deletes_while_reconciling {
-        return false;
+/// A source that doesn't show a node all of what it has written, or wakes others for it.
+fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
+    let made = makes(node)?;
+    let source = facts.sources.iter().find(|source| source.name == *made.source)?;
+    let SourceContents::Objects { selects, maps, .. } = &source.contents else { return None };
+    let brings = |with: &DependentSource| with.declaration.name() == source.name;
+    let brought = node.declaration.event_sources.iter().find(|with| brings(with));
+    let (name, kind, source) = (&node.name, made.kind.kind(), &source.name);
+    let own = "`.informer(InformerEventSource::new())` on the node: one of its own";
+    match brought {
+        // An informer of its own is the user's choice.
+        Some(DependentSource { shared: false, .. }) => None,
+        Some(_) if selects.is_some() || *maps => {
+            let what = selects.as_deref().unwrap_or("its mapper");
+            Some(Mistake::new(
+                format!(
+                    "node `{name}` makes a `{kind}`, and the controller's source `{source}` would take the place of its informer"
+                ),
+                format!(
+                    "because of {what} the node wouldn't see, or wouldn't be woken by, all of what it has made"
+                ),
+                format!("`.name(\"…\")` on the controller's source, so that the node has its own; or {own}"),
+            ))
+        }
+        None => selects.as_ref().map(|selects| {
+            Mistake::new(
+                format!(
+                    "node `{name}` makes a `{kind}`, and the source `{source}` doesn't show it all of them"
+                ),
+                format!("{selects} is in the way: what the node doesn't see it would make again in each run"),
+                format!("the source without it, or {own}"),
+            )
+        }),
+        Some(_) => None,
     }
-    let source = facts.sources.iter().find(|source| source.name == *own.source);
-    let sees_all =
-        matches!(source.map(|source| &source.contents), Some(SourceContents::Objects { all: true, .. }));
-    sees_all || own.source == other.source
 }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::several::{Selects, Several};
 use crate::{
     dependent::{
-        Capabilities, Declaration, Dependent, IntoDependent, Number, ReadOnly,
+        Capabilities, Declaration, Dependent, IntoDependent, ReadOnly,
         custom::default_name,
         kubernetes::{Settings, settings},
     },
@@ -35,9 +35,8 @@ pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
 /// Declares that any number of objects of one kind follow from a primary: those that are not desired any more are deleted.
 /// JOSDK's `BulkDependentResource` in its Kubernetes form.
 ///
-/// The objects that it is about are all of the kind that belong to the primary and come from its event source. Where other
-/// dependents of the primary have objects of the same kind, tell them apart by [`selects`](Self::selects), or they are
-/// deleted as not desired.
+/// What it deletes is what it has made, as the object's marks say. Other objects of the kind that belong to the primary are none
+/// of its own, whoever maps them to it.
 #[must_use = "a dependent does nothing until it is given to a workflow"]
 pub struct BulkKubernetesDependent<D: BulkDesired<P>, P: KubeObject> {
     dependent: D,
@@ -73,7 +72,8 @@ impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P> {
 
     settings!(D::Resource);
 
-    /// Which of the primary's objects of this kind it is about; by default all. Whatever is desired must be among them.
+    /// Which of the objects that it finds it is about; by default all. Whatever is desired must be among them. Needed where
+    /// objects are only read; what is made has marks.
     pub fn selects(mut self, selects: impl Fn(&P, &D::Resource) -> bool + Send + Sync + 'static) -> Self {
         self.selects = Some(Box::new(selects));
         self
@@ -84,14 +84,9 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
         let managed = self.settings.finish();
-        let mut declaration = Declaration {
-            deletes_while_reconciling: managed.capabilities.can_delete(),
-            several: true,
-            ..managed.declaration()
-        };
+        let mut declaration = Declaration { several: true, ..managed.declaration() };
         if let Some(objects) = &mut declaration.objects {
             objects.desired_by::<D>();
-            objects.number = if self.selects.is_some() { Number::Selected } else { Number::All };
         }
         Dependent::new(name, declaration, Several::new(self.dependent, managed, self.selects))
     }

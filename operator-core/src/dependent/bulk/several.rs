@@ -7,13 +7,13 @@ use futures::FutureExt;
 use super::BulkDesired;
 use crate::{
     dependent::{
-        Capabilities, Deletion, Engine, Error,
-        erased::{Answer, Deleted},
+        Asked, Deletion, Engine, Error,
+        erased::{Answer, Deleted, Pruning},
         items::{Items, Work},
-        kubernetes::Managed,
+        kubernetes::{Managed, OfPrimary},
     },
     reconciler::{
-        BoxError, Context, MemoKey,
+        BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
     resource::{KubeObject, ObjectKey},
@@ -32,6 +32,8 @@ pub(super) struct Several<D: BulkDesired<P>, P: KubeObject> {
 
 type ByKey<K> = BTreeMap<ObjectKey, K>;
 
+type Own<'r, D, P> = OfPrimary<'r, <D as BulkDesired<P>>::Resource, P>;
+
 impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     pub(super) fn new(
         dependent: D,
@@ -41,11 +43,12 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         Self { dependent, managed, selects, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
+    fn desired(&self, own: &Own<'_, D, P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
+        let Asked { primary, context, .. } = own.asked;
         context.memo().get_or_try(&self.memo, primary, || {
             let mut desired = BTreeMap::new();
             for object in self.dependent.desired(primary, context)? {
-                let object = self.managed.marked(object, &**primary, context).map_err(Error::boxed)?;
+                let object = own.marked(object).map_err(Error::boxed)?;
                 let key = ObjectKey::of(&object);
                 if desired.insert(key.clone(), object).is_some() {
                     let kind = self.managed.kind.clone();
@@ -56,88 +59,124 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         })
     }
 
-    fn actual(&self, primary: &P, context: &Context<P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
-        let mut actual = self.managed.all_actual(context).map_err(Error::boxed)?;
+    /// Those of them that it is about.
+    fn selected(&self, mut all: Vec<Arc<D::Resource>>, primary: &P) -> Vec<Arc<D::Resource>> {
         if let Some(selects) = &self.selects {
-            actual.retain(|object| selects(primary, object));
+            all.retain(|object| selects(primary, object));
         }
-        Ok(actual)
+        all
     }
 
-    /// What it takes to delete these.
-    fn deletions<'r>(
+    /// What it has made and may remove.
+    fn removable(&self, own: &Own<'_, D, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
+        Ok(self.selected(own.removable().map_err(Error::boxed)?, own.asked.primary))
+    }
+
+    /// What is only read.
+    fn found(&self, asked: Asked<'_, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
+        let found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+        Ok(self.selected(found, asked.primary))
+    }
+
+    /// What it has made, and what it wants and may write.
+    fn actual(&self, own: &Own<'_, D, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
+        let made = self.removable(own)?.into_iter();
+        let mut actual: ByKey<_> = made.map(|object| (ObjectKey::of(&*object), object)).collect();
+        let memo = own.asked.context.memo();
+        let wanted = memo.known::<ByKey<D::Resource>, P>(&self.memo, own.asked.primary);
+        for key in wanted.iter().flat_map(|wanted| wanted.keys()) {
+            if let Some(found) = own.actual(key).map_err(Error::boxed)? {
+                actual.insert(key.clone(), found);
+            }
+        }
+        Ok(actual.into_values().collect())
+    }
+
+    fn is_read_only(&self) -> bool {
+        !self.managed.capabilities.can_create() && !self.managed.capabilities.can_update()
+    }
+
+    /// What it takes to remove these.
+    fn removals<'r>(
         &'r self,
+        own: &'r Own<'r, D, P>,
         objects: impl IntoIterator<Item = Arc<D::Resource>> + 'r,
-        context: &'r Context<P>,
     ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + 'r {
         objects.into_iter().map(move |object| {
             let key = ObjectKey::of(&*object).to_string();
-            let deletion = async move {
-                self.managed.delete(&object, context).await.map_err(Error::boxed)?;
+            let removal = async move {
+                own.remove(&object).await.map_err(Error::boxed)?;
                 Ok(Some((Operation::Deleted, self.managed.secondary(object))))
             };
-            (Some(key), deletion.boxed())
+            (Some(key), removal.boxed())
         })
     }
 
     /// Creates or changes one object, as far as the dependent may.
     async fn bring_about(
         &self,
+        own: &Own<'_, D, P>,
         key: &ObjectKey,
         desired: &D::Resource,
-        primary: &P,
-        context: &Context<P>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
-        let actual = self.managed.actual(key, primary, context).map_err(Error::boxed)?;
-        let done = self.managed.bring_about(desired, actual, primary, context).await.map_err(Error::boxed)?;
+        let actual = own.there(key).map_err(Error::boxed)?;
+        let done = own.bring_about(desired, actual).await.map_err(Error::boxed)?;
         Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
     }
 }
 
 impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
+    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
         async move {
-            let actual = self.actual(primary, context)?;
-            if self.managed.capabilities == Capabilities::READ_ONLY {
-                let found =
-                    actual.into_iter().map(|object| (Operation::Matched, self.managed.secondary(object)));
+            if self.is_read_only() {
+                let found = self.found(asked)?.into_iter();
+                let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
-            let desired = self.desired(primary, context)?;
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let desired = self.desired(&own)?;
             let mut items = Items::default();
             if self.managed.capabilities.can_delete() {
-                let unwanted =
-                    actual.into_iter().filter(|object| !desired.contains_key(&ObjectKey::of(&**object)));
-                items.work(self.deletions(unwanted.collect::<Vec<_>>(), context)).await;
+                let mut unwanted = self.removable(&own)?;
+                unwanted.retain(|object| !desired.contains_key(&ObjectKey::of(&**object)));
+                items.work(self.removals(&own, unwanted)).await;
             }
-            let work = desired.iter().map(|(key, object)| {
-                (Some(key.to_string()), self.bring_about(key, object, primary, context).boxed())
-            });
+            let work = desired
+                .iter()
+                .map(|(key, object)| (Some(key.to_string()), self.bring_about(&own, key, object).boxed()));
             items.work(work).await;
             Ok(items.finish()?.desiring(desired.len()))
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
+    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
-            let actual = self.actual(primary, context)?;
-            let deletion = if actual.is_empty() { Deletion::Gone } else { Deletion::Asked };
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let made = self.removable(&own)?;
+            let deletion = if made.is_empty() { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
-            items.work(self.deletions(actual, context)).await;
+            items.work(self.removals(&own, made)).await;
             Ok(Deleted { found: items.deleted()?, deletion })
         }
         .boxed()
     }
 
-    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
+    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let actual = self.actual(primary, context)?;
+            let actual = match self.is_read_only() {
+                true => self.found(asked)?,
+                false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
+            };
             Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())
         }
         .boxed()
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+        async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }
 }

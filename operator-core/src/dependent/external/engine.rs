@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        Capabilities, Declaration, Deletion, Dependent, Engine, Reading,
+        Asked, Capabilities, Declaration, Deletion, Dependent, Engine, Reading,
         erased::Deleted,
         items::{Items, Work},
     },
@@ -247,8 +247,8 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         self.memory.leftovers(exists) + self.going.leftovers(exists)
     }
 
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
-        let call = Call::new(self, primary, context);
+    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
+        let call = Call::new(self, asked.primary, asked.context);
         async move {
             let mut actual = call.look().await?;
             call.forget_gone(&actual).await?;
@@ -274,7 +274,7 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
             let mut result = items.finish()?;
             if result.failed().is_empty() {
                 // Every create was answered, and what is not desired any more is not looked for.
-                self.memory.settle(context.primary_key());
+                self.memory.settle(asked.context.primary_key());
             }
             if let Some(wanted) = wanted {
                 result = result.desiring(wanted);
@@ -284,8 +284,8 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
-        let call = Call::new(self, primary, context);
+    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted> {
+        let call = Call::new(self, asked.primary, asked.context);
         async move {
             let Some(delete) = self.delete else { return Ok(Deleted::NOTHING) };
             let actual = call.look().await?;
@@ -299,8 +299,8 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         .boxed()
     }
 
-    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
-        let call = Call::new(self, primary, context);
+    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+        let call = Call::new(self, asked.primary, asked.context);
         async move {
             let actual = call.look().await?;
             Ok(actual.into_iter().map(|(key, resource)| call.secondary(&key, resource)).collect())

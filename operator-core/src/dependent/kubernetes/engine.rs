@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::{Desired, settings::Managed};
+use super::{Desired, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
-        Deletion, Engine, Error,
-        erased::{Answer, Deleted},
+        Asked, Deletion, Engine, Error,
+        erased::{Answer, Deleted, Pruning},
     },
     reconciler::{
         BoxError, Context, MemoKey,
@@ -28,15 +28,17 @@ pub(super) struct Single<D: Desired<P>, P: KubeObject> {
     memo: MemoKey,
 }
 
+type Own<'r, D, P> = OfPrimary<'r, <D as Desired<P>>::Resource, P>;
+
 impl<D: Desired<P>, P: KubeObject> Single<D, P> {
     pub(super) fn new(dependent: D, managed: Managed<D::Resource>, target: Option<Target<P>>) -> Self {
         Self { dependent, managed, target, memo: MemoKey::default() }
     }
 
-    fn desired(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Arc<D::Resource>, BoxError> {
+    fn desired(&self, own: &Own<'_, D, P>) -> Result<Arc<D::Resource>, BoxError> {
+        let Asked { primary, context, .. } = own.asked;
         context.memo().get_or_try(&self.memo, primary, || {
-            let desired = self.dependent.desired(primary, context)?;
-            let desired = self.managed.marked(desired, &**primary, context).map_err(Error::boxed)?;
+            let desired = own.marked(self.dependent.desired(primary, context)?).map_err(Error::boxed)?;
             self.on_target(ObjectKey::of(&desired), primary, context).map_err(Error::boxed)?;
             Ok(desired)
         })
@@ -52,21 +54,17 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
         }
     }
 
-    fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, BoxError> {
-        let capabilities = self.managed.capabilities;
-        let key = match &self.target {
-            Some(target) => target(primary, context),
-            None if capabilities.can_create() || capabilities.can_update() => {
-                ObjectKey::of(&*self.desired(primary, context)?)
-            }
-            None => return self.only_one(context).map_err(Error::boxed),
-        };
-        self.managed.actual(&key, &**primary, context).map_err(Error::boxed)
+    /// The object that is only read.
+    fn found(&self, asked: Asked<'_, P>) -> Result<Option<Arc<D::Resource>>, Error> {
+        match &self.target {
+            Some(target) => self.managed.found(&target(asked.primary, asked.context), asked),
+            None => self.only_one(asked.context),
+        }
     }
 
     /// The primary's one object of the kind, where nobody says which one is meant.
     fn only_one(&self, context: &Context<P>) -> Result<Option<Arc<D::Resource>>, Error> {
-        let mut all = self.managed.all_actual(context)?.into_iter();
+        let mut all = self.managed.all_found(context)?.into_iter();
         match (all.next(), all.next()) {
             (only, None) => Ok(only),
             (_, Some(_)) => {
@@ -75,46 +73,90 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
             }
         }
     }
+
+    fn is_read_only(&self) -> bool {
+        !self.managed.capabilities.can_create() && !self.managed.capabilities.can_update()
+    }
+
+    fn result(&self, done: Option<(Operation, Arc<D::Resource>)>) -> ReconcileResult {
+        done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
+            ReconcileResult::of(operation, self.managed.secondary(object))
+        })
+    }
+
+    async fn bring_about(&self, asked: Asked<'_, P>) -> Result<ReconcileResult, BoxError> {
+        let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
+        let key = match &self.target {
+            Some(target) => target(asked.primary, asked.context),
+            None => ObjectKey::of(&*self.desired(&own)?),
+        };
+        let actual = own.there(&key).map_err(Error::boxed)?;
+        let done = match actual {
+            Some(actual) if !managed.capabilities.can_update() && own.may_write(&actual) => {
+                Some((Operation::Matched, actual))
+            }
+            None if !managed.capabilities.can_create() => None,
+            actual => {
+                let desired = self.desired(&own)?;
+                own.bring_about(&desired, actual).await.map_err(Error::boxed)?
+            }
+        };
+        // The one that is wanted first, so that the name changes without a time in which there is neither.
+        if done.is_some() && managed.capabilities.can_delete() {
+            own.remove_all_but(&key).await.map_err(Error::boxed)?;
+        }
+        Ok(self.result(done))
+    }
 }
 
 impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
-    fn reconcile<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, ReconcileResult> {
+    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
         async move {
-            let managed = &self.managed;
-            let actual = self.actual(primary, context)?;
-            let done = match actual {
-                Some(actual) if !managed.capabilities.can_update() => Some((Operation::Matched, actual)),
-                None if !managed.capabilities.can_create() => None,
-                actual => {
-                    let desired = self.desired(primary, context)?;
-                    let done = managed.bring_about(&desired, actual, &**primary, context).await;
-                    done.map_err(Error::boxed)?
-                }
-            };
-            Ok(done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
-                ReconcileResult::of(operation, self.managed.secondary(object))
-            }))
+            if self.is_read_only() {
+                let found = self.found(asked).map_err(Error::boxed)?;
+                return Ok(self.result(found.map(|found| (Operation::Matched, found))));
+            }
+            self.bring_about(asked).await
         }
         .boxed()
     }
 
-    fn delete<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Deleted> {
+    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
-            let Some(actual) = self.actual(primary, context)? else { return Ok(Deleted::NOTHING) };
-            self.managed.delete(&actual, context).await.map_err(Error::boxed)?;
-            Ok(Deleted { found: 1, deletion: Deletion::Asked })
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let all = own.removable().map_err(Error::boxed)?;
+            for object in &all {
+                own.remove(object).await.map_err(Error::boxed)?;
+            }
+            let deletion = if all.is_empty() { Deletion::Gone } else { Deletion::Asked };
+            Ok(Deleted { found: all.len(), deletion })
         }
         .boxed()
     }
 
-    fn secondaries<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Answer<'r, Vec<Secondary>> {
+    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let actual = self.actual(primary, context)?;
-            Ok(actual.map(|actual| self.managed.secondary(actual)).into_iter().collect())
+            let found = if self.is_read_only() {
+                self.found(asked).map(Vec::from_iter)
+            } else {
+                let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+                // What is wanted may not have been asked yet, and isn't where the object only has to go.
+                let desired = asked.context.memo().known::<D::Resource, P>(&self.memo, asked.primary);
+                match desired {
+                    Some(desired) => own.actual(&ObjectKey::of(&*desired)).map(Vec::from_iter),
+                    None => own.removable(),
+                }
+            };
+            let found = found.map_err(Error::boxed)?.into_iter();
+            Ok(found.map(|object| self.managed.secondary(object)).collect())
         }
         .boxed()
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+        async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }
 }

@@ -1,75 +1,47 @@
-//! How an object says that it is a primary's: by an owner reference, or by annotations.
+//! How an object says that it is a primary's, and which node has made it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use super::settings::Managed;
+use super::{OfPrimary, settings::Managed};
 use crate::{
-    dependent::Error,
-    reconciler::Context,
+    dependent::{Asked, Error},
     resource::{KubeObject, ObjectKey},
 };
 
-impl<K: KubeObject> Managed<K> {
-    /// `desired` with what is needed to find its primary again: an owner reference where the garbage collector is to delete
-    /// it, otherwise annotations. JOSDK's `addMetadata`.
-    pub(in crate::dependent) fn marked<P: KubeObject>(
-        &self,
-        mut desired: K,
-        primary: &P,
-        context: &Context<P>,
-    ) -> Result<K, Error> {
-        if self.capabilities.is_garbage_collected() {
+impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+    /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference where the
+    /// garbage collector is to delete it, otherwise annotations. JOSDK's `addMetadata`.
+    pub(in crate::dependent) fn marked(&self, mut desired: K) -> Result<K, Error> {
+        let (managed, owner) = (self.managed, &self.marks.owner);
+        if managed.capabilities.is_garbage_collected() {
             let key = || ObjectKey::of(&desired);
-            if let Some(reason) = illegal_owner(context.primary_key(), &key(), self.kind.is_namespaced()) {
-                let (kind, owner) = (self.kind.clone(), context.primary_key().clone());
+            if let Some(reason) = illegal_owner(owner, &key(), managed.kind.is_namespaced()) {
+                let (kind, owner) = (managed.kind.clone(), owner.clone());
                 return Err(Error::IllegalOwner { kind, key: key(), owner, reason });
             }
-            let owner = context.owner_reference(primary);
-            let owner = owner.ok_or_else(|| Error::NoUid(context.primary_key().clone()))?;
-            add_owner(desired.meta_mut().owner_references.get_or_insert_default(), owner);
-        } else if self.capabilities.can_create() || self.capabilities.can_update() {
-            let annotations = self.annotations.of(context.primary_key(), context.primary_type());
+            let reference = self.asked.context.owner_reference(&**self.asked.primary);
+            let reference = reference.ok_or_else(|| Error::NoUid(owner.clone()))?;
+            add_owner(desired.meta_mut().owner_references.get_or_insert_default(), reference);
+        } else if managed.capabilities.can_create() || managed.capabilities.can_update() {
+            let annotations = managed.annotations.of(owner, self.marks.owner_type);
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }
+        self.marks.put_on(desired.meta_mut());
         Ok(desired)
     }
+}
 
-    /// Whether `object` says that it is the primary's: by an owner reference to this very incarnation, or by annotations,
-    /// which know no incarnation.
-    pub(in crate::dependent) fn is_marked<P: KubeObject>(
-        &self,
-        object: &K,
-        primary: &P,
-        context: &Context<P>,
-    ) -> bool {
-        let uid = primary.meta().uid.as_deref();
+impl<K: KubeObject> Managed<K> {
+    /// Whether `object`, which is only read, says that it is the primary's: by an owner reference to this very incarnation, or
+    /// by annotations, which know no incarnation.
+    pub(super) fn names_owner<P: KubeObject>(&self, object: &K, asked: Asked<'_, P>) -> bool {
+        let uid = asked.primary.meta().uid.as_deref();
         let owners = object.meta().owner_references.iter().flatten();
         let owned = uid.is_some() && owners.into_iter().any(|owner| Some(&*owner.uid) == uid);
+        let context = asked.context;
         owned
             || self.annotations.primary_of(object, context.primary_type()).as_ref()
                 == Some(context.primary_key())
-    }
-
-    /// Whose `object` is, as far as it says so.
-    pub(super) fn whose<P: KubeObject>(&self, object: &K, context: &Context<P>) -> String {
-        let meta = object.meta();
-        let owners = meta.owner_references.iter().flatten();
-        let owners: Vec<_> =
-            owners.map(|owner| format!("{} {} (uid {})", owner.kind, owner.name, owner.uid)).collect();
-        if !owners.is_empty() {
-            return format!("it is owned by {}", owners.join(", "));
-        }
-        if let Some(primary) = self.annotations.primary_of(object, context.primary_type()) {
-            return format!("its annotations say that it belongs to {} {primary}", context.primary_type());
-        }
-        let mut managers: Vec<_> =
-            meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();
-        managers.sort_unstable();
-        managers.dedup();
-        match managers[..] {
-            [] => "it names no owner".to_owned(),
-            _ => format!("it names no owner, and was written by {}", managers.join(", ")),
-        }
     }
 }
 

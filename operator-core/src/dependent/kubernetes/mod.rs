@@ -1,9 +1,13 @@
 //! Dependents that are objects in the cluster.
 
+mod adoption;
 mod declared;
 mod engine;
 mod marks;
+mod of_primary;
 mod read_only;
+mod remove;
+mod retired;
 mod settings;
 mod source;
 mod write;
@@ -13,8 +17,11 @@ use crate::{
     resource::KubeObject,
 };
 
+pub use adoption::Adoption;
 pub use declared::KubernetesDependent;
+pub(in crate::dependent) use of_primary::OfPrimary;
 pub use read_only::ReadOnly;
+pub(crate) use retired::retired;
 pub(in crate::dependent) use settings::{Managed, Settings, settings};
 pub(in crate::dependent) use source::SourceChoice;
 

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use super::source::{Source, SourceChoice};
+use super::{
+    Adoption,
+    source::{Source, SourceChoice},
+};
 use crate::{
-    dependent::{Capabilities, Declaration, Error, Objects, Reading, matcher::Matcher},
-    reconciler::{Context, workflow::Secondary},
+    dependent::{Asked, Capabilities, Declaration, Error, Objects, Pruning, Reading, matcher::Matcher},
+    reconciler::workflow::Secondary,
     resource::{Access, KubeObject, MappingAnnotations, ResourceType},
 };
 
@@ -17,7 +20,8 @@ pub(in crate::dependent) struct Settings<K: KubeObject> {
     pub(in crate::dependent) capabilities: Capabilities,
     pub(in crate::dependent) source: SourceChoice<K>,
     pub(in crate::dependent) use_ssa: bool,
-    pub(in crate::dependent) adopt_existing: bool,
+    pub(in crate::dependent) adoption: Adoption,
+    pub(in crate::dependent) prunes_data: bool,
     pub(in crate::dependent) matcher: Matcher<K>,
     pub(in crate::dependent) annotations: Option<MappingAnnotations>,
 }
@@ -31,7 +35,8 @@ impl<K: KubeObject> Settings<K> {
             capabilities: Capabilities::CRUD,
             source: SourceChoice::OfKind,
             use_ssa: true,
-            adopt_existing: false,
+            adoption: Adoption::default(),
+            prunes_data: false,
             matcher: Matcher::Auto,
             annotations: None,
         }
@@ -47,7 +52,8 @@ impl<K: KubeObject> Settings<K> {
             capabilities: self.capabilities,
             source,
             use_ssa: self.use_ssa,
-            adopt_existing: self.adopt_existing,
+            adoption: self.adoption,
+            prunes_data: self.prunes_data,
             matcher,
             annotations: self.annotations.unwrap_or_default(),
         }
@@ -61,23 +67,24 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
     pub(in crate::dependent) capabilities: Capabilities,
     pub(in crate::dependent) source: Source,
     pub(super) use_ssa: bool,
-    pub(super) adopt_existing: bool,
+    pub(super) adoption: Adoption,
+    pub(super) prunes_data: bool,
     pub(super) matcher: Matcher<K>,
     pub(super) annotations: MappingAnnotations,
 }
 
 impl<K: KubeObject> Managed<K> {
-    /// Deletes this very object. One that goes already isn't asked again.
-    pub(in crate::dependent) async fn delete<P: KubeObject>(
+    /// Removes what nodes have made that the controller has no more.
+    pub(in crate::dependent) async fn prune<P: KubeObject>(
         &self,
-        object: &K,
-        context: &Context<P>,
-    ) -> Result<(), Error> {
-        if object.meta().deletion_timestamp.is_some() {
-            return Ok(());
+        asked: Asked<'_, P>,
+        pruning: Pruning,
+    ) -> Result<usize, Error> {
+        // The source of a node that takes part under a condition may not run.
+        if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
+            return Ok(0);
         }
-        let operations = context.resource_operations().event_source(&self.source.name);
-        Ok(context.permitted(operations.delete(object)).await?)
+        self.of_primary(asked)?.prune(None, pruning.data).await
     }
 
     /// What is known of a dependent that manages one object for each primary.
@@ -86,10 +93,9 @@ impl<K: KubeObject> Managed<K> {
             capabilities: self.capabilities,
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
-            deletes_while_reconciling: false,
             several: false,
             outside: false,
-            objects: Some(Objects::one(self.kind.clone(), Arc::clone(&self.source.name))),
+            objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
             reads: vec![Reading::objects::<K>(&self.source.name, &self.kind)],
         }
     }
@@ -169,11 +175,18 @@ macro_rules! settings {
             self
         }
 
-        /// Whether an object that exists already and is not marked as the primary's is taken over by server-side apply; by
-        /// default it is an [`Error::Conflict`](crate::dependent::Error::Conflict). JOSDK's
-        /// `createResourceOnlyIfNotExistingWithSSA`, turned round.
-        pub fn adopt_existing(mut self, adopt: bool) -> Self {
-            self.settings.adopt_existing = adopt;
+        /// Which objects are taken over that exist already under a name that is wanted, and are nobody's or somebody else's;
+        /// by default none, which is an [`Error::Conflict`](crate::dependent::Error::Conflict) that says whose the object is.
+        /// JOSDK's `createResourceOnlyIfNotExistingWithSSA`, turned round.
+        pub fn adopt(mut self, adoption: $crate::dependent::Adoption) -> Self {
+            self.settings.adoption = adoption;
+            self
+        }
+
+        /// An object that another name takes the place of is removed also where data goes with it: by default a
+        /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
+        pub fn prune_data(mut self) -> Self {
+            self.settings.prunes_data = true;
             self
         }
 

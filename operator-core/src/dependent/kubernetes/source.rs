@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::settings::Managed;
 use crate::{
-    dependent::{DependentSource, Error},
+    dependent::{Asked, DependentSource, Error},
     event_source::{InformerEventSource, SecondarySource, SourceDeclaration},
     operations,
     reconciler::Context,
@@ -73,31 +73,41 @@ impl<K: KubeObject> Managed<K> {
         })?)
     }
 
-    /// The object of that key, if it is the primary's.
-    pub(in crate::dependent) fn actual<P: KubeObject>(
+    /// The running event source, where it follows that key and has seen what is there.
+    pub(super) fn followed<P: KubeObject>(
         &self,
         key: &ObjectKey,
-        primary: &P,
         context: &Context<P>,
-    ) -> Result<Option<Arc<K>>, Error> {
+    ) -> Result<Arc<SecondarySource<K>>, Error> {
         let source = self.source(context)?;
+        let named = || (self.kind.clone(), key.clone(), Arc::clone(&self.source.name));
         if !source.informer().follows(key) {
-            let (kind, source_name) = (self.kind.clone(), Arc::clone(&self.source.name));
-            return Err(Error::NotWatched { kind, key: key.clone(), source_name });
+            let (kind, key, source_name) = named();
+            return Err(Error::NotWatched { kind, key, source_name });
         }
         // In a namespace that is not listed yet, what is there would count as missing.
         if !source.informer().is_synced_for(key) {
-            let (kind, source_name) = (self.kind.clone(), Arc::clone(&self.source.name));
-            return Err(Error::NotSynced { kind, key: key.clone(), source_name });
+            let (kind, key, source_name) = named();
+            return Err(Error::NotSynced { kind, key, source_name });
         }
-        let actual = source.informer().get(key);
-        Ok(actual.filter(|actual| {
-            self.is_marked(&**actual, primary, context) || source.relates(context.primary_key(), key)
-        }))
+        Ok(source)
     }
 
-    /// All objects of the primary.
-    pub(in crate::dependent) fn all_actual<P: KubeObject>(
+    /// The object of that key, which is only read, if it is the primary's.
+    pub(super) fn found<P: KubeObject>(
+        &self,
+        key: &ObjectKey,
+        asked: Asked<'_, P>,
+    ) -> Result<Option<Arc<K>>, Error> {
+        let source = self.followed(key, asked.context)?;
+        let is_primarys = |found: &Arc<K>| {
+            self.names_owner(found, asked) || source.relates(asked.context.primary_key(), key)
+        };
+        Ok(source.informer().get(key).filter(is_primarys))
+    }
+
+    /// All objects of the primary, by whatever relates them to it. For those that are only read.
+    pub(in crate::dependent) fn all_found<P: KubeObject>(
         &self,
         context: &Context<P>,
     ) -> Result<Vec<Arc<K>>, Error> {

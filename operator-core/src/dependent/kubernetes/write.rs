@@ -2,43 +2,47 @@
 //!
 //! ```text
 //! actual? ─ none ──▶ create, refused where it exists ──409, or no answer──▶ live? ─ none ─▶ error: the next run looks again
-//!    │                                                                       ├─ ours ──▶ it is the actual one now
-//!    └──▶ matches? ─ no ─▶ update, refused where it is another one ──────────▶└─ somebody else's ─▶ Error::Conflict
+//!    │                                                                       ├─ may be written ─▶ it is the actual one now
+//!    ├──▶ may be written? ─ no ─────────────────────────────────────────────▶├─ is going ───────▶ Error::Going
+//!    └──▶ matches? ─ no ─▶ update, refused where it is another one ─────────▶└─ others' ────────▶ Error::Conflict
 //! ```
 
 use std::sync::Arc;
 
-use super::settings::Managed;
+use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
         matcher::{Match, Written, merged},
     },
     operations::{self, DependentWriter},
-    reconciler::{Context, workflow::Operation},
+    reconciler::workflow::Operation,
     resource::{KubeObject, ObjectKey},
 };
 
 /// How many states of an object are tried in one run.
 const ATTEMPTS: u32 = 3;
 
-impl<K: KubeObject> Managed<K> {
+impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Creates or changes the object, as far as the dependent may; `None` where there is nothing, and nothing may be
-    /// created.
-    pub(in crate::dependent) async fn bring_about<P: KubeObject>(
+    /// created. `actual` is what is known under its name, whosever it is.
+    pub(in crate::dependent) async fn bring_about(
         &self,
         desired: &K,
         mut actual: Option<Arc<K>>,
-        primary: &P,
-        context: &Context<P>,
     ) -> Result<Option<(Operation, Arc<K>)>, Error> {
-        let operations = context.resource_operations().event_source(&self.source.name);
+        let context = self.asked.context;
+        let operations = context.resource_operations().event_source(&self.managed.source.name);
         let writer = operations.dependent(desired)?;
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
+        if actual.as_ref().is_some_and(|known| !self.may_write(known)) {
+            // The caches don't keep what others have written, which tells whose it is; and it may be gone.
+            actual = self.look(&writer).await?;
+        }
         loop {
             let (result, operation) = match &actual {
-                None if !self.capabilities.can_create() => return Ok(None),
+                None if !self.managed.capabilities.can_create() => return Ok(None),
                 None => (context.permitted(self.create(&writer)).await, Operation::Created),
                 Some(actual) if self.is_as_desired(&writer, actual, desired)? => {
                     writer.matched();
@@ -59,21 +63,13 @@ impl<K: KubeObject> Managed<K> {
                 return Err(error.into());
             }
             attempt += 1;
-            actual = match writer.live().await? {
+            actual = match self.look(&writer).await? {
                 // It may still take effect, so it is not repeated now.
                 None if unanswered => return Err(error.into()),
-                None => None,
-                Some(live) if self.is_known_as(&actual, &live) && !error.is_conflict() => {
+                Some(live) if is_known_as(actual.as_deref(), &live) && !error.is_conflict() => {
                     return Err(error.into());
                 }
-                Some(live) if !self.is_marked(&live, primary, context) => {
-                    return Err(Error::Conflict {
-                        kind: self.kind.clone(),
-                        key: ObjectKey::of(desired),
-                        owner: self.whose(&live, context),
-                    });
-                }
-                Some(live) => Some(writer.remember(live)),
+                live => live,
             };
             if unanswered {
                 if_it_matches = Operation::Created;
@@ -81,15 +77,20 @@ impl<K: KubeObject> Managed<K> {
         }
     }
 
-    async fn create(&self, writer: &DependentWriter<'_, K>) -> Result<Arc<K>, operations::Error> {
-        if !self.use_ssa {
-            return writer.create().await;
+    /// The live object, where the node may write it.
+    async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<Arc<K>>, Error> {
+        match writer.live().await? {
+            Some(live) if !self.may_write(&live) => Err(self.refusal(&live)),
+            live => Ok(live.map(|live| writer.remember(live))),
         }
-        if self.adopt_existing { writer.apply(None).await } else { writer.apply_new().await }
+    }
+
+    async fn create(&self, writer: &DependentWriter<'_, K>) -> Result<Arc<K>, operations::Error> {
+        if self.managed.use_ssa { writer.apply_new().await } else { writer.create().await }
     }
 
     async fn update(&self, writer: &DependentWriter<'_, K>, actual: &K) -> Result<Arc<K>, operations::Error> {
-        if self.use_ssa {
+        if self.managed.use_ssa {
             return writer.apply(actual.meta().uid.as_deref()).await;
         }
         let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
@@ -103,29 +104,33 @@ impl<K: KubeObject> Managed<K> {
         actual: &K,
         desired: &K,
     ) -> Result<bool, operations::Error> {
-        if !self.capabilities.can_update() {
+        if !self.managed.capabilities.can_update() {
             return Ok(true);
         }
-        let written = match self.use_ssa {
+        // A matcher of the user's own knows nothing of them.
+        if !self.marks.names.stand_as(desired.meta(), actual.meta()) {
+            return Ok(false);
+        }
+        let written = match self.managed.use_ssa {
             true => Written::Applied { manager: writer.field_manager() },
             false => Written::Replaced,
         };
-        let found = self.matcher.matches(actual, desired, writer.body(), written);
+        let found = self.managed.matcher.matches(actual, desired, writer.body(), written);
         let found = found.map_err(|source| writer.serialize(source))?;
         match &found {
             Match::Equal => {}
             Match::Differs(paths) => {
-                tracing::debug!(kind = %self.kind, object = %ObjectKey::of(desired), ?paths, "differs from the desired state");
+                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::of(desired), ?paths, "differs from the desired state");
             }
             Match::NeverApplied => {
-                tracing::debug!(kind = %self.kind, object = %ObjectKey::of(desired), "was never applied by this manager");
+                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::of(desired), "was never applied by this manager");
             }
         }
         Ok(found.is_equal())
     }
+}
 
-    /// Whether the live object is the one that was written upon.
-    fn is_known_as(&self, actual: &Option<Arc<K>>, live: &K) -> bool {
-        actual.as_ref().is_some_and(|actual| actual.meta().uid == live.meta().uid)
-    }
+/// Whether the live object is the one that was written upon.
+fn is_known_as<K: KubeObject>(actual: Option<&K>, live: &K) -> bool {
+    actual.is_some_and(|actual| actual.meta().uid == live.meta().uid)
 }

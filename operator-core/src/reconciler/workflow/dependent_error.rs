@@ -3,6 +3,8 @@
 
 use std::{error::Error as StdError, sync::Arc};
 
+use super::Adoption;
+
 use crate::{
     observe::error_chain,
     operations,
@@ -20,7 +22,7 @@ use crate::{
 pub enum DependentError {
     /// The resource exists and belongs to somebody else.
     #[error(
-        "{kind} {key} exists already, and {owner}; delete it, give the dependent another name, or take it over with `.adopt_existing(true)`"
+        "{kind} {key} exists already, and {owner}; delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
     )]
     Conflict {
         /// Its type.
@@ -29,6 +31,18 @@ pub enum DependentError {
         key: ObjectKey,
         /// Whose it is, as far as it says so.
         owner: String,
+        /// The policy under which it would be taken over.
+        advice: Adoption,
+    },
+    /// The object belongs to an earlier incarnation of the primary, and the garbage collector is about to delete it.
+    #[error(
+        "{kind} {key} belongs to the primary as it was before it was made anew, and is about to be collected; it is made again then"
+    )]
+    Going {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
     },
     /// An owner reference that the cluster wouldn't understand.
     #[error("{kind} {key} can't be owned by {owner}: {reason}")]
@@ -141,8 +155,8 @@ impl DependentError {
         match self {
             // Somebody may delete what is in the way, or too much.
             Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
-            // It comes with a right or a definition, and nothing of this primary's changes then.
-            Self::NotSynced { .. } => FailureKind::Server,
+            // It comes with a right or a definition, and nothing of this primary's changes then. What is collected takes its time.
+            Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
             Self::Items { failed, .. } => {
                 of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
             }

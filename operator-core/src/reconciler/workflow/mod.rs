@@ -8,6 +8,7 @@
 //! error ─────────────────────────┘
 //! ```
 
+mod adoption;
 mod condition;
 mod dependent_error;
 mod handle;
@@ -18,6 +19,7 @@ mod secondary;
 mod surroundings;
 
 pub use crate::observe::node::{NodeState, Operation};
+pub use adoption::Adoption;
 pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
 pub(crate) use handle::{ManagedWorkflow, Remembered, Unfinished};

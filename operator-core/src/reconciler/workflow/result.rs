@@ -56,7 +56,13 @@ impl WorkflowResult {
         Self { nodes }
     }
 
-    /// All nodes, in the order of their declaration.
+    /// Adds what isn't one of the workflow's nodes, and went wrong all the same.
+    pub(crate) fn add(&mut self, further: NodeResult) {
+        self.nodes.push(further);
+    }
+
+    /// All nodes, in the order of their declaration. A last one that isn't declared says what went wrong about what earlier
+    /// versions have left behind.
     #[must_use]
     pub fn nodes(&self) -> &[NodeResult] {
         &self.nodes

@@ -8,6 +8,7 @@ use super::{
     made_up::{MadeUp, forget},
     objects::{Found, Objects},
 };
+use crate::resource::MarkNames;
 
 /// Every object by its name, normalised.
 #[derive(Clone, Debug, Default)]
@@ -123,6 +124,19 @@ fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
                 owner["uid"] = Value::String(uid);
             }
         }
+    }
+    if let Some(Value::Object(labels)) = metadata.get_mut("labels") {
+        for label in labels.values_mut() {
+            if let Some(named) = label.as_str().and_then(|uid| names.get(uid)) {
+                *label = Value::String(named.clone());
+            }
+        }
+    }
+    // Of the two halves of a mark the second one knows no uid.
+    if let Some(Value::String(mark)) = metadata["annotations"].get_mut(MarkNames::default().mark())
+        && let Some((_, of_the_name)) = mark.split_once('.')
+    {
+        *mark = of_the_name.to_owned();
     }
     if let Some(Value::Array(managers)) = metadata.get_mut("managedFields") {
         for manager in &mut *managers {

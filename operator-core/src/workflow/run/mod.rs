@@ -12,6 +12,7 @@
 //! Activation is asked at the start, also of nodes that aren't come to: what nobody can use any more is not watched any more,
 //! and a step waits only for the answer about its own node.
 
+mod pruning;
 mod record;
 mod steps;
 #[cfg(test)]
@@ -38,14 +39,28 @@ use crate::{
 
 use record::{Activity, Part, Record, Records, Taken, removals, state_of};
 
+/// Who runs a workflow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Invoker {
+    /// The controller, as its own: all that it wants is in it, or beside it on purpose.
+    Framework,
+    /// The reconciler, by itself.
+    Reconciler,
+}
+
 pub(super) async fn reconcile<P: KubeObject>(
     workflow: &Declared<P>,
     primary: &Arc<P>,
     context: &Context<P>,
     unfinished: Unfinished<'_>,
+    invoker: Invoker,
 ) -> WorkflowResult {
     let run = Run { workflow, primary, context, cleans_up: false };
-    run.drive(Plan::reconcile(&workflow.graph), unfinished).await
+    let mut result = run.drive(Plan::reconcile(&workflow.graph), unfinished).await;
+    if invoker == Invoker::Framework {
+        pruning::prune(workflow, primary, context, &mut result).await;
+    }
+    result
 }
 
 pub(super) async fn cleanup<P: KubeObject>(
@@ -53,15 +68,19 @@ pub(super) async fn cleanup<P: KubeObject>(
     primary: &Arc<P>,
     context: &Context<P>,
     unfinished: Unfinished<'_>,
+    invoker: Invoker,
 ) -> WorkflowResult {
     let run = Run { workflow, primary, context, cleans_up: true };
-    let result = run
+    let mut result = run
         .drive(Plan::cleanup(&workflow.graph), &|dropped| {
             // Whoever has dropped it can't have the finalizer taken off.
             context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
             unfinished(dropped);
         })
         .await;
+    if invoker == Invoker::Framework {
+        pruning::prune(workflow, primary, context, &mut result).await;
+    }
     // Who keeps errors decides about them; what is on its way isn't his to decide about.
     let is_done = match workflow.keeps_errors {
         true => result.deleting().next().is_none(),
@@ -248,7 +267,7 @@ impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
         context: &'r Context<P>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
-        reconcile(&self.0, primary, context, unfinished).boxed()
+        reconcile(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
     }
 
     fn cleanup<'r>(
@@ -257,7 +276,7 @@ impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
         context: &'r Context<P>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
-        cleanup(&self.0, primary, context, unfinished).boxed()
+        cleanup(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
     }
 
     fn is_explicit(&self) -> bool {

@@ -99,16 +99,24 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a standalone dependent that leaks", pods().dependent(&deleted_dns())),
         ("two bulks of one kind", with([maps("pages").into_dependent(), maps("extras").into_dependent()])),
         (
-            "a bulk beside a single of one kind",
-            with([Map("settings").node().into_dependent(), maps("pages").into_dependent()]),
+            "two dependents of one name",
+            with([Map("a").node().into_dependent()]).dependent(&Map("a").node().into_dependent()),
         ),
         (
-            "a bulk that is told apart beside one that isn't",
-            with([maps("pages").into_dependent(), maps("extras").selects(|_, _| true).into_dependent()]),
+            "a source with a selector in place of a node's own",
+            with([Map("a").node().into_dependent()])
+                .watches(InformerEventSource::<ConfigMap>::new().label_selector("app=web")),
         ),
         (
-            "a bulk beside a standalone dependent",
-            with([maps("pages").into_dependent()]).dependent(&Map("settings").node().into_dependent()),
+            "a source with a mapper in place of a node's own",
+            with([Map("a").node().into_dependent()])
+                .watches(InformerEventSource::<ConfigMap>::new().map_to_primary(|_| Vec::new())),
+        ),
+        (
+            "a source with a selector that a node asks for",
+            with([Map("a").node().event_source("some").into_dependent()]).watches(
+                InformerEventSource::<ConfigMap>::new().name("some").field_selector("metadata.name=a"),
+            ),
         ),
         (
             "two nodes that want one object",
@@ -161,11 +169,24 @@ fn sound() -> Vec<(&'static str, Declaration)> {
         ("a state that is watched", with([dns().keeps_state().into_dependent()]).owns::<Secret>()),
         ("one that is cleaned up", pods().dependent(&deleted_dns()).with_cleaner()),
         (
-            "two bulks that are told apart",
-            with([
-                maps("pages").selects(|_, _| true).into_dependent(),
-                maps("extras").selects(|_, _| false).into_dependent(),
-            ]),
+            "a bulk beside a single of one kind, and beside a standalone dependent",
+            with([maps("pages").into_dependent(), Map("settings").node().into_dependent()])
+                .dependent(&Map("others").node().into_dependent()),
+        ),
+        (
+            "a source with a selector beside a node's own",
+            with([Map("a").node().into_dependent()])
+                .watches(InformerEventSource::<ConfigMap>::new().name("some").label_selector("app=web")),
+        ),
+        (
+            "a source that shows all, in place of a node's own",
+            with([Map("a").node().into_dependent()]).watches(InformerEventSource::<ConfigMap>::new()),
+        ),
+        (
+            "a source with a mapper that a node asks for",
+            with([Map("a").node().event_source("mapped").into_dependent()]).watches(
+                InformerEventSource::<ConfigMap>::new().name("mapped").map_to_primary(|_| Vec::new()),
+            ),
         ),
         (
             "a bulk with objects of its own",

@@ -1,0 +1,107 @@
+//! A primary that is made anew: what was made for it before it was.
+
+use anyhow::Result;
+use integration_tests::{Scene, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
+use operator_core::{
+    dependent::Capabilities,
+    testing::{faults::Faults, operator_test},
+};
+use serde_json::json;
+
+use super::{marks, pass, saying, scene, under};
+
+/// `kubectl delete --cascade=orphan`, and the same primary again.
+#[operator_test]
+async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()> {
+    let scene = Scene::new("marks-orphan").await?;
+    let workflow = workflow_of_one(wanted_map("a"))?;
+    let operator = scene.start(scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    scene.until_values([("one-a", "first")]).await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let before = maps.get("one-a").await?;
+    let orphan =
+        DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
+    scene.resources.delete("one", &orphan).await?;
+    scene.until_gone("one").await?;
+    scene
+        .until_other("the collector to let go", "one-a", |map: &ConfigMap| {
+            map.metadata.owner_references.iter().flatten().next().is_none()
+        })
+        .await?;
+    operator.settled().await?;
+    let again = scene.create("one", "second").await?;
+    scene.until_values([("one-a", "second")]).await?;
+    operator.settled().await?;
+    let after = maps.get("one-a").await?;
+    assert_eq!(after.metadata.uid, before.metadata.uid, "it is the same object");
+    assert_eq!(marks(&after)[2], again.metadata.uid.unwrap_or_default());
+    assert_eq!(after.metadata.owner_references.map(|owners| owners.len()), Some(1));
+    Ok(())
+}
+
+/// A backup brings back what it has saved, with the labels and owner references of that time; the primary gets a new uid.
+#[operator_test]
+async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
+    for (name, capabilities) in
+        [("marks-backup-owned", Capabilities::CRUD), ("marks-backup-unowned", Capabilities::CRUD_NO_GC)]
+    {
+        let scene = Scene::new(name).await?;
+        scene.failures.allow("is about to be collected");
+        let workflow = workflow_of_one(wanted_map("a").capabilities(capabilities))?;
+        let controller = || scene.managed(&saying(), &workflow);
+        let operator = scene.start(controller()).await?;
+        scene.create("one", "first").await?;
+        scene.until_values([("one-a", "first")]).await?;
+        operator.settled().await?;
+        let mut saved = scene.api::<ConfigMap>().get("one-a").await?;
+        scene.delete("one").await?;
+        scene.until_gone("one").await?;
+        scene.until_values([]).await?;
+        operator.stop().await;
+
+        saved.metadata.uid = None;
+        saved.metadata.resource_version = None;
+        saved.metadata.managed_fields = None;
+        scene.create("one", "second").await?;
+        scene.api::<ConfigMap>().create(&PostParams::default(), &saved).await?;
+        let operator = scene.start(controller()).await?;
+        scene.until_values([("one-a", "second")]).await?;
+        operator.settled().await?;
+        let one = scene.resources.get("one").await?;
+        let map = scene.api::<ConfigMap>().get("one-a").await?;
+        assert_eq!(marks(&map)[2], one.metadata.uid.unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Nothing is written to what the collector is about to take.
+#[tokio::test(start_paused = true)]
+async fn what_is_about_to_be_collected_is_not_written() -> Result<()> {
+    let scene = scene().await?;
+    scene.failures.expect("is about to be collected; it is made again then");
+    let workflow = workflow_of_one(wanted_map("a"))?;
+    let one = scene.create("one", "first").await?;
+    let map = integration_tests::map_of(&one, "a", "before");
+    let maps = scene.api::<ConfigMap>();
+    maps.create(&PostParams::default(), &map).await?;
+    let owner = json!([{ "apiVersion": "conformance.operator-core.io/v1", "kind": "TestResource", "name": "one",
+        "uid": "uid-before", "controller": true }]);
+    let patch =
+        Patch::Merge(json!({ "metadata": { "ownerReferences": owner, "finalizers": ["example.com/hold"] } }));
+    maps.patch("one-a", &PatchParams::default(), &patch).await?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
+    pass(60).await;
+    let written = operator.settled().await?.written();
+    assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
+    // When it is gone, it is made again.
+    maps.delete("one-a", &DeleteParams::default()).await.ok();
+    let released = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    maps.patch("one-a", &PatchParams::default(), &released).await.ok();
+    pass(400).await;
+    assert_eq!(scene.values().await?, [("one-a".to_owned(), "first".to_owned())].into());
+    Ok(())
+}

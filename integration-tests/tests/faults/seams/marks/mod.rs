@@ -1,0 +1,33 @@
+//! Whose an object is (api.md S1, S2, S9; issue "marks"): nothing foreign is touched, and nothing of ours is forgotten.
+
+mod bulks;
+mod incarnations;
+mod optional;
+mod renamed;
+mod stripped;
+mod whose;
+
+use anyhow::Result;
+use integration_tests::Scene;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::PostParams};
+use operator_core::resource::MarkNames;
+
+use super::{gone_after, message, pass, saying, scene, under};
+
+/// The marks of a map: controller, node, owner, and whether it has the annotation.
+fn marks(map: &ConfigMap) -> [String; 3] {
+    let names = MarkNames::default();
+    let label = |key: &str| map.labels().get(key).cloned().unwrap_or_default();
+    [label(names.controller()), label(names.node()), label(names.owner())]
+}
+
+/// Somebody makes a map that is called like one that the primary's node wants.
+async fn somebodys_map(scene: &Scene, name: &str) -> Result<ConfigMap> {
+    let map = ConfigMap {
+        metadata: kube::api::ObjectMeta { name: Some(name.to_owned()), ..Default::default() },
+        data: Some([("value".to_owned(), "theirs".to_owned())].into()),
+        ..ConfigMap::default()
+    };
+    Ok(scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?)
+}

@@ -1,0 +1,70 @@
+//! What is not to be there is found by its marks: nobody is asked what it would look like.
+
+use anyhow::Result;
+use integration_tests::{LogCapture, TestResource, map_of, wish};
+use operator_core::{
+    Context, KubernetesDependent, Workflow, dependent::Capabilities, testing::faults::Faults, workflow::Node,
+};
+use tracing::Level;
+
+use super::{gone_after, message, pass, saying, scene, under};
+
+/// A map that is wanted only with the value `on`, and whose desired state can't be told without it.
+fn optional(capabilities: Capabilities) -> Result<Workflow<TestResource>> {
+    let desired = wish(|primary: &TestResource, _: &Context<TestResource>| {
+        let value = (primary.spec.value == "on").then_some("shown").ok_or("not exposed")?;
+        Ok(map_of(primary, "public", value))
+    });
+    let public = KubernetesDependent::new(desired).name("public").capabilities(capabilities);
+    let node = Node::new(public).reconcile_when(|primary: &TestResource, _| primary.spec.value == "on");
+    Ok(Workflow::builder().node(node).build()?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn s9_an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result<()> {
+    let (log, _guard) = LogCapture::start();
+    let scene = scene().await?;
+    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD)?);
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "off").await?;
+    pass(600).await;
+    let runs = operator.settled().await?.runs_of(&scene.key("one"));
+    let errors: Vec<_> = [log.lines(Level::WARN), log.lines(Level::ERROR)].concat();
+    let first = errors.first().map(|line| line.fields.clone());
+    assert_eq!(
+        (message(&scene, "one").await?.as_deref(), runs, errors.len()),
+        (Some("off"), 1, 0),
+        "(status, runs, warnings and errors); the first: {first:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn s9_the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()> {
+    let scene = scene().await?;
+    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD_NO_GC)?);
+    let _operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "off").await?;
+    pass(600).await;
+    scene.delete("one").await?;
+    let hours = gone_after(&scene, "one").await?;
+    assert_eq!(hours, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn s9_an_optional_dependent_that_is_switched_off_goes() -> Result<()> {
+    let scene = scene().await?;
+    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD)?);
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "on").await?;
+    pass(60).await;
+    assert_eq!(scene.values().await?.len(), 1);
+    operator.settled().await?;
+    scene.set("one", "off").await?;
+    pass(600).await;
+    assert_eq!(scene.values().await?.len(), 0, "ten minutes later it is still there");
+    let written = operator.settled().await?.written();
+    assert_eq!(written[0], "DELETE configmaps/one-public -> 200", "{written:?}");
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Names that change: of an object, of a node, of a kind that is given up.
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, wish, workflow_of_one};
+use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret};
+use kube::api::ListParams;
+use operator_core::{
+    Context, KubernetesDependent, Workflow,
+    dependent::Capabilities,
+    testing::faults::Faults,
+    workflow::{Node, WorkflowBuilder},
+};
+use serde_json::json;
+
+use super::{marks, pass, saying, scene, under};
+
+/// Has `older` make things for a primary, then starts `newer` in its place; what is written from then on.
+async fn upgraded(
+    older: impl FnOnce(WorkflowBuilder<TestResource>) -> WorkflowBuilder<TestResource>,
+    newer: impl FnOnce(WorkflowBuilder<TestResource>) -> WorkflowBuilder<TestResource>,
+) -> Result<(Scene, Vec<String>)> {
+    let scene = scene().await?;
+    let script = Script::idle();
+    let older = older(Workflow::builder()).build()?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&script, &older)).await?;
+    scene.create("one", "first").await?;
+    pass(10).await;
+    operator.stop().await;
+    let newer = newer(Workflow::builder()).build()?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&script, &newer)).await?;
+    pass(60).await;
+    let written = operator.settled().await?.written();
+    // A second run has nothing to do.
+    scene.patch("one", json!({ "metadata": { "annotations": { "again": "1" } } })).await?;
+    pass(60).await;
+    assert_eq!(operator.settled().await?.written(), Vec::<String>::new(), "the second run");
+    Ok((scene, written))
+}
+
+fn map(node: &'static str, object: &'static str) -> Node<TestResource> {
+    Node::new(wanted_map(object)).named(node)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_node_takes_its_object_over_with_one_write() -> Result<()> {
+    let (scene, written) =
+        upgraded(|of| of.node(map("html", "page")), |of| of.node(map("page", "page"))).await?;
+    assert_eq!(written, ["PATCH configmaps/one-page -> 200"]);
+    assert_eq!(marks(&scene.api::<ConfigMap>().get("one-page").await?)[1], "page");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_nodes_may_change_their_names_with_one_another() -> Result<()> {
+    let (scene, written) = upgraded(
+        |of| of.node(map("a", "first")).node(map("b", "second")),
+        |of| of.node(map("c", "first")).node(map("d", "second")),
+    )
+    .await?;
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert!(written.iter().all(|write| write.starts_with("PATCH")), "{written:?}");
+    assert_eq!(scene.values().await?.len(), 2);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_of_an_old_name_goes_after_the_new_one_is_there() -> Result<()> {
+    let (scene, written) =
+        upgraded(|of| of.node(map("page", "old")), |of| of.node(map("page", "new"))).await?;
+    assert_eq!(written, ["PATCH configmaps/one-new -> 201", "DELETE configmaps/one-old -> 200"]);
+    assert_eq!(scene.values().await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_node_has_made_goes_with_the_node() -> Result<()> {
+    let (scene, written) = upgraded(
+        |of| of.node(map("kept", "kept")).node(map("given-up", "gone")),
+        |of| of.node(map("kept", "kept")),
+    )
+    .await?;
+    assert_eq!(written, ["DELETE configmaps/one-gone -> 200"]);
+    assert_eq!(scene.values().await?.len(), 1);
+    Ok(())
+}
+
+/// A node that fails may want what a former node has left behind: nothing goes before it has come to an end.
+#[tokio::test(start_paused = true)]
+async fn nothing_of_a_former_node_goes_before_all_others_have_come_to_an_end() -> Result<()> {
+    let scene = scene().await?;
+    scene.failures.expect("not yet");
+    let operator =
+        under(&Faults::none(), &scene, scene.managed(&saying(), &workflow_of_one(map_dependent("a"))?))
+            .await?;
+    scene.create("one", "no").await?;
+    pass(10).await;
+    operator.stop().await;
+    let undecided = wish(|primary: &TestResource, _: &Context<TestResource>| {
+        let value = (primary.spec.value == "yes").then_some("said").ok_or("not yet")?;
+        Ok(map_of(primary, "a", value))
+    });
+    let newer = workflow_of_one(KubernetesDependent::new(undecided).name("b"))?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &newer)).await?;
+    pass(120).await;
+    assert_eq!(scene.values().await?.len(), 1, "what the node may want is gone");
+    scene.set("one", "yes").await?;
+    pass(120).await;
+    let written = operator.settled().await?.written();
+    assert!(written.iter().all(|write| !write.starts_with("DELETE")), "{written:?}");
+    assert_eq!(marks(&scene.api::<ConfigMap>().get("one-a").await?)[1], "b");
+    Ok(())
+}
+
+fn map_dependent(object: &'static str) -> impl operator_core::dependent::IntoDependent<TestResource> {
+    wanted_map(object)
+}
+
+fn secret() -> Node<TestResource> {
+    let desired = wish(|primary: &TestResource, _: &Context<TestResource>| {
+        Ok(Secret { metadata: map_of(primary, "key", "").metadata, ..Secret::default() })
+    });
+    Node::new(KubernetesDependent::new(desired).name("key"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_of_a_kind_that_is_given_up_goes_where_it_is_named() -> Result<()> {
+    let (scene, written) = upgraded(
+        |of| of.node(map("kept", "kept")).node(secret()),
+        |of| of.node(map("kept", "kept")).retired::<Secret>("key"),
+    )
+    .await?;
+    assert_eq!(written, ["DELETE secrets/one-key -> 200"]);
+    assert!(scene.api::<Secret>().list(&ListParams::default()).await?.items.is_empty());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_named_as_another_node_s_stays() -> Result<()> {
+    let (scene, written) =
+        upgraded(|of| of.node(secret()), |of| of.retired::<Secret>("another").node(map("kept", "kept")))
+            .await?;
+    assert_eq!(written, ["PATCH configmaps/one-kept -> 201"]);
+    assert_eq!(scene.api::<Secret>().list(&ListParams::default()).await?.items.len(), 1);
+    Ok(())
+}
+
+fn volume(name: &'static str, prunes: bool) -> Node<TestResource> {
+    let desired = wish(move |primary: &TestResource, _: &Context<TestResource>| {
+        let spec =
+            json!({ "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } });
+        Ok(PersistentVolumeClaim {
+            metadata: map_of(primary, name, "").metadata,
+            spec: Some(serde_json::from_value(spec)?),
+            ..PersistentVolumeClaim::default()
+        })
+    });
+    let dependent = KubernetesDependent::new(desired).name("data").capabilities(Capabilities::CREATE_ONLY);
+    Node::new(if prunes { dependent.prune_data() } else { dependent })
+}
+
+/// How many there are that don't go: a finalizer of the cluster keeps each until nobody uses it.
+async fn claims(scene: &Scene) -> Result<usize> {
+    let claims = scene.api::<PersistentVolumeClaim>().list(&ListParams::default()).await?.items;
+    Ok(claims.iter().filter(|claim| claim.metadata.deletion_timestamp.is_none()).count())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_of_an_old_name_goes_only_where_that_is_said() -> Result<()> {
+    for (prunes, left) in [(false, 2), (true, 1)] {
+        let (scene, written) =
+            upgraded(|of| of.node(volume("old", prunes)), |of| of.node(volume("new", prunes))).await?;
+        assert_eq!(claims(&scene).await?, left, "{written:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volume_of_a_former_node_goes_only_where_that_is_said() -> Result<()> {
+    for (prunes, left) in [(false, 1), (true, 0)] {
+        let newer = |of: WorkflowBuilder<TestResource>| {
+            let of = of.retired::<PersistentVolumeClaim>("data").node(map("kept", "kept"));
+            if prunes { of.prune_data() } else { of }
+        };
+        let (scene, written) = upgraded(|of| of.node(volume("old", false)), newer).await?;
+        assert_eq!(claims(&scene).await?, left, "{written:?}");
+    }
+    Ok(())
+}

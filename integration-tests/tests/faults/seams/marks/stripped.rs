@@ -1,0 +1,142 @@
+//! Somebody takes marks away, puts wrong ones on, or makes copies.
+
+use anyhow::Result;
+use integration_tests::{Counted, Scene, wanted_map, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
+use operator_core::{
+    dependent::{Capabilities, bulk::BulkKubernetesDependent, matcher::Matcher},
+    testing::{faults::Faults, operator_test},
+};
+use serde_json::{Value, json};
+
+use super::{marks, pass, saying, scene, under};
+
+/// Whatever is missing of the marks is there again after the next run, with one write.
+async fn mended(capabilities: Capabilities, matcher: Matcher<ConfigMap>, edits: &[Value]) -> Result<()> {
+    let scene = scene().await?;
+    let workflow = workflow_of_one(wanted_map("a").capabilities(capabilities).matcher(matcher))?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    pass(10).await;
+    let maps = scene.api::<ConfigMap>();
+    let before = maps.get("one-a").await?;
+    operator.settled().await?;
+    for edit in edits {
+        maps.patch("one-a", &PatchParams::default(), &Patch::Merge(edit)).await?;
+        pass(10).await;
+        let after = maps.get("one-a").await?;
+        assert_eq!(marks(&after), marks(&before), "{edit}");
+        assert_eq!(after.annotations(), before.annotations(), "{edit}");
+        assert_eq!(after.owner_references(), before.owner_references(), "{edit}");
+        let written = operator.settled().await?.written();
+        let written: Vec<_> = written.iter().filter(|write| write.contains("configmaps")).collect();
+        assert_eq!(written, ["PATCH configmaps/one-a -> 200"], "{edit}");
+    }
+    Ok(())
+}
+
+fn without(keys: &[&str]) -> Value {
+    let labels: serde_json::Map<_, _> =
+        keys.iter().map(|key| (format!("operator-core.io/{key}"), Value::Null)).collect();
+    json!({ "metadata": { "labels": labels } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_missing_of_the_marks_is_mended_in_the_next_run() -> Result<()> {
+    let edits = [
+        without(&["node"]),
+        without(&["controller", "node"]),
+        without(&["owner"]),
+        without(&["controller", "node", "owner"]),
+        json!({ "metadata": { "labels": null, "annotations": null } }),
+        json!({ "metadata": { "annotations": { "operator-core.io/mark": "made up" } } }),
+        json!({ "metadata": { "labels": { "operator-core.io/owner": "somebody" } } }),
+        json!({ "metadata": { "ownerReferences": null } }),
+    ];
+    mended(Capabilities::CRUD, Matcher::Auto, &edits).await?;
+    // Nothing but the marks is what this matcher doesn't look at.
+    let never = Matcher::custom(|_, _| true);
+    mended(Capabilities::CRUD, never, &edits[..3]).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_owner_reference_labels_or_annotations_are_enough() -> Result<()> {
+    let edits = [
+        without(&["node"]),
+        without(&["controller", "node"]),
+        json!({ "metadata": { "annotations": { "operator-core.io/mark": null } } }),
+        without(&["controller", "node", "owner"]),
+    ];
+    mended(Capabilities::CRUD_NO_GC, Matcher::Auto, &edits).await
+}
+
+/// `kubectl get -o yaml | kubectl apply` under another name; an heir of the labels; an object whose labels were edited.
+async fn foreign(scene: &Scene, original: &ConfigMap) -> Result<()> {
+    let maps = scene.api::<ConfigMap>();
+    let mut copy = original.clone();
+    copy.metadata.name = Some("copy".to_owned());
+    copy.metadata.resource_version = None;
+    copy.metadata.uid = None;
+    copy.metadata.managed_fields = None;
+    maps.create(&PostParams::default(), &copy).await?;
+    let mut heir = copy.clone();
+    heir.metadata.name = Some("heir".to_owned());
+    heir.metadata.annotations = None;
+    heir.metadata.owner_references = None;
+    maps.create(&PostParams::default(), &heir).await?;
+    Ok(())
+}
+
+#[operator_test]
+async fn copies_and_heirs_are_never_removed() -> Result<()> {
+    let scene = Scene::new("marks-copies").await?;
+    let workflow =
+        workflow_of_one(BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC))?;
+    let operator = scene.start(scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "3 a").await?;
+    scene.until_values([("one-0", "a"), ("one-1", "a"), ("one-2", "a")]).await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    foreign(&scene, &maps.get("one-0").await?).await?;
+    // Its mark is that of another object now.
+    let edit = json!({ "metadata": { "annotations": { "operator-core.io/mark": "edited" } } });
+    let values = json!({ "spec": { "value": "1 b" } });
+    maps.patch("one-2", &PatchParams::default(), &Patch::Merge(edit)).await?;
+    operator.settled().await?;
+    scene.patch("one", values).await?;
+    scene.until_values([("one-0", "b"), ("copy", "a"), ("heir", "a")]).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    operator.settled().await?;
+    assert_eq!(scene.values().await?.into_keys().collect::<Vec<_>>(), ["copy", "heir"]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_object_controls_is_neither_written_nor_removed() -> Result<()> {
+    let scene = scene().await?;
+    scene.failures.expect("it is owned by Somebody theirs");
+    let workflow =
+        workflow_of_one(BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC))?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "1 a").await?;
+    pass(10).await;
+    operator.settled().await?;
+    let owner = json!([{ "apiVersion": "example.com/v1", "kind": "Somebody", "name": "theirs", "uid": "u-1",
+        "controller": true }]);
+    let patch =
+        Patch::Merge(json!({ "metadata": { "ownerReferences": owner }, "data": { "value": "theirs" } }));
+    scene.api::<ConfigMap>().patch("one-0", &PatchParams::default(), &patch).await?;
+    pass(30).await;
+    scene.set("one", "0 a").await?;
+    pass(30).await;
+    let written = operator.settled().await?.written();
+    assert!(written.iter().all(|write| !write.contains("configmaps/one-0")), "{written:?}");
+    assert_eq!(scene.values().await?, [("one-0".to_owned(), "theirs".to_owned())].into());
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Which objects a dependent takes over that it hasn't made.
+
+use super::OfPrimary;
+use crate::{
+    dependent::Error,
+    resource::{KubeObject, ObjectKey, Whose},
+};
+
+pub use crate::reconciler::workflow::Adoption;
+
+impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+    /// Whose an object is that the node wants.
+    fn whose_wanted(&self, object: &K) -> Whose {
+        self.marks.whose(object.meta(), true)
+    }
+
+    /// Whether the node may write an object that it wants.
+    pub(super) fn may_write(&self, object: &K) -> bool {
+        match self.whose_wanted(object) {
+            Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode => true,
+            Whose::Going => false,
+            Whose::Nobodys => self.managed.adoption != Adoption::Never,
+            Whose::Foreign => self.managed.adoption == Adoption::Always,
+        }
+    }
+
+    /// Why the node may not write an object that it wants.
+    pub(super) fn refusal(&self, object: &K) -> Error {
+        let (kind, key) = (self.managed.kind.clone(), ObjectKey::of(object));
+        match self.whose_wanted(object) {
+            Whose::Going => Error::Going { kind, key },
+            Whose::Nobodys => {
+                let (owner, advice) = (self.says(object), Adoption::IfUnowned);
+                Error::Conflict { kind, key, owner, advice }
+            }
+            Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode | Whose::Foreign => {
+                let (owner, advice) = (self.says(object), Adoption::Always);
+                Error::Conflict { kind, key, owner, advice }
+            }
+        }
+    }
+
+    /// Whose the object is, as far as it says so.
+    fn says(&self, object: &K) -> String {
+        let meta = object.meta();
+        let owners = meta.owner_references.iter().flatten();
+        let mut owners: Vec<_> =
+            owners.map(|owner| format!("{} {} (uid {})", owner.kind, owner.name, owner.uid)).collect();
+        if !owners.is_empty() {
+            let owners = match owners.pop() {
+                Some(last) if owners.is_empty() => last,
+                last => [owners.join(", "), last.unwrap_or_default()].join(" and "),
+            };
+            return match self.marks.marked_by(meta) {
+                Some(by) => format!("it is owned by {owners}, and its labels say that {by} has made it"),
+                None => format!("it is owned by {owners}"),
+            };
+        }
+        if let Some(by) = self.marks.marked_by(meta) {
+            return format!("its labels say that {by} has made it");
+        }
+        let primary_type = self.asked.context.primary_type();
+        if let Some(primary) = self.managed.annotations.primary_of(object, primary_type) {
+            return format!("its annotations say that it belongs to {primary_type} {primary}");
+        }
+        let mut managers: Vec<_> =
+            meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();
+        managers.sort_unstable();
+        managers.dedup();
+        match managers[..] {
+            [] => "it names no owner".to_owned(),
+            _ => format!("it names no owner, and was written by {}", managers.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The objects of one primary, as one node sees them.
+//!
+//! ```text
+//! key ────────────▶ informer ─▶ there? ─▶ whose? ─▶ may be written, or an error that says whose it is   (adoption)
+//! owner's label ──▶ index ────▶ all ────▶ whose? ─▶ what the node may remove                            (marks)
+//! ```
+
+use std::sync::Arc;
+
+use super::settings::Managed;
+use crate::{
+    dependent::{Asked, Error},
+    event_source::OWNER_INDEX,
+    resource::{KubeObject, Marks, ObjectKey, Whose, label_value},
+};
+
+/// The objects of one primary that a node writes.
+pub(in crate::dependent) struct OfPrimary<'r, K: KubeObject, P: KubeObject> {
+    pub(in crate::dependent) managed: &'r Managed<K>,
+    pub(in crate::dependent) asked: Asked<'r, P>,
+    pub(super) marks: Marks<'r>,
+}
+
+impl<K: KubeObject> Managed<K> {
+    /// Its objects for the primary in question.
+    pub(in crate::dependent) fn of_primary<'r, P: KubeObject>(
+        &'r self,
+        asked: Asked<'r, P>,
+    ) -> Result<OfPrimary<'r, K, P>, Error> {
+        let shared = asked.context.shared();
+        let owner = ObjectKey::of(&**asked.primary);
+        let Some(uid) = asked.primary.meta().uid.as_deref() else { return Err(Error::NoUid(owner)) };
+        let node = label_value(asked.node);
+        let marks = Marks {
+            names: &shared.writer.marks,
+            controller: label_value(&shared.controller),
+            beside: !shared.nodes.has(&node),
+            node,
+            owner_value: label_value(uid),
+            nodes: &shared.nodes,
+            owner,
+            owner_type: asked.context.primary_type(),
+            uid,
+            kind: &self.kind,
+            annotations: &self.annotations,
+            field_manager: &shared.writer.field_manager,
+        };
+        Ok(OfPrimary { managed: self, asked, marks })
+    }
+}
+
+impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+    /// What is known under that key, whosever it is.
+    pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.managed.followed(key, self.asked.context)?.informer().get(key))
+    }
+
+    /// What is known under that key, where the node may write it.
+    pub(in crate::dependent) fn actual(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        Ok(self.there(key)?.filter(|object| self.may_write(object)))
+    }
+
+    /// What the node has made and may remove, in the order of keys.
+    pub(in crate::dependent) fn removable(&self) -> Result<Vec<Arc<K>>, Error> {
+        let source = self.managed.source(self.asked.context)?;
+        let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
+        all.retain(|object| self.is_removable(object));
+        Ok(all)
+    }
+
+    /// Whether the node may remove the object.
+    pub(super) fn is_removable(&self, object: &K) -> bool {
+        self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
+    }
+
+    /// What nodes have made that the controller has no more, in the order of keys.
+    pub(super) fn of_former_nodes(&self) -> Result<Vec<Arc<K>>, Error> {
+        let source = self.managed.source(self.asked.context)?;
+        let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
+        all.retain(|object| self.marks.former_node(object.meta()).is_some());
+        Ok(all)
+    }
+}

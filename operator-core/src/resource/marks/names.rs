@@ -1,0 +1,100 @@
+//! The keys of the marks.
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+/// The keys of the labels and of the annotation by which an object says whose it is.
+///
+/// By default they begin with `operator-core.io/`; see `OperatorBuilder::mark_prefix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkNames {
+    /// The label with the controller's name.
+    pub(super) controller: Arc<str>,
+    /// The label with the node's name.
+    pub(super) node: Arc<str>,
+    /// The label with the uid of the primary.
+    pub(super) owner: Arc<str>,
+    /// The annotation that no copy of the object has right.
+    pub(super) mark: Arc<str>,
+}
+
+impl MarkNames {
+    /// What the keys begin with unless told otherwise.
+    pub const PREFIX: &'static str = "operator-core.io";
+
+    /// Keys that begin with `prefix/`.
+    pub(crate) fn new(prefix: &str) -> Self {
+        let key = |name: &str| Arc::from(format!("{prefix}/{name}"));
+        Self { controller: key("controller"), node: key("node"), owner: key("owner"), mark: key("mark") }
+    }
+
+    /// Whether keys can begin so: a DNS subdomain.
+    pub(crate) fn is_prefix(prefix: &str) -> bool {
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_label = |label: &str| {
+            !label.is_empty()
+                && label.chars().all(allowed)
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        prefix.len() <= 253 && prefix.split('.').all(is_label)
+    }
+
+    /// Whether an object with metadata `actual` has the marks of `desired`.
+    pub(crate) fn stand_as(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
+        let label =
+            |meta: &ObjectMeta, key: &str| meta.labels.as_ref().and_then(|labels| labels.get(key)).cloned();
+        let mark =
+            |meta: &ObjectMeta| meta.annotations.as_ref().and_then(|all| all.get(&*self.mark)).cloned();
+        [&self.controller, &self.node, &self.owner]
+            .iter()
+            .all(|key| label(desired, key) == label(actual, key))
+            && mark(desired) == mark(actual)
+    }
+
+    /// The key of the label with the controller's name.
+    #[must_use]
+    pub fn controller(&self) -> &str {
+        &self.controller
+    }
+
+    /// The key of the label with the node's name.
+    #[must_use]
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// The key of the label with the primary's uid.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// The key of the annotation that no copy of the object has right.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+}
+
+impl Default for MarkNames {
+    fn default() -> Self {
+        Self::new(Self::PREFIX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_a_dns_subdomain() {
+        for good in ["operator-core.io", "example.com", "a", "1.b-c"] {
+            assert!(MarkNames::is_prefix(good), "{good}");
+        }
+        for bad in ["", "Example.com", "a..b", "-a", "a-", "a/b", "a_b", &"a".repeat(254)] {
+            assert!(!MarkNames::is_prefix(bad), "{bad}");
+        }
+    }
+}

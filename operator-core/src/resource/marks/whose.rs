@@ -1,0 +1,202 @@
+//! The decision.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use sha2::{Digest, Sha256};
+
+use super::{MarkNames, Nodes, value::digits};
+use crate::resource::{MappingAnnotations, ObjectKey, ResourceType, is_owned_by};
+
+/// How many digits each half of a mark has.
+const DIGITS: usize = 32;
+
+/// Whose an object is, as one node sees it for one primary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// This node's.
+    Mine {
+        /// Whether the node may remove it: the mark is there and fits.
+        removable: bool,
+    },
+    /// Made by this node for an earlier incarnation of the primary, and left behind: nobody owns it.
+    Orphan,
+    /// Owned by an earlier incarnation of the primary, so that the collector takes it.
+    Going,
+    /// Made for this primary by a node that the controller has no more, under a name that this node wants.
+    OfFormerNode,
+    /// It says nothing.
+    Nobodys,
+    /// Somebody else's.
+    Foreign,
+}
+
+/// What one node puts on what it writes for one primary, and knows it by.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks<'a> {
+    pub(crate) names: &'a MarkNames,
+    /// The values of the labels.
+    pub(crate) controller: String,
+    pub(crate) node: String,
+    pub(crate) owner_value: String,
+    /// Whether the reconciler calls the dependent beside the declared ones.
+    pub(crate) beside: bool,
+    /// The nodes of the controller.
+    pub(crate) nodes: &'a Nodes,
+    pub(crate) owner: ObjectKey,
+    pub(crate) owner_type: &'a ResourceType,
+    pub(crate) uid: &'a str,
+    /// The kind of the node's objects.
+    pub(crate) kind: &'a ResourceType,
+    /// The mapping annotations of the node.
+    pub(crate) annotations: &'a MappingAnnotations,
+    pub(crate) field_manager: &'a str,
+}
+
+impl Marks<'_> {
+    /// Marks an object that this node writes; name and namespace are there.
+    pub(crate) fn put_on(&self, meta: &mut ObjectMeta) {
+        let mark = self.mark(&self.node, meta);
+        let labels = meta.labels.get_or_insert_default();
+        labels.insert(self.names.controller.to_string(), self.controller.clone());
+        labels.insert(self.names.node.to_string(), self.node.clone());
+        labels.insert(self.names.owner.to_string(), self.owner_value.clone());
+        meta.annotations.get_or_insert_default().insert(self.names.mark.to_string(), mark);
+    }
+
+    /// Whose the object is; `wanted` where the node wants an object of this very name and kind.
+    pub(crate) fn whose(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
+        let references = meta.owner_references.as_deref().unwrap_or_default();
+        let referred = references.iter().any(|reference| reference.uid == self.uid);
+        let is_earlier = |reference: &OwnerReference| self.is_earlier(meta, reference);
+        let others = || references.iter().filter(|reference| reference.uid != self.uid);
+        if others().any(|other| other.controller == Some(true) && !is_earlier(other)) {
+            return Whose::Foreign;
+        }
+        if !referred && others().any(is_earlier) {
+            return Whose::Going;
+        }
+        let owner = self.label(meta, &self.names.owner);
+        let node = self.label(meta, &self.names.node);
+        let controller = self.label(meta, &self.names.controller);
+        let is_our_controller = controller == Some(&*self.controller);
+        if referred || owner == Some(&*self.owner_value) {
+            if controller.is_some() && !is_our_controller {
+                return Whose::Foreign;
+            }
+            return match node {
+                Some(node) if node == self.node && is_our_controller => {
+                    Whose::Mine { removable: self.is_removable(meta, node) }
+                }
+                Some(node) if node != self.node => {
+                    let is_former = is_our_controller && !self.nodes.has(node);
+                    if wanted && is_former { Whose::OfFormerNode } else { Whose::Foreign }
+                }
+                _ if wanted && self.has_written(meta) => Whose::Mine { removable: false },
+                _ => Whose::Foreign,
+            };
+        }
+        if !references.is_empty() {
+            return Whose::Foreign;
+        }
+        match (controller, node, owner) {
+            (Some(_), Some(node), Some(_)) if is_our_controller && node == self.node => {
+                if self.is_of_earlier_incarnation(meta) { Whose::Orphan } else { Whose::Foreign }
+            }
+            (None, None, None) => self.of_the_unmarked(meta, wanted),
+            _ => Whose::Foreign,
+        }
+    }
+
+    /// Whether it was made for this primary by the node with this label's value, and by nobody else's hands.
+    pub(crate) fn is_removable(&self, meta: &ObjectMeta, node: &str) -> bool {
+        let references = meta.owner_references.iter().flatten();
+        let is_controlled =
+            |reference: &OwnerReference| reference.controller == Some(true) && reference.uid != self.uid;
+        !references.into_iter().any(is_controlled)
+            && self.label(meta, &self.names.controller) == Some(&*self.controller)
+            && self.label(meta, &self.names.owner) == Some(&*self.owner_value)
+            && self.found_mark(meta) == Some(&*self.mark(node, meta))
+    }
+
+    /// The node that has made it for this primary, where the controller has no such node any more.
+    pub(crate) fn former_node<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
+        let node = self.label(meta, &self.names.node)?;
+        (!self.nodes.has(node) && self.is_removable(meta, node)).then_some(node)
+    }
+
+    /// Who has made it, as its labels say.
+    pub(crate) fn marked_by(&self, meta: &ObjectMeta) -> Option<String> {
+        let controller = self.label(meta, &self.names.controller)?;
+        let of = |key| self.label(meta, key).unwrap_or("?");
+        let (node, owner) = (of(&self.names.node), of(&self.names.owner));
+        Some(format!("node `{node}` of controller `{controller}`, for the primary with uid {owner},"))
+    }
+
+    /// What was written before there were marks says by annotations whose it is, or nothing.
+    fn of_the_unmarked(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
+        match self.annotations.primary_in(meta, self.owner_type) {
+            Some(primary) if primary == self.owner && wanted && self.has_written(meta) => {
+                Whose::Mine { removable: false }
+            }
+            Some(_) => Whose::Foreign,
+            None => Whose::Nobodys,
+        }
+    }
+
+    /// Whether the reference means the primary as it was before it was made anew.
+    fn is_earlier(&self, meta: &ObjectMeta, reference: &OwnerReference) -> bool {
+        // A reference names an owner in the object's own namespace, or one without.
+        let is_there =
+            self.owner.namespace().is_none() || self.owner.namespace() == meta.namespace.as_deref();
+        is_there
+            && reference.uid != self.uid
+            && reference.name == self.owner.name()
+            && is_owned_by(reference, self.owner_type)
+    }
+
+    fn has_written(&self, meta: &ObjectMeta) -> bool {
+        let mut managers = meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref());
+        managers.any(|manager| manager == self.field_manager)
+    }
+
+    fn is_of_earlier_incarnation(&self, meta: &ObjectMeta) -> bool {
+        let found = self.found_mark(meta).and_then(|mark| mark.split_once('.'));
+        found.is_some_and(|(_, of_the_name)| of_the_name == self.half(&self.node, meta, &self.named_owner()))
+    }
+
+    fn label<'m>(&self, meta: &'m ObjectMeta, key: &str) -> Option<&'m str> {
+        meta.labels.as_ref()?.get(key).map(String::as_str)
+    }
+
+    fn found_mark<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
+        meta.annotations.as_ref()?.get(&*self.names.mark).map(String::as_str)
+    }
+
+    /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation knows it.
+    fn mark(&self, node: &str, meta: &ObjectMeta) -> String {
+        let (this, any) = (self.half(node, meta, &[self.uid]), self.half(node, meta, &self.named_owner()));
+        format!("{this}.{any}")
+    }
+
+    fn named_owner(&self) -> [&str; 4] {
+        let namespace = self.owner.namespace().unwrap_or_default();
+        [self.owner_type.group(), self.owner_type.kind(), namespace, self.owner.name()]
+    }
+
+    fn half(&self, node: &str, meta: &ObjectMeta, owner: &[&str]) -> String {
+        let own = [
+            self.kind.group(),
+            self.kind.kind(),
+            meta.namespace.as_deref().unwrap_or_default(),
+            meta.name.as_deref().unwrap_or_default(),
+        ];
+        // What a reconciler makes beside its declared nodes is never taken for that of a node which the controller had.
+        let declared = if node == self.node && self.beside { "beside" } else { "node" };
+        let mut hash = Sha256::new();
+        for part in [&*self.controller, declared, node].iter().chain(owner).chain(&own) {
+            // Each with its length, so that no two lists of parts run together.
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        digits(hash.finalize(), DIGITS)
+    }
+}

@@ -1,0 +1,87 @@
+//! What nodes have left behind that the controller has no more: removed when all other nodes have come to an end, so that one
+//! that wants such an object under its name has taken it over by then.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::{
+    dependent::Pruning,
+    reconciler::{
+        BoxError, Context,
+        workflow::{NodeResult, NodeState, WorkflowResult},
+    },
+    resource::KubeObject,
+    workflow::builder::Declared,
+};
+
+/// What the result calls it, where it fails.
+const NAME: &str = "(former nodes)";
+
+/// Removes it, unless a node hasn't come to an end that may want some of it; what fails is in the result.
+pub(super) async fn prune<P: KubeObject>(
+    workflow: &Declared<P>,
+    primary: &Arc<P>,
+    context: &Context<P>,
+    result: &mut WorkflowResult,
+) {
+    if !result.nodes().iter().all(|node| has_ended(&node.state)) {
+        return;
+    }
+    if let Err(error) = try_to(workflow, primary, context, result).await {
+        result.add(NodeResult {
+            name: NAME.into(),
+            state: NodeState::Failed { error: error.to_string() },
+            reconciled: None,
+            conditions: BTreeMap::new(),
+            error: Some(Arc::new(error)),
+            removal: None,
+        });
+    }
+}
+
+async fn try_to<P: KubeObject>(
+    workflow: &Declared<P>,
+    primary: &Arc<P>,
+    context: &Context<P>,
+    result: &WorkflowResult,
+) -> Result<(), BoxError> {
+    let pruning = Pruning { data: workflow.prunes_data };
+    let mut sources = BTreeSet::new();
+    // The event source of a node that takes no part doesn't run.
+    let active = workflow
+        .nodes
+        .iter()
+        .zip(result.nodes())
+        .filter(|(_, result)| !matches!(result.state, NodeState::Inactive { .. }));
+    for (node, _) in active {
+        let objects = &node.dependent.declaration().objects;
+        if let Some(objects) = objects
+            && sources.insert(&objects.source)
+        {
+            node.dependent.prune(primary, context, pruning).await?;
+        }
+    }
+    for retired in &workflow.retired {
+        retired.prune(primary, context, pruning).await?;
+    }
+    Ok(())
+}
+
+/// Whether a node has done what it has to do, so that what it wants is its own.
+const fn has_ended(state: &NodeState) -> bool {
+    match state {
+        NodeState::Ready(_)
+        | NodeState::NotReady { .. }
+        | NodeState::Inactive { .. }
+        | NodeState::Deleted
+        | NodeState::Deleting { .. }
+        | NodeState::Left { .. } => true,
+        NodeState::Failed { .. }
+        | NodeState::Waiting { .. }
+        | NodeState::Pending { .. }
+        | NodeState::Blocked { .. }
+        | NodeState::Held { .. } => false,
+    }
+}
