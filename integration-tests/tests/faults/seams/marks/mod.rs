@@ -3,6 +3,7 @@
 mod bulks;
 mod incarnations;
 mod optional;
+mod removal;
 mod renamed;
 mod stripped;
 mod whose;

@@ -1,0 +1,57 @@
+//! A removal is bound to the state that was judged.
+
+use anyhow::Result;
+use http::Method;
+use integration_tests::{Counted, Scene, once_before, workflow_of_one};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
+use operator_core::{dependent::bulk::BulkKubernetesDependent, testing::operator_test};
+use serde_json::{Value, json};
+
+use super::saying;
+
+/// Somebody edits the object just before it is removed: the requests that follow, and whether it is still there.
+async fn edited_before(name: &str, edit: Value) -> Result<(Vec<String>, bool)> {
+    let scene = Scene::new(name).await?;
+    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let others = scene.clone();
+    let hook = once_before(Method::DELETE, "/configmaps/one-1", move || {
+        let (scene, edit) = (others.clone(), edit.clone());
+        Box::pin(async move {
+            let edit = Patch::Merge(edit);
+            scene.api::<ConfigMap>().patch("one-1", &PatchParams::default(), &edit).await?;
+            Ok(())
+        })
+    });
+    let operator = scene.start_through(hook, scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "2 a").await?;
+    scene.until_values([("one-0", "a"), ("one-1", "a")]).await?;
+    operator.settled().await?;
+    scene.patch("one", json!({ "spec": { "value": "1 b" } })).await?;
+    scene.until_other("the new value", "one-0", |map: &ConfigMap| {
+        map.data.iter().flatten().any(|(_, value)| value == "b")
+    })
+    .await?;
+    let written = operator.settled().await?.written();
+    let removals = written.into_iter().filter(|write| write.contains("one-1")).collect();
+    let left = scene.api::<ConfigMap>().get_opt("one-1").await?.is_some();
+    Ok((removals, left))
+}
+
+#[operator_test]
+async fn what_somebody_has_edited_meanwhile_is_judged_again_and_removed() -> Result<()> {
+    let edit = json!({ "data": { "value": "somebody's" } });
+    let (removals, left) = edited_before("marks-edited", edit).await?;
+    assert_eq!(removals, ["DELETE configmaps/one-1 -> 409", "DELETE configmaps/one-1 -> 200"]);
+    assert!(!left);
+    Ok(())
+}
+
+#[operator_test]
+async fn what_isn_t_ours_any_more_when_it_is_judged_again_stays() -> Result<()> {
+    let edit = json!({ "metadata": { "annotations": { "operator-core.io/mark": null } } });
+    let (removals, left) = edited_before("marks-unmarked", edit).await?;
+    assert_eq!(removals, ["DELETE configmaps/one-1 -> 409"]);
+    assert!(left, "it has no mark");
+    Ok(())
+}
