@@ -28,10 +28,11 @@ async fn edited_before(name: &str, edit: Value) -> Result<(Vec<String>, bool)> {
     scene.until_values([("one-0", "a"), ("one-1", "a")]).await?;
     operator.settled().await?;
     scene.patch("one", json!({ "spec": { "value": "1 b" } })).await?;
-    scene.until_other("the new value", "one-0", |map: &ConfigMap| {
-        map.data.iter().flatten().any(|(_, value)| value == "b")
-    })
-    .await?;
+    scene
+        .until_other("the new value", "one-0", |map: &ConfigMap| {
+            map.data.iter().flatten().any(|(_, value)| value == "b")
+        })
+        .await?;
     let written = operator.settled().await?.written();
     let removals = written.into_iter().filter(|write| write.contains("one-1")).collect();
     let left = scene.api::<ConfigMap>().get_opt("one-1").await?.is_some();

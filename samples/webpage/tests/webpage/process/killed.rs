@@ -144,6 +144,14 @@ async fn state(scene: &Scene) -> anyhow::Result<Vec<Value>> {
         let managers = metadata["managedFields"].as_array().cloned().unwrap_or_default();
         let managers: BTreeSet<String> =
             managers.iter().map(|entry| format!("{} {}", entry["manager"], entry["operation"])).collect();
+        let mut labels = metadata["labels"].clone();
+        if let Some(owner) = labels.get_mut("operator-core.io/owner") {
+            // By its name, as in the references.
+            *owner = owners
+                .iter()
+                .find(|known| known["uid"] == *owner)
+                .map_or(Value::Null, |known| known["name"].clone());
+        }
         let mut spec = object["spec"].clone();
         if object["kind"] == "Service"
             && let Some(spec) = spec.as_object_mut()
@@ -153,7 +161,7 @@ async fn state(scene: &Scene) -> anyhow::Result<Vec<Value>> {
         json!({
             "kind": object["kind"],
             "name": metadata["name"],
-            "labels": metadata["labels"],
+            "labels": labels,
             "finalizers": metadata["finalizers"],
             "owners": owners.iter().map(|owner| owner["name"].clone()).collect::<Vec<_>>(),
             "managers": managers,
