@@ -159,8 +159,10 @@ async fn a_page_lives_and_dies_on(cluster: TestCluster, declare: Declare) -> any
     let refused: Vec<_> = calls.iter().filter(|call| call.code == 403).collect();
     assert!(refused.is_empty(), "{refused:#?}");
     let unused: Vec<String> = granted(&manifests).difference(&used(calls)).cloned().collect();
-    // After a conflict the operator reads the object anew, which doesn't happen in every life.
-    assert!(unused.iter().all(|right| right.starts_with("get ")), "{unused:?}");
+    // After a conflict the operator reads the object anew, and what an earlier version has made under another name it deletes:
+    // neither happens in every life.
+    let at_times = |right: &String| right.starts_with("get ") || right.starts_with("delete ");
+    assert!(unused.iter().all(at_times), "{unused:?}");
     if user.has_pods { deployed(&cluster).await } else { Ok(()) }
 }
 
