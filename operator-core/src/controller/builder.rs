@@ -24,7 +24,7 @@ use crate::{
     },
     processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, Reconciler},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{KubeObject, ObjectKey, ResourceType, label_value},
     workflow::Workflow,
 };
 
@@ -103,6 +103,13 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// taken off. The default one is, wherever this controller has put it, without being named.
     pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
+        self
+    }
+
+    /// Names that this controller had before: what it has made under them is its own, as [`MarkNames`](crate::resource::MarkNames)
+    /// say it, and is marked with its present name in the next run. Otherwise it is another controller's.
+    pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.settings.former_names.extend(names.into_iter().map(|name| label_value(name.as_ref())));
         self
     }
 

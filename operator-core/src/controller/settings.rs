@@ -1,6 +1,10 @@
 //! What is said about a controller while it is declared, and what it goes by when it is started.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
@@ -29,6 +33,8 @@ pub(super) struct Settings<P: KubeObject> {
     pub(super) outlines: Vec<Outline>,
     /// Its nodes that write objects in the cluster.
     pub(super) nodes: Nodes,
+    /// The names that it had before, as values of labels.
+    pub(super) former_names: BTreeSet<String>,
     /// What standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
 }
@@ -57,6 +63,7 @@ impl<P: KubeObject> Settings<P> {
             workflow: None,
             outlines: Vec::new(),
             nodes: Nodes::default(),
+            former_names: BTreeSet::new(),
             further_access: Vec::new(),
         }
     }

@@ -39,9 +39,17 @@ impl DeclaredSources {
     pub(super) fn finish(self) -> Finished {
         let (mut names, mut mistakes) = (BTreeSet::new(), Vec::new());
         let mut always = self.declared;
-        let (shared, own) = partition(self.of_dependents.always);
+        let (mut shared, own) = partition(self.of_dependents.always);
         always.extend(own);
-        let (shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
+        let (mut shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
+        // Who only reads needs what others have written, too; who writes is shown all of his own there.
+        let is_marked = |source: &Declared| source.contents().is_marked();
+        let served = |source: &&Declared| shared.iter().any(|other| other.name() == source.name());
+        let read = shared_conditional.iter().filter(|source| !is_marked(source)).filter(served);
+        let read: Vec<Declared> = read.cloned().collect();
+        shared.extend(read);
+        shared.sort_by_key(is_marked);
+        shared_conditional.sort_by_key(is_marked);
         let all = always.iter().chain(&conditional).map(|source| source.name());
         let twice: BTreeSet<String> = all.filter(|name| !names.insert(name.clone())).collect();
         mistakes.extend(twice.iter().map(|name| {
@@ -93,6 +101,28 @@ fn partition(sources: Vec<DependentSource>) -> (Vec<Declared>, Vec<Declared>) {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    fn marked() -> DependentSource {
+        DependentSource::shared(Arc::new(InformerEventSource::<ConfigMap>::new().marked()))
+    }
+
+    #[test]
+    fn whoever_reads_has_others_objects_shown_to_who_writes() {
+        let one = |always: Vec<DependentSource>, conditional: Vec<DependentSource>| {
+            let mut declared = DeclaredSources::default();
+            declared.add_workflow(WorkflowSources { always, conditional });
+            let Finished { always, conditional, .. } = declared.finish();
+            let all: Vec<_> =
+                always.iter().chain(&conditional).map(|one| one.contents().is_marked()).collect();
+            assert_eq!(all.len(), 1);
+            all[0]
+        };
+        assert!(one(vec![marked(), marked()], vec![marked()]));
+        assert!(!one(vec![marked(), maps()], vec![]));
+        assert!(!one(vec![marked()], vec![maps()]));
+        assert!(!one(vec![], vec![marked(), maps()]));
+        assert!(!one(vec![maps()], vec![marked()]));
+    }
 
     use super::*;
     use crate::event_source::InformerEventSource;

@@ -71,6 +71,11 @@ impl Capabilities {
         self.deletes
     }
 
+    /// Whether all that it may do is to delete.
+    pub(crate) const fn only_deletes(self) -> bool {
+        self.deletes && !self.creates && !self.updates
+    }
+
     /// Whether the garbage collector deletes it.
     #[must_use]
     pub const fn is_garbage_collected(self) -> bool {

@@ -1,7 +1,7 @@
 //! A run may be dropped at every await.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     convert::Infallible,
     sync::{
         Arc,
@@ -194,6 +194,7 @@ impl World {
             scope: WatchScope::All,
             own_managers: vec!["writes".to_owned()],
             marks: MarkNames::default(),
+            marked: String::new(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
@@ -237,6 +238,7 @@ impl World {
             clients,
             finalizer: Some("example.com/finalizer".into()),
             nodes: Nodes::default(),
+            former_names: BTreeSet::new(),
             workflow: None,
             workflows: WorkflowSurroundings::default(),
             processor,

@@ -21,6 +21,8 @@ pub enum SourceContents {
         kind: ResourceType,
         /// What keeps some objects of this kind out, if something does: "the label selector `app=web`", for example.
         selects: Option<String>,
+        /// Whether only what the controller's dependents have written is there.
+        marked: bool,
         /// Whether something else than owner references and the default annotations relates them to primaries.
         maps: bool,
     },
@@ -38,7 +40,20 @@ impl SourceContents {
     /// where something else than owner references and the default annotations relates them to primaries.
     #[must_use]
     pub fn objects<K: KubeObject>(kind: ResourceType, selects: Option<String>, maps: bool) -> Self {
-        Self::Objects { of: RustType::of::<K>(), kind, selects, maps }
+        Self::Objects { of: RustType::of::<K>(), kind, selects, marked: false, maps }
+    }
+
+    /// The same, of which only what the controller's dependents have written is there.
+    pub(crate) fn marked(mut self) -> Self {
+        if let Self::Objects { marked, .. } = &mut self {
+            *marked = true;
+        }
+        self
+    }
+
+    /// Whether only what the controller's dependents have written is there.
+    pub(crate) const fn is_marked(&self) -> bool {
+        matches!(self, Self::Objects { marked: true, .. })
     }
 
     /// Another system's resources of type `R`, for primaries of any type.

@@ -46,6 +46,8 @@ pub struct InformerEventSource<K: KubeObject> {
     scope: Option<WatchScope>,
     label_selector: Option<String>,
     field_selector: Option<String>,
+    /// Only what the controller's dependents have written.
+    marked: bool,
     mapper: Option<SecondaryToPrimary<K>>,
     references: Option<References>,
     indexers: BTreeMap<String, Indexer<K>>,
@@ -85,6 +87,7 @@ impl<K: KubeObject> InformerEventSource<K> {
             scope: None,
             label_selector: None,
             field_selector: None,
+            marked: false,
             mapper: None,
             references: None,
             indexers: BTreeMap::new(),
@@ -136,6 +139,12 @@ impl<K: KubeObject> InformerEventSource<K> {
         } else {
             self.map_by_annotations(keys.clone())
         }
+    }
+
+    /// Watches only what the controller's dependents have written, as its labels say.
+    pub(crate) fn marked(mut self) -> Self {
+        self.marked = true;
+        self
     }
 
     /// Names the source, unless it has a name.
@@ -213,13 +222,17 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
         let selects = labels.or_else(fields).or_else(scope);
         let maps = self.mapper.is_some() || self.references.is_some();
-        SourceContents::objects::<K>(self.resource_type.clone(), selects, maps)
+        let contents = SourceContents::objects::<K>(self.resource_type.clone(), selects, maps);
+        if self.marked { contents.marked() } else { contents }
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let mut config = InformerConfig::new(SourceDeclaration::name(self), self.resource_type.clone());
         config.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
-        config.label_selector.clone_from(&self.label_selector);
+        config.label_selector = match self.marked {
+            true => Some(wiring.marked.clone()),
+            false => self.label_selector.clone(),
+        };
         config.field_selector.clone_from(&self.field_selector);
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers.clone_from(&self.indexers);

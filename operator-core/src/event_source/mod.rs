@@ -290,6 +290,8 @@ pub struct Wiring {
     pub own_managers: Vec<String>,
     /// The keys of the marks on what dependents write.
     pub marks: MarkNames,
+    /// The label selector of what the controller's dependents have written.
+    pub marked: String,
     /// The operator's clients.
     pub clients: Clients,
     /// The operator's surroundings.

@@ -75,6 +75,7 @@ pub(super) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
         scope: WatchScope::All,
         own_managers: Vec::new(),
         marks: MarkNames::default(),
+        marked: String::new(),
         clients: Clients::new(&config, &[], None, &environment).expect("nothing is connected yet"),
         environment,
         observers: Observers::default(),

@@ -56,13 +56,19 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
         self.target.write(&self.intent(Verb::Create, self.body.clone()), WriteMode::ForceFilter).await
     }
 
-    /// Applies it, whatever is there. With a uid, it is refused (409, or 422) where there is no such object any more.
-    pub(crate) async fn apply(&self, uid: Option<&str>) -> Result<Arc<K>, Error> {
+    /// Applies it to `actual`: it is refused (409, or 422) where there is no such object any more.
+    pub(crate) async fn apply(&self, actual: &K) -> Result<Arc<K>, Error> {
         let mut body = self.body.clone();
-        if let Some(uid) = uid {
-            body["metadata"]["uid"] = uid.into();
+        let meta = actual.meta();
+        if let Some(uid) = &meta.uid {
+            body["metadata"]["uid"] = uid.as_str().into();
         }
-        self.target.write(&self.intent(Verb::Apply, body), WriteMode::ForceFilter).await
+        let intent = self.intent(Verb::Apply, body);
+        // What the event source doesn't show was looked at, and may be changed only as it was then.
+        match (&meta.resource_version, self.target.newest(&self.key)?) {
+            (Some(version), None) => self.target.write_locked(&intent, &Lock::Version(version.clone())).await,
+            _ => self.target.write(&intent, WriteMode::ForceFilter).await,
+        }
     }
 
     /// Replaces it; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.

@@ -1,6 +1,6 @@
 //! What a run can see and do.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{collections::BTreeSet, fmt, future::Future, sync::Arc};
 
 use kube::Client;
 use parking_lot::Mutex;
@@ -33,6 +33,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) finalizer: Option<Arc<str>>,
     /// Its nodes that write objects in the cluster.
     pub(crate) nodes: Nodes,
+    /// The names that it had before, as values of labels.
+    pub(crate) former_names: BTreeSet<String>,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
     /// What the workflows of the operator share.

@@ -1,6 +1,9 @@
 //! A context without a cluster: for tests of what is written against contexts, ours and users'.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
 use crate::{
@@ -63,6 +66,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             scope: WatchScope::All,
             own_managers: vec!["offline".to_owned()],
             marks: MarkNames::default(),
+            marked: String::new(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: parts.observers.clone(),
@@ -108,6 +112,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             clients,
             finalizer: None,
             nodes: Nodes::default(),
+            former_names: BTreeSet::new(),
             workflow: None,
             workflows: parts.workflows,
             processor,

@@ -37,6 +37,7 @@ impl<K: KubeObject> Managed<K> {
             beside: !shared.nodes.has(&node),
             node,
             owner_value: label_value(uid),
+            former_controllers: &shared.former_names,
             nodes: &shared.nodes,
             owner,
             owner_type: asked.context.primary_type(),

@@ -44,7 +44,13 @@ impl<K: KubeObject> Settings<K> {
 
     /// Finishes the declaration.
     pub(in crate::dependent) fn finish(self) -> Managed<K> {
-        let source = self.source.finish(&self.name, &self.kind, self.dynamic, self.annotations.as_ref());
+        let source = self.source.finish(
+            &self.name,
+            &self.kind,
+            self.dynamic,
+            self.annotations.as_ref(),
+            self.capabilities,
+        );
         // What is replaced has no fields that were applied.
         let matcher = if !self.use_ssa && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
         Managed {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::settings::Managed;
 use crate::{
-    dependent::{Asked, DependentSource, Error},
+    dependent::{Asked, Capabilities, DependentSource, Error},
     event_source::{InformerEventSource, SecondarySource, SourceDeclaration},
     operations,
     reconciler::Context,
@@ -13,7 +13,8 @@ use crate::{
 
 /// What is said about the informer of a dependent.
 pub(in crate::dependent) enum SourceChoice<K: KubeObject> {
-    /// The informer of all dependents of this kind that ask for nothing else; called like the kind.
+    /// The informer of all dependents of this kind that ask for nothing else; called like the kind. Where they write, it shows what
+    /// the controller's dependents have written, and nothing else.
     OfKind,
     /// An informer of its own; called like the dependent unless it has a name.
     Own(Box<InformerEventSource<K>>),
@@ -36,7 +37,11 @@ impl<K: KubeObject> SourceChoice<K> {
         kind: &ResourceType,
         dynamic: K::DynamicType,
         annotations: Option<&MappingAnnotations>,
+        capabilities: Capabilities,
     ) -> Source {
+        // What may create learns of whatever else has the name when it tries to.
+        let creates = capabilities.can_create();
+        let marked = matches!(self, Self::OfKind) && (creates || capabilities.only_deletes());
         let (source, own) = match self {
             Self::Named(name) => return Source { name, declared: None },
             Self::Own(source) => (*source, true),
@@ -44,6 +49,7 @@ impl<K: KubeObject> SourceChoice<K> {
             Self::OfKind => (InformerEventSource::<K>::of_type(dynamic), annotations.is_some()),
         };
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
+        let source = if marked { source.marked() } else { source };
         let source = if own { source.name_by_default(dependent) } else { source };
         let source = match annotations {
             Some(keys) => source.map_by_annotations_by_default(keys),

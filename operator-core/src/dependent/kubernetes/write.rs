@@ -91,7 +91,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
 
     async fn update(&self, writer: &DependentWriter<'_, K>, actual: &K) -> Result<Arc<K>, operations::Error> {
         if self.managed.use_ssa {
-            return writer.apply(actual.meta().uid.as_deref()).await;
+            return writer.apply(actual).await;
         }
         let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
         writer.replace(merged(&plain, writer.body())).await

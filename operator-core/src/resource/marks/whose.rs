@@ -1,5 +1,7 @@
 //! The decision.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use sha2::{Digest, Sha256};
 
@@ -37,6 +39,8 @@ pub(crate) struct Marks<'a> {
     pub(crate) controller: String,
     pub(crate) node: String,
     pub(crate) owner_value: String,
+    /// The values that the label of the controller had under its former names.
+    pub(crate) former_controllers: &'a BTreeSet<String>,
     /// Whether the reconciler calls the dependent beside the declared ones.
     pub(crate) beside: bool,
     /// The nodes of the controller.
@@ -54,7 +58,7 @@ pub(crate) struct Marks<'a> {
 impl Marks<'_> {
     /// Marks an object that this node writes; name and namespace are there.
     pub(crate) fn put_on(&self, meta: &mut ObjectMeta) {
-        let mark = self.mark(&self.node, meta);
+        let mark = self.mark(&self.controller, &self.node, meta);
         let labels = meta.labels.get_or_insert_default();
         labels.insert(self.names.controller.to_string(), self.controller.clone());
         labels.insert(self.names.node.to_string(), self.node.clone());
@@ -77,7 +81,7 @@ impl Marks<'_> {
         let owner = self.label(meta, &self.names.owner);
         let node = self.label(meta, &self.names.node);
         let controller = self.label(meta, &self.names.controller);
-        let is_our_controller = controller == Some(&*self.controller);
+        let is_our_controller = controller.is_some_and(|name| self.is_us(name));
         if referred || owner == Some(&*self.owner_value) {
             if controller.is_some() && !is_our_controller {
                 return Whose::Foreign;
@@ -111,10 +115,12 @@ impl Marks<'_> {
         let references = meta.owner_references.iter().flatten();
         let is_controlled =
             |reference: &OwnerReference| reference.controller == Some(true) && reference.uid != self.uid;
+        let controller = self.label(meta, &self.names.controller).filter(|name| self.is_us(name));
+        let mark = controller.map(|controller| self.mark(controller, node, meta));
         !references.into_iter().any(is_controlled)
-            && self.label(meta, &self.names.controller) == Some(&*self.controller)
             && self.label(meta, &self.names.owner) == Some(&*self.owner_value)
-            && self.found_mark(meta) == Some(&*self.mark(node, meta))
+            && mark.is_some()
+            && self.found_mark(meta) == mark.as_deref()
     }
 
     /// The node that has made it for this primary, where the controller has no such node any more.
@@ -160,7 +166,14 @@ impl Marks<'_> {
 
     fn is_of_earlier_incarnation(&self, meta: &ObjectMeta) -> bool {
         let found = self.found_mark(meta).and_then(|mark| mark.split_once('.'));
-        found.is_some_and(|(_, of_the_name)| of_the_name == self.half(&self.node, meta, &self.named_owner()))
+        let controller = self.label(meta, &self.names.controller).unwrap_or_default();
+        let right = || self.half(controller, &self.node, meta, &self.named_owner());
+        found.is_some_and(|(_, of_the_name)| of_the_name == right())
+    }
+
+    /// Whether the controller goes, or has gone, by that label's value.
+    fn is_us(&self, controller: &str) -> bool {
+        controller == self.controller || self.former_controllers.contains(controller)
     }
 
     fn label<'m>(&self, meta: &'m ObjectMeta, key: &str) -> Option<&'m str> {
@@ -172,9 +185,9 @@ impl Marks<'_> {
     }
 
     /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation knows it.
-    fn mark(&self, node: &str, meta: &ObjectMeta) -> String {
-        let (this, any) = (self.half(node, meta, &[self.uid]), self.half(node, meta, &self.named_owner()));
-        format!("{this}.{any}")
+    fn mark(&self, controller: &str, node: &str, meta: &ObjectMeta) -> String {
+        let half = |owner: &[&str]| self.half(controller, node, meta, owner);
+        format!("{}.{}", half(&[self.uid]), half(&self.named_owner()))
     }
 
     fn named_owner(&self) -> [&str; 4] {
@@ -182,7 +195,7 @@ impl Marks<'_> {
         [self.owner_type.group(), self.owner_type.kind(), namespace, self.owner.name()]
     }
 
-    fn half(&self, node: &str, meta: &ObjectMeta, owner: &[&str]) -> String {
+    fn half(&self, controller: &str, node: &str, meta: &ObjectMeta, owner: &[&str]) -> String {
         let own = [
             self.kind.group(),
             self.kind.kind(),
@@ -192,7 +205,7 @@ impl Marks<'_> {
         // What a reconciler makes beside its declared nodes is never taken for that of a node which the controller had.
         let declared = if node == self.node && self.beside { "beside" } else { "node" };
         let mut hash = Sha256::new();
-        for part in [&*self.controller, declared, node].iter().chain(owner).chain(&own) {
+        for part in [controller, declared, node].iter().chain(owner).chain(&own) {
             // Each with its length, so that no two lists of parts run together.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);

@@ -1,5 +1,7 @@
 //! The decision against a model of it, which knows how each object came to be and never looks at its metadata.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 use proptest::prelude::*;
 
@@ -95,6 +97,7 @@ fn story() -> impl Strategy<Value = Story> {
 struct World {
     names: MarkNames,
     nodes: Nodes,
+    former_controllers: BTreeSet<String>,
     owner: ObjectKey,
     owner_type: ResourceType,
     kind: ResourceType,
@@ -107,6 +110,7 @@ impl World {
         Self {
             names: MarkNames::default(),
             nodes: ["this", "another"].iter().collect(),
+            former_controllers: BTreeSet::new(),
             owner: ObjectKey::namespaced("shop", "one"),
             owner_type: ResourceType::of::<Pod>(),
             kind: ResourceType::of::<ConfigMap>(),
@@ -123,6 +127,7 @@ impl World {
             nodes: &self.nodes,
             owner: self.owner.clone(),
             beside: false,
+            former_controllers: &self.former_controllers,
             owner_type: &self.owner_type,
             uid,
             kind: &self.kind,
@@ -280,6 +285,17 @@ fn what_a_reconciler_makes_beside_its_nodes_is_never_a_former_node_s() {
     beside.put_on(&mut meta);
     assert_eq!(beside.whose(&meta, false), Whose::Mine { removable: true });
     assert_eq!(world.marks("this", UID).former_node(&meta), None);
+}
+
+#[test]
+fn what_was_made_under_a_former_name_of_the_controller_is_its_own() {
+    let mut world = World::new();
+    let mut meta = ObjectMeta { name: Some("object".to_owned()), ..ObjectMeta::default() };
+    Marks { controller: "shops".to_owned(), ..world.marks("this", UID) }.put_on(&mut meta);
+    assert_eq!(world.marks("this", UID).whose(&meta, true), Whose::Foreign);
+    world.former_controllers.insert("shops".to_owned());
+    assert_eq!(world.marks("this", UID).whose(&meta, true), Whose::Mine { removable: true });
+    assert_eq!(world.marks("another", UID).whose(&meta, true), Whose::Foreign);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A primary that is made anew: what was made for it before it was.
 
 use anyhow::Result;
-use integration_tests::{Scene, wanted_map, workflow_of_one};
+use integration_tests::{Scene, accepted, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
 use operator_core::{
@@ -95,7 +95,7 @@ async fn what_is_about_to_be_collected_is_not_written() -> Result<()> {
     maps.patch("one-a", &PatchParams::default(), &patch).await?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     pass(60).await;
-    let written = operator.settled().await?.written();
+    let written = accepted(&operator.settled().await?);
     assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
     // When it is gone, it is made again.
     maps.delete("one-a", &DeleteParams::default()).await.ok();

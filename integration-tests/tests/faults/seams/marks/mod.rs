@@ -5,6 +5,7 @@ mod incarnations;
 mod optional;
 mod removal;
 mod renamed;
+mod selected;
 mod stripped;
 mod whose;
 

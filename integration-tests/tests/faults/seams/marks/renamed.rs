@@ -5,7 +5,7 @@ use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, wish, w
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret};
 use kube::api::ListParams;
 use operator_core::{
-    Context, KubernetesDependent, Workflow,
+    Context, ControllerBuilder, KubernetesDependent, Workflow,
     dependent::Capabilities,
     testing::faults::Faults,
     workflow::{Node, WorkflowBuilder},
@@ -35,6 +35,49 @@ async fn upgraded(
     pass(60).await;
     assert_eq!(operator.settled().await?.written(), Vec::<String>::new(), "the second run");
     Ok((scene, written))
+}
+
+/// The same with another controller in place of another workflow.
+async fn renamed(
+    older: impl FnOnce(ControllerBuilder<Script>) -> ControllerBuilder<Script>,
+    newer: impl FnOnce(ControllerBuilder<Script>) -> ControllerBuilder<Script>,
+) -> Result<(Scene, Vec<String>)> {
+    let scene = scene().await?;
+    scene.failures.allow("exists already");
+    let workflow = workflow_of_one(wanted_map("a"))?;
+    let operator = under(&Faults::none(), &scene, older(scene.managed(&Script::idle(), &workflow))).await?;
+    scene.create("one", "first").await?;
+    pass(10).await;
+    operator.stop().await;
+    let operator = under(&Faults::none(), &scene, newer(scene.managed(&Script::idle(), &workflow))).await?;
+    pass(60).await;
+    let written = operator.settled().await?.written();
+    Ok((scene, written))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_controller_takes_its_objects_over_where_its_former_name_is_said() -> Result<()> {
+    let (scene, written) =
+        renamed(|of| of.name("older"), |of| of.name("newer").formerly(["oldest", "older"])).await?;
+    assert_eq!(written, ["PATCH configmaps/one-a -> 200"]);
+    assert_eq!(marks(&scene.api::<ConfigMap>().get("one-a").await?)[0], "newer");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_controller_is_another_one_where_nothing_is_said() -> Result<()> {
+    let (scene, written) = renamed(|of| of.name("older"), |of| of.name("newer")).await?;
+    assert!(written.iter().all(|write| write == "PATCH configmaps/one-a -> 409"), "{written:?}");
+    assert_eq!(marks(&scene.api::<ConfigMap>().get("one-a").await?)[0], "older");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_field_manager_applies_its_objects_once() -> Result<()> {
+    let (scene, written) = renamed(|of| of.field_manager("older"), |of| of.field_manager("newer")).await?;
+    assert_eq!(written, ["PATCH configmaps/one-a -> 200"]);
+    assert_eq!(scene.values().await?.len(), 1);
+    Ok(())
 }
 
 fn map(node: &'static str, object: &'static str) -> Node<TestResource> {
