@@ -18,6 +18,7 @@ pub(in crate::dependent) struct Settings<K: KubeObject> {
     pub(in crate::dependent) source: SourceChoice<K>,
     pub(in crate::dependent) use_ssa: bool,
     pub(in crate::dependent) adopt_existing: bool,
+    pub(in crate::dependent) recreates: bool,
     pub(in crate::dependent) matcher: Matcher<K>,
     pub(in crate::dependent) annotations: Option<MappingAnnotations>,
 }
@@ -32,6 +33,7 @@ impl<K: KubeObject> Settings<K> {
             source: SourceChoice::OfKind,
             use_ssa: true,
             adopt_existing: false,
+            recreates: false,
             matcher: Matcher::Auto,
             annotations: None,
         }
@@ -48,6 +50,7 @@ impl<K: KubeObject> Settings<K> {
             source,
             use_ssa: self.use_ssa,
             adopt_existing: self.adopt_existing,
+            recreates: self.recreates,
             matcher,
             annotations: self.annotations.unwrap_or_default(),
         }
@@ -62,6 +65,7 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
     pub(in crate::dependent) source: Source,
     pub(super) use_ssa: bool,
     pub(super) adopt_existing: bool,
+    pub(super) recreates: bool,
     pub(super) matcher: Matcher<K>,
     pub(super) annotations: MappingAnnotations,
 }
@@ -116,7 +120,7 @@ impl<K: KubeObject> Managed<K> {
         } else if capabilities.can_update() {
             verbs.push("update");
         }
-        if capabilities.can_delete() {
+        if capabilities.can_delete() || (self.recreates && capabilities.can_create()) {
             verbs.push("delete");
         }
         if verbs.is_empty() {
@@ -174,6 +178,14 @@ macro_rules! settings {
         /// `createResourceOnlyIfNotExistingWithSSA`, turned round.
         pub fn adopt_existing(mut self, adopt: bool) -> Self {
             self.settings.adopt_existing = adopt;
+            self
+        }
+
+        /// Deletes an object that can't be changed as desired, because the server says that the fields in question are immutable
+        /// (a Deployment's selector, a Job's template), and creates it again. Without this it is an error that names this
+        /// setting. What the object holds is lost: it is nothing for claims of volumes.
+        pub fn recreate_when_immutable(mut self) -> Self {
+            self.settings.recreates = true;
             self
         }
 

@@ -4,6 +4,7 @@
 //! actual? ─ none ──▶ create, refused where it exists ──409, or no answer──▶ live? ─ none ─▶ error: the next run looks again
 //!    │                                                                       ├─ ours ──▶ it is the actual one now
 //!    └──▶ matches? ─ no ─▶ update, refused where it is another one ──────────▶└─ somebody else's ─▶ Error::Conflict
+//!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::{
         Error,
         matcher::{Match, Written, merged},
     },
-    operations::{self, DependentWriter},
+    operations::{self, DependentWriter, PutBack},
     reconciler::{Context, workflow::Operation},
     resource::{KubeObject, ObjectKey},
 };
@@ -64,7 +65,12 @@ impl<K: KubeObject> Managed<K> {
                 None if unanswered => return Err(error.into()),
                 None => None,
                 Some(live) if self.is_known_as(&actual, &live) && !error.is_conflict() => {
-                    return Err(error.into());
+                    let is_ours = self.is_marked(&live, primary, context);
+                    match context.permitted(self.unblock(&writer, &live, error, is_ours)).await? {
+                        PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
+                        PutBack::Deleted => None,
+                        PutBack::Overtaken => Some(writer.remember(live)),
+                    }
                 }
                 Some(live) if !self.is_marked(&live, primary, context) => {
                     return Err(Error::Conflict {
@@ -94,6 +100,25 @@ impl<K: KubeObject> Managed<K> {
         }
         let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
         writer.replace(merged(&plain, writer.body())).await
+    }
+
+    /// Does what can be done about a write of what is ours that was refused as invalid.
+    async fn unblock(
+        &self,
+        writer: &DependentWriter<'_, K>,
+        live: &K,
+        refused: operations::Error,
+        is_ours: bool,
+    ) -> Result<PutBack<K>, operations::Error> {
+        match DependentWriter::<K>::is_cured_anew(&refused) {
+            _ if !is_ours => Err(refused),
+            true if self.recreates && self.capabilities.can_create() => {
+                writer.delete_to_recreate(live, refused).await
+            }
+            true => Err(refused.unless_recreated()),
+            false if self.use_ssa => writer.put_back(live, refused).await,
+            false => Err(refused),
+        }
     }
 
     /// Whether there is nothing to do about `actual`.
