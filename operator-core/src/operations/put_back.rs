@@ -7,7 +7,7 @@
 //!                  JSON patch, tests uid and version ── another version ──▶ overtaken: everything is decided again
 //!                                         │
 //!                                         ▼
-//!                  our `Update` folded into our `Apply`, tests uid and version
+//!                  our `Update` folded into our `Apply`, tests uid and version; once more from the live object where overtaken
 //!                                         │
 //!                                         ▼
 //!                  the apply once more ──422──▶ the refusal, and whose fields they were
@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use serde_json::{Value, json};
 
 use super::{
@@ -24,6 +24,9 @@ use super::{
     request::{Verb, WriteRequest},
 };
 use crate::resource::{KubeObject, ResourceVersion};
+
+/// How many states of an object are tried for a fold.
+const ATTEMPTS: u32 = 3;
 
 /// What became of a write that had been refused as invalid.
 #[derive(Debug)]
@@ -59,18 +62,37 @@ impl<K: KubeObject> DependentWriter<'_, K> {
             kind = %self.kind(), object = %self.key(), %theirs,
             "the apply was refused because of what others have written; it was put back"
         );
-        let api_version = self.kind().api_version();
-        if let Some(fold) = folded(managed, &patched.managed, self.field_manager(), &api_version) {
-            match self.patch(fold, uid, patched.version.as_deref()).await {
-                // It stays ours twice; what that keeps from a later apply is put back then.
-                Err(error) if error.is_outdated(Verb::JsonPatch) => return Ok(PutBack::Overtaken),
-                folded => drop(folded?),
-            }
-        }
+        self.fold(managed, patched, uid).await?;
         match self.apply(uid).await {
             Err(error) if error.code() == Some(422) => Err(error.in_the_way(theirs)),
             applied => applied.map(PutBack::Applied),
         }
+    }
+
+    /// Makes what the patch has brought a part of what we apply, so that a later apply can take it away. Controllers answer to the
+    /// patch within milliseconds, so that it may take some attempts; if all are overtaken it stays ours twice, and what that
+    /// keeps from a later apply is put back then.
+    async fn fold(
+        &self,
+        before: &[ManagedFieldsEntry],
+        patched: Patched,
+        uid: Option<&str>,
+    ) -> Result<(), Error> {
+        let (mut state, api_version) = (patched, self.kind().api_version());
+        for _ in 0..ATTEMPTS {
+            let Some(fold) = folded(before, &state.managed, self.field_manager(), &api_version) else {
+                break;
+            };
+            match self.patch(fold, uid, state.version.as_deref()).await {
+                Err(error) if error.is_outdated(Verb::JsonPatch) => {}
+                folded => return folded.map(drop),
+            }
+            match self.live().await?.filter(|live| live.meta().uid.as_deref() == uid) {
+                Some(live) => state = Patched::in_meta(live.meta()),
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     /// Deletes `live`, whose fields can't be changed as `refused` says, so that it can be created again.
@@ -153,13 +175,17 @@ impl Patched {
     fn of(answer: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
         struct Object {
-            metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            metadata: ObjectMeta,
         }
         let object = serde_json::from_slice::<Object>(answer).ok();
-        object.map_or_else(Self::default, |Object { metadata }| Self {
-            version: metadata.resource_version,
-            managed: metadata.managed_fields.unwrap_or_default(),
-        })
+        object.map(|object| Self::in_meta(&object.metadata)).unwrap_or_default()
+    }
+
+    fn in_meta(meta: &ObjectMeta) -> Self {
+        Self {
+            version: meta.resource_version.clone(),
+            managed: meta.managed_fields.clone().unwrap_or_default(),
+        }
     }
 }
 

@@ -50,7 +50,8 @@ impl<K: KubeObject> Settings<K> {
             source,
             use_ssa: self.use_ssa,
             adopt_existing: self.adopt_existing,
-            recreates: self.recreates,
+            // What can't be created is better left alone.
+            recreates: self.recreates && self.capabilities.can_create(),
             matcher,
             annotations: self.annotations.unwrap_or_default(),
         }
@@ -90,7 +91,7 @@ impl<K: KubeObject> Managed<K> {
             capabilities: self.capabilities,
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
-            deletes_while_reconciling: false,
+            deletes_while_reconciling: self.recreates,
             several: false,
             outside: false,
             objects: Some(Objects::one(self.kind.clone(), Arc::clone(&self.source.name))),
@@ -120,7 +121,7 @@ impl<K: KubeObject> Managed<K> {
         } else if capabilities.can_update() {
             verbs.push("update");
         }
-        if capabilities.can_delete() || (self.recreates && capabilities.can_create()) {
+        if capabilities.can_delete() || self.recreates {
             verbs.push("delete");
         }
         if verbs.is_empty() {

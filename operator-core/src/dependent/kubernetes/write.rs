@@ -112,9 +112,7 @@ impl<K: KubeObject> Managed<K> {
     ) -> Result<PutBack<K>, operations::Error> {
         match DependentWriter::<K>::is_cured_anew(&refused) {
             _ if !is_ours => Err(refused),
-            true if self.recreates && self.capabilities.can_create() => {
-                writer.delete_to_recreate(live, refused).await
-            }
+            true if self.recreates => writer.delete_to_recreate(live, refused).await,
             true => Err(refused.unless_recreated()),
             false if self.use_ssa => writer.put_back(live, refused).await,
             false => Err(refused),
