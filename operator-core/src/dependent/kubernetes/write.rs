@@ -66,7 +66,9 @@ impl<K: KubeObject> Managed<K> {
                 None => None,
                 Some(live) if self.is_known_as(&actual, &live) && !error.is_conflict() => {
                     let is_ours = self.is_marked(&live, primary, context);
-                    match context.permitted(self.unblock(&writer, &live, error, is_ours)).await? {
+                    // Seldom, and large.
+                    let unblocked = Box::pin(self.unblock(&writer, &live, error, is_ours));
+                    match context.permitted(unblocked).await? {
                         PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
                         PutBack::Deleted => None,
                         PutBack::Overtaken => Some(writer.remember(live)),

@@ -45,7 +45,8 @@ where
     let scene = scene().await?;
     let api = scene.api::<K>();
     let (operator, made, _) = started(&scene, wanted("web", with_spec::<K>(spec)), "first").await?;
-    let first = api.get("one-web").await?.uid();
+    let first = api.get("one-web").await?;
+    let (first, version) = (first.uid(), first.resource_version());
     // By default it is an error that names the setting.
     scene.failures.expect("let the dependent do so with `.recreate_when_immutable()`");
     scene.set("one", "second").await?;
@@ -59,6 +60,8 @@ where
     let (log, _guard) = LogCapture::start();
     let operator = scene.start_through(made.hook(), scene.managed(&script, &workflow)).await?;
     assert_eq!(requests(&operator, &made).await?, ANEW);
+    let preconditions = made.bodies().pop().map(|mut body| body["preconditions"].take());
+    assert_eq!(preconditions, Some(json!({ "uid": first, "resourceVersion": version })));
     let second = api.get("one-web").await?;
     assert_ne!(second.uid(), first);
     let value = serde_json::to_value(&second)?;
@@ -74,27 +77,27 @@ where
     Ok(())
 }
 
-#[operator_test(flavor = "current_thread", real = "a control plane")]
-async fn s13_the_selector_of_a_deployment_is_changed_only_where_that_is_said() -> Result<()> {
-    recreated::<Deployment>(&selector(), "/spec/selector/matchLabels/app").await
+#[operator_test(real = "a control plane", flavor = "current_thread")]
+async fn the_selector_of_a_deployment_is_changed_only_where_that_is_said() -> Result<()> {
+    Box::pin(recreated::<Deployment>(&selector(), "/spec/selector/matchLabels/app")).await
 }
 
-#[operator_test(flavor = "current_thread", real = "a control plane")]
-async fn s13_the_template_of_a_job_is_changed_only_where_that_is_said() -> Result<()> {
+#[operator_test(real = "a control plane", flavor = "current_thread")]
+async fn the_template_of_a_job_is_changed_only_where_that_is_said() -> Result<()> {
     let spec = json!({ "suspend": true, "template": pod("$", "Never") });
-    recreated::<Job>(&spec, "/spec/template/spec/containers/0/image").await
+    Box::pin(recreated::<Job>(&spec, "/spec/template/spec/containers/0/image")).await
 }
 
-#[operator_test(flavor = "current_thread", real = "a control plane")]
-async fn s13_the_service_of_a_stateful_set_is_changed_only_where_that_is_said() -> Result<()> {
+#[operator_test(real = "a control plane", flavor = "current_thread")]
+async fn the_service_of_a_stateful_set_is_changed_only_where_that_is_said() -> Result<()> {
     let mut spec = selector();
     spec["serviceName"] = "$".into();
-    recreated::<StatefulSet>(&spec, "/spec/serviceName").await
+    Box::pin(recreated::<StatefulSet>(&spec, "/spec/serviceName")).await
 }
 
 /// A new object would be refused as well.
 #[operator_test(real = "a control plane")]
-async fn s13_nothing_is_deleted_for_what_is_invalid_anyway() -> Result<()> {
+async fn nothing_is_deleted_for_what_is_invalid_anyway() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("field is immutable");
     let mut spec = selector();
@@ -110,7 +113,7 @@ async fn s13_nothing_is_deleted_for_what_is_invalid_anyway() -> Result<()> {
 }
 
 #[test]
-fn s13_who_creates_anew_has_the_right_to_delete() -> Result<()> {
+fn who_creates_anew_has_the_right_to_delete() -> Result<()> {
     for recreates in [false, true] {
         let dependent = wanted("web", with_spec::<Deployment>(&selector()));
         let dependent = if recreates { dependent.recreate_when_immutable() } else { dependent };
@@ -131,7 +134,7 @@ async fn anew(
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_a_deletion_is_bound_to_the_version_that_was_seen() -> Result<()> {
+async fn a_deletion_is_bound_to_the_version_that_was_seen() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, first) = anew(&scene).await?;
     let api = scene.api::<Deployment>();
@@ -148,7 +151,7 @@ async fn s13_a_deletion_is_bound_to_the_version_that_was_seen() -> Result<()> {
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_what_a_finalizer_keeps_is_created_by_a_later_run() -> Result<()> {
+async fn what_a_finalizer_keeps_is_created_by_a_later_run() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("is being deleted, and is created again once it is gone");
     let (operator, made, first) = anew(&scene).await?;

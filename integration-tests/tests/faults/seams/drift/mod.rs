@@ -15,7 +15,7 @@ use std::sync::{
 
 use anyhow::{Context as _, Result};
 use futures::future::BoxFuture;
-use http::{Method, header::CONTENT_TYPE};
+use http::{Method, Request, header::CONTENT_TYPE};
 use integration_tests::{Scene, Script, TestResource, cluster_with, workflow_of_one};
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::Service};
 use kube::{
@@ -45,6 +45,7 @@ async fn scene() -> Result<Scene> {
 #[derive(Clone, Default)]
 struct Requests {
     made: Arc<Mutex<Vec<String>>>,
+    bodies: Arc<Mutex<Vec<Value>>>,
     before: Arc<Mutex<Option<Before>>>,
 }
 
@@ -59,6 +60,11 @@ impl Requests {
     /// The requests since the last time.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.made.lock())
+    }
+
+    /// The bodies of the JSON patches and deletions since the last time.
+    fn bodies(&self) -> Vec<Value> {
+        std::mem::take(&mut self.bodies.lock())
     }
 
     /// Does something once, just before the request of that number among those of its kind, counted from 1.
@@ -100,6 +106,12 @@ impl Requests {
                 if let Some(action) = requests.due(kind) {
                     action.await.expect("others can do what the test wants them to do");
                 }
+                let (parts, body) = request.into_parts();
+                let body = body.collect_bytes().await?;
+                if let ("json patch" | "delete", Ok(body)) = (kind, serde_json::from_slice(&body)) {
+                    requests.bodies.lock().push(body);
+                }
+                let request = Request::from_parts(parts, body.into());
                 let answer = inner.send(request).await;
                 let code = answer
                     .as_ref()
@@ -144,6 +156,13 @@ async fn edited<K: KubeObject>(api: &Api<K>, operations: Value) -> Result<K> {
     let editor = PatchParams { field_manager: Some("kubectl-edit".to_owned()), ..PatchParams::default() };
     let patch = Patch::<K>::Json(serde_json::from_value(operations)?);
     Ok(api.patch("one-web", &editor, &patch).await?)
+}
+
+/// The operations of a JSON patch and where they are.
+fn operations(patch: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let operations = patch.as_array().into_iter().flatten();
+    operations.map(|one| format!("{} {}", text(&one["op"]), text(&one["path"]))).collect()
 }
 
 /// The names and numbers of the service's ports.

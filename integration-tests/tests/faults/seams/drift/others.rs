@@ -36,18 +36,18 @@ fn deployment(primary: &TestResource) -> Deployment {
 
 const POD: &str = "/spec/template/spec";
 
-fn replace(path: &str, value: Value) -> Value {
+fn replace(path: &str, value: &Value) -> Value {
     json!({ "op": "replace", "path": path, "value": value })
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_a_sidecar_of_somebody_stays_when_a_port_of_ours_is_put_back() -> Result<()> {
+async fn a_sidecar_of_somebody_stays_when_a_port_of_ours_is_put_back() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, _) = started(&scene, wanted("web", deployment), "").await?;
     // It has a port of the same name, which only within one container is too much.
     let sidecar =
         json!({ "name": "sidecar", "image": "proxy", "ports": [{ "name": "http", "containerPort": 90 }] });
-    let port = replace(&format!("{POD}/containers/0/ports/0/containerPort"), json!(81));
+    let port = replace(&format!("{POD}/containers/0/ports/0/containerPort"), &json!(81));
     let first = json!({ "op": "add", "path": format!("{POD}/containers/0"), "value": sidecar });
     edit::<Deployment>(&scene, json!([port, first])).await?;
     assert_eq!(requests(&operator, &made).await?, PUT_BACK);
@@ -61,16 +61,16 @@ async fn s13_a_sidecar_of_somebody_stays_when_a_port_of_ours_is_put_back() -> Re
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_what_somebody_has_put_in_place_of_ours_gives_way() -> Result<()> {
+async fn what_somebody_has_put_in_place_of_ours_gives_way() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, _) = started(&scene, wanted("web", deployment), "").await?;
     let before = scene.api::<Deployment>().get("one-web").await?.spec;
     for theirs in [
-        replace(&format!("{POD}/containers/0/env/0"), json!({ "name": "NAME", "value": "theirs" })),
-        replace(&format!("{POD}/containers/0/livenessProbe"), json!({ "tcpSocket": { "port": 80 } })),
-        replace(&format!("{POD}/volumes/0"), json!({ "name": "files", "configMap": { "name": "theirs" } })),
-        replace("/spec/strategy", json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1 } })),
-        replace(&format!("{POD}/containers/0/name"), json!("renamed")),
+        replace(&format!("{POD}/containers/0/env/0"), &json!({ "name": "NAME", "value": "theirs" })),
+        replace(&format!("{POD}/containers/0/livenessProbe"), &json!({ "tcpSocket": { "port": 80 } })),
+        replace(&format!("{POD}/volumes/0"), &json!({ "name": "files", "configMap": { "name": "theirs" } })),
+        replace("/spec/strategy", &json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1 } })),
+        replace(&format!("{POD}/containers/0/name"), &json!("renamed")),
     ] {
         edit::<Deployment>(&scene, json!([theirs])).await?;
         let made = requests(&operator, &made).await?;

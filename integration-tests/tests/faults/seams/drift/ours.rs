@@ -25,7 +25,7 @@ fn deployment(primary: &TestResource) -> Deployment {
 
 /// Our container has become one of another list, in which nothing is ours.
 #[operator_test(real = "a control plane")]
-async fn s13_an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
+async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("Duplicate value: \"app\" (422 Invalid); what others have written there: spec.template.spec.initContainers (kubectl-edit)");
     let (operator, made, script) = started(&scene, wanted("web", deployment), "app").await?;
@@ -42,7 +42,7 @@ async fn s13_an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
 
 /// What is ours is wrong by itself: nobody else's container is to blame.
 #[operator_test(real = "a control plane")]
-async fn s13_a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
+async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("spec.template.spec.containers[1].image: Required value");
     let (operator, made, _) = started(&scene, wanted("web", deployment), "app").await?;
@@ -58,7 +58,7 @@ async fn s13_a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
 
 /// The patch is taken, and the apply is refused for something else.
 #[operator_test(real = "a control plane")]
-async fn s13_a_second_refusal_says_whose_the_fields_were() -> Result<()> {
+async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("what others have written there: spec.ports[0] (kubectl-edit)");
     let odd = |primary: &TestResource| {

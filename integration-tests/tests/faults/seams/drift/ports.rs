@@ -8,10 +8,10 @@ use operator_core::testing::operator_test;
 use serde_json::json;
 use tracing::Level;
 
-use super::{PUT_BACK, edit, ports, requests, said, scene, service, started};
+use super::{PUT_BACK, edit, operations, ports, requests, said, scene, service, started};
 
-#[operator_test(flavor = "current_thread", real = "a control plane")]
-async fn s13_a_port_that_somebody_has_changed_is_put_back() -> Result<()> {
+#[operator_test(real = "a control plane", flavor = "current_thread")]
+async fn a_port_that_somebody_has_changed_is_put_back() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (operator, made, script) = started(&scene, wanted("web", service), "http:80").await?;
@@ -19,6 +19,11 @@ async fn s13_a_port_that_somebody_has_changed_is_put_back() -> Result<()> {
     let port = json!([{ "op": "replace", "path": "/spec/ports/0/port", "value": 81 }]);
     edit::<Service>(&scene, port).await?;
     assert_eq!(requests(&operator, &made).await?, PUT_BACK);
+    let patches: Vec<_> = made.bodies().iter().map(operations).collect();
+    let bound = ["test /metadata/uid", "test /metadata/resourceVersion"];
+    let put_back = ["replace /spec/ports/0"];
+    let folded = ["replace /metadata/managedFields/0/fieldsV1", "remove /metadata/managedFields/1"];
+    assert_eq!(patches, [[&bound[..], &put_back].concat(), [&bound[..], &folded].concat()]);
     assert_eq!(ports(&scene).await?, said("http:80"));
     assert_eq!(script.runs.of("one").len(), 2, "one run for the edit, and none for what it wrote");
 
@@ -38,7 +43,7 @@ async fn s13_a_port_that_somebody_has_changed_is_put_back() -> Result<()> {
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_what_was_put_back_goes_with_a_later_apply() -> Result<()> {
+async fn what_was_put_back_goes_with_a_later_apply() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, _) = started(&scene, wanted("web", service), "http:80 admin:90").await?;
     let port = json!([{ "op": "replace", "path": "/spec/ports/0/port", "value": 81 }]);
@@ -53,7 +58,7 @@ async fn s13_what_was_put_back_goes_with_a_later_apply() -> Result<()> {
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_a_port_of_others_that_is_in_nobody_s_way_stays() -> Result<()> {
+async fn a_port_of_others_that_is_in_nobody_s_way_stays() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, script) = started(&scene, wanted("web", service), "http:80 admin:90").await?;
     let theirs = json!([{ "op": "add", "path": "/spec/ports/0", "value": { "name": "theirs", "port": 70 } }]);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{edit, edited, ports, requests, said, scene, service, started};
 
 #[operator_test(real = "a control plane")]
-async fn s13_what_is_put_back_is_bound_to_the_version_that_was_seen() -> Result<()> {
+async fn what_is_put_back_is_bound_to_the_version_that_was_seen() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, _) = started(&scene, wanted("web", service), "http:80").await?;
     // Ours moves to another position, and theirs is where ours was.
@@ -39,7 +39,7 @@ async fn s13_what_is_put_back_is_bound_to_the_version_that_was_seen() -> Result<
 }
 
 #[operator_test(real = "a control plane")]
-async fn s13_a_fold_that_is_overtaken_is_made_from_the_live_object() -> Result<()> {
+async fn a_fold_that_is_overtaken_is_made_from_the_live_object() -> Result<()> {
     let scene = scene().await?;
     let (operator, made, _) = started(&scene, wanted("web", service), "http:80").await?;
     let api = scene.api::<Service>();

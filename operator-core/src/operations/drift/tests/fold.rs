@@ -21,13 +21,13 @@ fn after_fold(
 }
 
 fn foreign() -> ManagedFieldsEntry {
-    entry("kubectl-edit", "Update", ports(&[7]))
+    entry("kubectl-edit", "Update", &ports(&[7]))
 }
 
 #[test]
 fn what_the_patch_has_brought_is_applied_from_then_on() {
-    let update = |numbers: &[u16]| entry(US, "Update", ports(numbers));
-    let apply = |numbers: &[u16]| entry(US, "Apply", ports(numbers));
+    let update = |numbers: &[u16]| entry(US, "Update", &ports(numbers));
+    let apply = |numbers: &[u16]| entry(US, "Apply", &ports(numbers));
     let status = || ManagedFieldsEntry { subresource: Some("status".to_owned()), ..update(&[1]) };
     let mut old = update(&[2]);
     old.api_version = Some("v1alpha1".to_owned());
@@ -101,8 +101,8 @@ proptest! {
 
     #[test]
     fn no_place_is_lost_and_none_is_made_up(before in fields(), after in fields(), applied in fields()) {
-        let (before, apply) = ([entry(US, "Update", before)], entry(US, "Apply", applied));
-        let after = [entry(US, "Update", after), apply];
+        let (before, apply) = ([entry(US, "Update", &before)], entry(US, "Apply", &applied));
+        let after = [entry(US, "Update", &after), apply];
         let had = places(&before, "Update");
         let has = places(&after, "Update");
         let gained: BTreeSet<_> = has.difference(&had).cloned().collect();

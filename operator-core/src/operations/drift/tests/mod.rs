@@ -15,7 +15,7 @@ use super::{Drift, drift};
 const US: &str = "us";
 
 /// An entry of the managed fields.
-fn entry(manager: &str, operation: &str, fields: Value) -> ManagedFieldsEntry {
+fn entry(manager: &str, operation: &str, fields: &Value) -> ManagedFieldsEntry {
     let entry = json!({ "manager": manager, "operation": operation, "apiVersion": "v1",
         "fieldsType": "FieldsV1", "fieldsV1": fields });
     serde_json::from_value(entry).expect("an entry")

@@ -65,7 +65,7 @@ proptest! {
         prop_assume!(!causes.is_empty());
         let causes: Vec<_> = causes.iter().map(|field| (&**field, "FieldValueDuplicate")).collect();
         let numbers: Vec<_> = live.iter().map(|(_, number)| *number).collect();
-        let entries = [entry("ed", "Update", ports(&numbers))];
+        let entries = [entry("ed", "Update", &ports(&numbers))];
         let object = live_service(&live);
         let drift = decided(&service(&ours), &object, &entries, &causes);
         let left = patched(&object, &drift);

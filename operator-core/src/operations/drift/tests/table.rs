@@ -123,9 +123,9 @@ fn ports_of_ours_take_the_place_of_those_that_are_cited() {
         (&[("a", 1), ("a", 2)], &[("a", 1)], &[1], &[], &[("spec.ports[1].name", DUPLICATE)], &[], &[]),
     ];
     for (ours, live, applied, others, causes, operations, theirs) in rows {
-        let mut entries = vec![entry("us", "Apply", ports(applied))];
+        let mut entries = vec![entry("us", "Apply", &ports(applied))];
         if !others.is_empty() {
-            entries.push(entry("kubectl-edit", "Update", ports(others)));
+            entries.push(entry("kubectl-edit", "Update", &ports(others)));
         }
         let drift = decided(&service(ours), &live_service(live), &entries, causes);
         let (found, whose) = shown(&drift);
@@ -135,7 +135,7 @@ fn ports_of_ours_take_the_place_of_those_that_are_cited() {
 }
 
 /// Ours and the live one below the containers' first, with the managed set of others there.
-fn container(ours: Value, live: Value, theirs: Value) -> (Value, Value, Value) {
+fn container(ours: Value, live: Value, theirs: &Value) -> (Value, Value, Value) {
     let pod = |container: Value| json!({ "spec": { "containers": [container] } });
     (pod(ours), pod(live), json!({ "f:spec": { "f:containers": { "k:{\"name\":\"app\"}": theirs } } }))
 }
@@ -159,7 +159,7 @@ fn what_others_have_put_into_ours_goes() {
             container(
                 env(value_from),
                 env(value),
-                json!({ "f:env": { "k:{\"name\":\"X\"}": { ".": {}, "f:name": {}, "f:value": {} } } }),
+                &json!({ "f:env": { "k:{\"name\":\"X\"}": { ".": {}, "f:name": {}, "f:value": {} } } }),
             ),
             ("spec.containers[0].env[0].valueFrom", "FieldValueInvalid"),
             vec!["replace /spec/containers/0/env/0 {name:X,valueFrom:{name:f}}"],
@@ -179,7 +179,7 @@ fn what_others_have_put_into_ours_goes() {
             container(
                 probe("httpGet"),
                 probe("tcpSocket"),
-                json!({ "f:livenessProbe": { "f:tcpSocket": { "f:port": {} } } }),
+                &json!({ "f:livenessProbe": { "f:tcpSocket": { "f:port": {} } } }),
             ),
             ("spec.containers[0].livenessProbe.tcpSocket", "FieldValueForbidden"),
             vec![
@@ -205,7 +205,7 @@ fn what_others_have_put_into_ours_goes() {
                 named(
                     json!({ "volumeMounts": [{ "name": "w", "mountPath": "/w" }, { "name": "v", "mountPath": "/x" }] }),
                 ),
-                json!({ "f:volumeMounts": { "k:{\"mountPath\":\"/x\"}": { ".": {}, "f:name": {} } } }),
+                &json!({ "f:volumeMounts": { "k:{\"mountPath\":\"/x\"}": { ".": {}, "f:name": {} } } }),
             ),
             ("spec.containers[0].volumeMounts[1].name", "FieldValueNotFound"),
             vec!["remove /spec/containers/0/volumeMounts/1"],
@@ -213,7 +213,7 @@ fn what_others_have_put_into_ours_goes() {
         ),
     ];
     for ((desired, live, theirs), cause, operations, whose) in rows {
-        let drift = decided(&desired, &live, &[entry("ed", "Update", theirs)], &[cause]);
+        let drift = decided(&desired, &live, &[entry("ed", "Update", &theirs)], &[cause]);
         assert_eq!(
             shown(&drift),
             (operations.into_iter().map(str::to_owned).collect(), vec![whose.to_owned()]),
@@ -233,7 +233,7 @@ fn a_container_that_has_got_another_name_makes_way_and_a_sidecar_stays() {
     let drift = decided(
         &pod(vec![container("app", 80)]),
         &pod(vec![container("sidecar", 90), container("other", 80)]),
-        &[entry("ed", "Update", set)],
+        &[entry("ed", "Update", &set)],
         &[("spec.containers[2].ports[0].hostPort", DUPLICATE)],
     );
     let (operations, theirs) = shown(&drift);
@@ -257,7 +257,7 @@ fn the_innermost_list_decides() {
     let drift = decided(
         &containers(vec![port(80)], false),
         &containers(vec![port(81)], true),
-        &[entry("ed", "Update", set)],
+        &[entry("ed", "Update", &set)],
         &[("spec.containers[0].ports[1].name", DUPLICATE)],
     );
     assert_eq!(shown(&drift).0, ["replace /spec/containers/0/ports/0 {containerPort:80,name:http}"]);
@@ -271,7 +271,7 @@ fn what_is_cited_where_nothing_is_ours_is_only_named() {
     let drift = decided(
         &desired,
         &live,
-        &[entry("ed", "Update", set)],
+        &[entry("ed", "Update", &set)],
         &[("spec.initContainers[0].name", DUPLICATE)],
     );
     assert_eq!(shown(&drift), (vec![], vec!["spec.initContainers (ed)".to_owned()]));
@@ -279,7 +279,7 @@ fn what_is_cited_where_nothing_is_ours_is_only_named() {
 
 #[test]
 fn nothing_is_done_where_something_cannot_be_changed_anyway() {
-    let entries = [entry("kubectl-edit", "Update", ports(&[81]))];
+    let entries = [entry("kubectl-edit", "Update", &ports(&[81]))];
     let mut refusal =
         super::refusal(&[("spec.clusterIPs[0]", "FieldValueInvalid"), ("spec.ports[1].name", DUPLICATE)]);
     "Invalid value: [\"None\"]: may not change once set"
