@@ -23,6 +23,9 @@ const SETTINGS: &Keys = &[
     ("informer", Form::Any, "InformerEventSource::new().label_selector(\"app=web\")"),
 ];
 
+/// The keys that are methods without an argument.
+const FLAGS: &[&str] = &["recreate_when_immutable"];
+
 /// The keys with a meaning of their own.
 const OTHERS: &[&str] = &["primary", "resource", "capabilities", "crate", "configure"];
 
@@ -81,12 +84,19 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
         // Read elsewhere.
         "primary" | "resource" | "crate" | "configure" => TokenStream::new(),
         "capabilities" => capabilities(entry, library, errors),
+        name if FLAGS.contains(&name) => {
+            if !matches!(entry.value, Value::Flag) {
+                errors.at(key, format!("`{name}` takes no value: leave it out where it isn't meant"));
+            }
+            quote_spanned!(key.span()=> .#key())
+        }
         name if SETTINGS.iter().any(|(key, ..)| *key == name) => {
             let value = form::read(entry, SETTINGS, errors);
             value.map(|value| quote_spanned!(key.span()=> .#key(#value))).unwrap_or_default()
         }
         _ => {
-            let known = SETTINGS.iter().map(|(key, ..)| *key).chain(OTHERS.iter().copied());
+            let known = SETTINGS.iter().map(|(key, ..)| *key);
+            let known = known.chain(FLAGS.iter().copied()).chain(OTHERS.iter().copied());
             form::unknown_key(entry, known, errors);
             TokenStream::new()
         }

@@ -17,7 +17,7 @@ use crate::resource::{KubeObject, ObjectKey, ResourceType};
 /// Writes one dependent. Whatever is written is filtered.
 #[derive(Debug)]
 pub(crate) struct DependentWriter<'c, K: KubeObject> {
-    target: Target<'c, K>,
+    pub(super) target: Target<'c, K>,
     key: ObjectKey,
     body: Value,
 }
@@ -37,8 +37,12 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
         &self.body
     }
 
-    fn kind(&self) -> &ResourceType {
+    pub(super) fn kind(&self) -> &ResourceType {
         self.target.kind()
+    }
+
+    pub(super) fn key(&self) -> &ObjectKey {
+        &self.key
     }
 
     pub(crate) fn field_manager(&self) -> &'c str {

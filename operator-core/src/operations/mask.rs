@@ -3,6 +3,7 @@
 use kube::core::Status;
 use serde::de::Error as _;
 
+use super::drift::{IMMUTABLE, says_immutable};
 use crate::resource::{MASKED, ResourceType};
 
 /// The server's refusal without what it may repeat of the object: validation messages contain the invalid value.
@@ -10,7 +11,9 @@ pub(super) fn status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status
     if kind.is_sensitive() {
         MASKED.clone_into(&mut status.message);
         for cause in status.details.iter_mut().flat_map(|details| &mut details.causes) {
-            MASKED.clone_into(&mut cause.message);
+            // Which of them can't be changed is no value.
+            let shown = if says_immutable(&cause.message) { IMMUTABLE } else { MASKED };
+            shown.clone_into(&mut cause.message);
         }
     }
     status

@@ -24,7 +24,7 @@
 //!   somebody else has made, and filtering it can't hide anybody else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
-//! - Managed fields are never sent.
+//! - Managed fields are never sent, but for our own entries after what an apply couldn't undo was put back.
 //! - No value of a Secret gets into an error, as little of it as a server's message may repeat.
 //!
 //! # Assumptions
@@ -35,6 +35,7 @@ pub(crate) mod matcher;
 
 mod body;
 mod dependent;
+mod drift;
 mod error;
 mod findings;
 mod intent;
@@ -43,6 +44,7 @@ mod mask;
 mod merge;
 mod mode;
 mod primary;
+mod put_back;
 mod removal;
 mod request;
 mod resource;
@@ -56,6 +58,7 @@ pub(crate) use findings::Findings;
 pub(crate) use live::live;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
+pub(crate) use put_back::PutBack;
 pub(crate) use request::Writer;
 pub use resource::ResourceOperations;
 pub(crate) use target::WritingRun;

@@ -16,6 +16,7 @@ fn of_a_dependent() {
             r#"
         #[dependent(primary = WebPage, resource = "ConfigMap", nmae = "html", capabilities = crud_nogc, name = 5)]
         #[dependent(event_source, name = "twice" informer = maps())]
+        #[dependent(recreate_when_immutable = true)]
         struct HtmlConfigMap;
         "#,
         ),

@@ -19,7 +19,7 @@ fn a_dependent_with_everything() {
             kubernetes_dependent::generate,
             r#"
         #[dependent(primary = pages::WebPage, resource = ConfigMap, name = "html", capabilities = crud_no_gc)]
-        #[dependent(event_source = "maps", crate = renamed::operator_core, configure = |dependent| dependent.debug())]
+        #[dependent(recreate_when_immutable, event_source = "maps", crate = renamed::operator_core, configure = |dependent| dependent.debug())]
         struct HtmlConfigMap<T: Template>(T);
         "#,
         ),

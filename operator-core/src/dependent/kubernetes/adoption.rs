@@ -14,6 +14,11 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         self.marks.whose(object.meta(), true)
     }
 
+    /// Whether an object that the node wants is its own already.
+    pub(super) fn is_mine(&self, object: &K) -> bool {
+        matches!(self.whose_wanted(object), Whose::Mine { .. })
+    }
+
     /// Whether the node may write an object that it wants.
     pub(super) fn may_write(&self, object: &K) -> bool {
         match self.whose_wanted(object) {

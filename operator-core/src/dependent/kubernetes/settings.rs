@@ -22,6 +22,7 @@ pub(in crate::dependent) struct Settings<K: KubeObject> {
     pub(in crate::dependent) use_ssa: bool,
     pub(in crate::dependent) adoption: Adoption,
     pub(in crate::dependent) prunes_data: bool,
+    pub(in crate::dependent) recreates: bool,
     pub(in crate::dependent) matcher: Matcher<K>,
     pub(in crate::dependent) annotations: Option<MappingAnnotations>,
 }
@@ -37,6 +38,7 @@ impl<K: KubeObject> Settings<K> {
             use_ssa: true,
             adoption: Adoption::default(),
             prunes_data: false,
+            recreates: false,
             matcher: Matcher::Auto,
             annotations: None,
         }
@@ -60,6 +62,8 @@ impl<K: KubeObject> Settings<K> {
             use_ssa: self.use_ssa,
             adoption: self.adoption,
             prunes_data: self.prunes_data,
+            // What can't be created is better left alone.
+            recreates: self.recreates && self.capabilities.can_create(),
             matcher,
             annotations: self.annotations.unwrap_or_default(),
         }
@@ -75,6 +79,7 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
     pub(super) use_ssa: bool,
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
+    pub(super) recreates: bool,
     pub(super) matcher: Matcher<K>,
     pub(super) annotations: MappingAnnotations,
 }
@@ -128,7 +133,7 @@ impl<K: KubeObject> Managed<K> {
         } else if capabilities.can_update() {
             verbs.push("update");
         }
-        if capabilities.can_delete() {
+        if capabilities.can_delete() || self.recreates {
             verbs.push("delete");
         }
         if verbs.is_empty() {
@@ -193,6 +198,14 @@ macro_rules! settings {
         /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
         pub fn prune_data(mut self) -> Self {
             self.settings.prunes_data = true;
+            self
+        }
+
+        /// Deletes an object that can't be changed as desired, because the server says that the fields in question are immutable
+        /// (a Deployment's selector, a Job's template), and creates it again. Without this it is an error that names this
+        /// setting. What the object holds is lost: it is nothing for claims of volumes.
+        pub fn recreate_when_immutable(mut self) -> Self {
+            self.settings.recreates = true;
             self
         }
 

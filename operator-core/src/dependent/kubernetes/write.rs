@@ -5,6 +5,7 @@
 //!    │                                                                       ├─ may be written ─▶ it is the actual one now
 //!    ├──▶ may be written? ─ no ─────────────────────────────────────────────▶├─ is going ───────▶ Error::Going
 //!    └──▶ matches? ─ no ─▶ update, refused where it is another one ─────────▶└─ others' ────────▶ Error::Conflict
+//!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::{
         Error,
         matcher::{Match, Written, merged},
     },
-    operations::{self, DependentWriter},
+    operations::{self, DependentWriter, PutBack},
     reconciler::workflow::Operation,
     resource::{KubeObject, ObjectKey},
 };
@@ -38,7 +39,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         let mut attempt = 1;
         if actual.as_ref().is_some_and(|known| !self.may_write(known)) {
             // The caches don't keep what others have written, which tells whose it is; and it may be gone.
-            actual = self.look(&writer).await?;
+            actual = self.look(&writer).await?.map(|live| writer.remember(live));
         }
         loop {
             let (result, operation) = match &actual {
@@ -67,9 +68,15 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
                 // It may still take effect, so it is not repeated now.
                 None if unanswered => return Err(error.into()),
                 Some(live) if is_known_as(actual.as_deref(), &live) && !error.is_conflict() => {
-                    return Err(error.into());
+                    // Seldom, and large.
+                    let unblocked = Box::pin(self.unblock(&writer, &live, error));
+                    match context.permitted(unblocked).await? {
+                        PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
+                        PutBack::Deleted => None,
+                        PutBack::Overtaken => Some(writer.remember(live)),
+                    }
                 }
-                live => live,
+                live => live.map(|live| writer.remember(live)),
             };
             if unanswered {
                 if_it_matches = Operation::Created;
@@ -77,11 +84,11 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         }
     }
 
-    /// The live object, where the node may write it.
-    async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<Arc<K>>, Error> {
+    /// The live object, whole, where the node may write it.
+    async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<K>, Error> {
         match writer.live().await? {
             Some(live) if !self.may_write(&live) => Err(self.refusal(&live)),
-            live => Ok(live.map(|live| writer.remember(live))),
+            live => Ok(live),
         }
     }
 
@@ -95,6 +102,24 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         }
         let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
         writer.replace(merged(&plain, writer.body())).await
+    }
+
+    /// Does what can be done about a write of what is the node's that was refused as invalid.
+    async fn unblock(
+        &self,
+        writer: &DependentWriter<'_, K>,
+        live: &K,
+        refused: operations::Error,
+    ) -> Result<PutBack<K>, operations::Error> {
+        match DependentWriter::<K>::is_cured_anew(&refused) {
+            _ if !self.is_mine(live) => Err(refused),
+            true if self.managed.recreates && self.is_removable(live) => {
+                writer.delete_to_recreate(live, refused).await
+            }
+            true => Err(refused.unless_recreated()),
+            false if self.managed.use_ssa => writer.put_back(live, refused).await,
+            false => Err(refused),
+        }
     }
 
     /// Whether there is nothing to do about `actual`.

@@ -24,8 +24,10 @@ impl Error {
             | Self::Contended { .. }
             | Self::Overtaken { .. }
             | Self::Gone { .. }
+            | Self::Going { .. }
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. } => true,
+            Self::InTheWay { refused, .. } | Self::Immutable { refused } => refused.is_retryable(),
             Self::Serialize { .. }
             | Self::Unnamed { .. }
             | Self::NoNamespace { .. }

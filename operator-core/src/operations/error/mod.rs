@@ -29,6 +29,30 @@ pub enum Error {
         /// The server's answer.
         status: Box<Status>,
     },
+    /// The server refused the object as invalid, because of what others have written into it, or beside that.
+    #[error("{refused}; what others have written there: {theirs}")]
+    InTheWay {
+        /// The server's answer.
+        refused: Box<Error>,
+        /// Places in the object, and who has written them; no values.
+        theirs: String,
+    },
+    /// The server refused a change of what can't be changed in an object that exists.
+    #[error(
+        "{refused}; that can't be changed in an object that exists: delete it, or let the dependent do so with `.recreate_when_immutable()`"
+    )]
+    Immutable {
+        /// The server's answer.
+        refused: Box<Error>,
+    },
+    /// The object was deleted to be created again, and is still there: finalizers or a grace period keep it.
+    #[error("{kind} {key} is being deleted, and is created again once it is gone")]
+    Going {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
     /// Nothing answers at the object's path (a 404 that doesn't name the object): the definition or the version isn't served, or
     /// not yet, or something between us and the server answers in its place. It says nothing about the object.
     #[error(
