@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use http::Method;
+use http::{Method, Request};
 use integration_tests::{Gate, Scene, TestObject, config_map, eventually, said};
 use k8s_openapi::api::coordination::v1::Lease;
+use kube::{api::PostParams, client::Body};
 use operator_core::{
     UpdateControl,
     client::TransportHook,
@@ -210,18 +211,25 @@ async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Res
 async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take() -> Result<()> {
     let scene = scene().await?;
     let (sent, mut is_sent) = mpsc::unbounded_channel();
+    let leases = scene.api::<Lease>();
     let slow = TransportHook::around(move |request, inner| {
-        let sent = sent.clone();
+        let (sent, leases) = (sent.clone(), leases.clone());
         async move {
             if request.method() != Method::POST || !request.uri().path().ends_with("/leases") {
                 return inner.send(request).await;
             }
+            let (head, content) = request.into_parts();
+            let lease: Lease = serde_json::from_slice(&content.collect_bytes().await?)?;
             sent.send(())?;
+            // Not through the operator's client, which refuses what is still in the process after a stop.
             let on_its_way = tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_millis(500)).await;
-                inner.send(request).await
+                leases.create(&PostParams::default(), &lease).await
             });
-            on_its_way.await?
+            on_its_way.await??;
+            let collection = head.uri.to_string();
+            let collection = collection.trim_end_matches('?');
+            inner.send(Request::get(format!("{collection}/{LEASE}")).body(Body::empty())?).await
         }
     });
     let builder = declared(&scene, "first", election(&scene, "first"))?.transport(slow);
