@@ -18,8 +18,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// JOSDK: `TimerEventSource`. For what another system has or pushes, there are sources with a cache: see
 /// [`PollingEventSource`](crate::PollingEventSource) and its like.
 ///
-/// The function is called when the controller starts and dropped when it stops; it may end by itself. Each start calls
-/// it anew. If it panics the source is unhealthy, and the function is called again after a pause.
+/// The function is called when the controller starts and dropped when it stops. It may end by itself: the source is quiet from
+/// then on, and healthy. Each start calls it anew. If it panics the source is unhealthy, and the function is called again after a
+/// pause.
 ///
 /// A source that the first run has to wait for implements [`EventSource`] and [`SourceDeclaration`] itself.
 ///
@@ -116,7 +117,7 @@ impl EventSource for Following {
                 // The call itself is user code, too, not only the future that it makes.
                 let call = AssertUnwindSafe(async { follow(events.clone()).await });
                 if call.catch_unwind().await.is_ok() {
-                    return;
+                    break;
                 }
                 let reason = "its function panicked".to_owned();
                 report(SourceHealth::Unhealthy { reason, advice: None }, &events);
@@ -124,6 +125,8 @@ impl EventSource for Following {
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 report(SourceHealth::Healthy, &events);
             }
+            // It has nothing more to say. A task that ended would count as one that has died.
+            std::future::pending().await
         }
         .boxed()
     }
@@ -152,8 +155,9 @@ mod tests {
         let source = FunctionEventSource::new("own", |events| async move { events.wake_all() });
         let source = built(&source, &wiring);
         assert!(source.synced().now_or_never().is_some(), "there is nothing to wait for");
-        source.run().await;
+        assert!(source.run().now_or_never().is_none(), "its function has ended, it has not");
         assert_eq!(recorder.related(), ["shop/a by 3", "shop/b by 3"]);
+        assert_eq!(source.health(), SourceHealth::Healthy);
         assert!(source.caught_up().await.unwrap());
     }
 

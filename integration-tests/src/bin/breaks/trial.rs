@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use integration_tests::command;
 
 use crate::{patch::Patch, tree::Tree};
@@ -96,20 +96,54 @@ fn is_in_a_test(tree: &Tree, place: &str) -> bool {
     if file.starts_with("integration-tests/") || file.starts_with("samples/") || file.contains("tests") {
         return true;
     }
+    if Path::new(file).ancestors().any(|module| is_for_tests_only(tree, module)) {
+        return true;
+    }
     // Unit tests stand at the end of what they test.
     let code = fs::read_to_string(tree.path().join(file)).unwrap_or_default();
     code.lines().take(line).any(|line| line == "mod tests {")
+}
+
+/// Whether this is a module, a file or a folder, that is compiled for tests only, whatever it is called.
+fn is_for_tests_only(tree: &Tree, module: &Path) -> bool {
+    let (Some(name), Some(folder)) = (module.file_stem(), module.parent()) else { return false };
+    let declared = format!("#[cfg(test)]\nmod {};", name.display());
+    [folder.join("mod.rs"), folder.join("lib.rs"), folder.with_extension("rs")]
+        .iter()
+        .any(|parent| fs::read_to_string(tree.path().join(parent)).is_ok_and(|code| code.contains(&declared)))
 }
 
 /// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
 async fn wait(mut command: Command, log: &Path, longest: Duration) -> Result<(Option<ExitStatus>, String)> {
     let output = File::create(log)?;
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    let mut child =
-        tokio::process::Command::from(command).kill_on_drop(true).spawn().context("cargo can't be run")?;
-    let ended = tokio::time::timeout(longest, child.wait()).await.ok().transpose()?;
+    // In a group of its own: the end of cargo ends none of the programs that it has started, such as a test that hangs.
+    let mut child = tokio::process::Command::from(command)
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .context("cargo can't be run")?;
+    let group = child.id().context("it has just been started")?;
+    let ended = tokio::select! {
+        biased;
+        ended = child.wait() => Some(ended?),
+        () = tokio::time::sleep(longest) => None,
+        // The terminal tells its own group only.
+        told = tokio::signal::ctrl_c() => {
+            told?;
+            kill(group).await?;
+            bail!("interrupted");
+        }
+    };
     if ended.is_none() {
-        child.kill().await?;
+        kill(group).await?;
+        child.wait().await?;
     }
     Ok((ended, fs::read_to_string(log)?))
+}
+
+async fn kill(group: u32) -> Result<()> {
+    let killed = tokio::process::Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    ensure!(killed.await?.success(), "the programs of group {group} can't be ended");
+    Ok(())
 }

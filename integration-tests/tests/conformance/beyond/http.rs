@@ -4,10 +4,10 @@
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
-use integration_tests::{LateTestResource, Scene, Script, TestStatus, eventually};
+use integration_tests::{LateTestResource, Scene, Script, TestResource, TestStatus, eventually, said};
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    Controller, GenericRetry, LeaderElection, UpdateControl,
+    Controller, FunctionEventSource, GenericRetry, LeaderElection, UpdateControl,
     metrics::METRICS,
     testing::{TestOperator, operator_test},
 };
@@ -144,6 +144,43 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
         .register(Controller::builder(script()).name("late").namespaces([&scene.namespace]));
     let taken = TestOperator::start_unsynced(builder).await.expect_err("the port is taken");
     assert!(taken.to_string().contains(&address.to_string()), "{taken}");
+    operator.stop().await;
+    Ok(())
+}
+
+/// A function that has nothing more to say is no task that has died.
+#[operator_test]
+async fn a_source_whose_function_has_ended_is_quiet_and_its_operator_alive() -> Result<()> {
+    let scene = Scene::<TestResource>::new("http-function").await?;
+    let script = Script::new(|_, _: Arc<TestResource>, _| {
+        Box::pin(async { Ok(UpdateControl::patch_status(said("done".to_owned()))) })
+    });
+    let (ends, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    let once = FunctionEventSource::new("once", move |events| {
+        let ends = ends.clone();
+        async move {
+            events.wake_all();
+            // Nothing is awaited behind it.
+            ends.send(()).unwrap_or_default();
+        }
+    });
+    let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into());
+    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]).watches(once);
+    let operator = TestOperator::start(builder.register(controller)).await?;
+    let address = operator.operator().http_address().await.context("it serves")?;
+    ended.recv().await.context("it ends")?;
+    scene.create("one", "first").await?;
+    scene.until("a status", "one", |object: &TestResource| object.status.is_some()).await?;
+    operator.settled().await?;
+    assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
+    assert_eq!(get(address, "/readyz").await?, (200, "ok".to_owned()));
+    operator.stop().await;
+    // Each start calls it anew.
+    operator.operator().start().await?;
+    ended.recv().await.context("it ends again")?;
+    operator.settled().await?;
+    let address = operator.operator().http_address().await.context("it serves")?;
+    assert_eq!(get(address, "/healthz").await?, (200, "ok".to_owned()));
     operator.stop().await;
     Ok(())
 }

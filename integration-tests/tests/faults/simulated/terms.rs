@@ -3,24 +3,28 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Gate, Scene, TestObject, config_map, said};
+use http::{Method, Request};
+use integration_tests::{Gate, Scene, TestObject, config_map, eventually, said};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{api::PostParams, client::Body};
 use operator_core::{
     UpdateControl,
+    client::TransportHook,
     controller::IntoController,
     operator::{Leadership, LostLeadership, Stopped},
     testing::{
         TestOperator,
-        faults::{Faults, Match, Rule},
+        faults::{Fault, Faults, Match, Rule, StatusAnswer, Verb},
     },
 };
 use parking_lot::Mutex;
-use tokio::time::Instant;
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     Script, TestResource, keeper, life::writes, live_until, over, over_with_its_maps, owner, rest, saying,
     scene,
 };
-use crate::replica::{all_writes, declared, election, lease, stands_by, until_leading, writers};
+use crate::replica::{LEASE, all_writes, declared, election, lease, stands_by, until_leading, writers};
 
 /// Waits at the gate before it writes a map, and notes what came of that.
 fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
@@ -158,4 +162,98 @@ async fn f36_a_lease_runs_out_if_a_run_had_to_be_dropped() -> Result<()> {
     let seconds = begin.elapsed().as_secs();
     assert!((10..=18).contains(&seconds), "after {seconds} s");
     over(&b, &scene, &["one"]).await
+}
+
+/// A replica that meets this fault.
+async fn troubled(scene: &Scene, name: &str, fault: &Rule) -> Result<TestOperator> {
+    let faults = Faults::new([fault.clone()]);
+    let builder = declared(scene, name, election(scene, name))?.transport(faults.hook());
+    Ok(TestOperator::start(builder.register(owner(scene, &saying())?)).await?)
+}
+
+/// Nobody leads by a write whose answer never came, yet everybody would wait until it runs out.
+#[tokio::test(start_paused = true)]
+async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Result<()> {
+    let late = Fault::DelayAnswer(Duration::from_millis(500));
+    let timeout = Fault::StatusAfter(StatusAnswer::timeout());
+    for (taking, trouble) in [Fault::HangAfter, late, Fault::AnswerLost, timeout]
+        .into_iter()
+        .flat_map(|trouble| [(Verb::Create, trouble.clone()), (Verb::Update, trouble)])
+    {
+        let (scene, case) = (scene().await?, format!("{taking:?} {trouble:?}"));
+        if taking == Verb::Update {
+            let former = replica(&scene, "former", owner(&scene, &saying())?).await?;
+            until_leading(former.operator()).await?;
+            former.stop().await;
+        }
+        let unheard = Rule::on(taking).resource("leases").nth(1).fault(trouble);
+        let a = troubled(&scene, "first", &unheard).await?;
+        eventually("a lease that is taken", async || {
+            let spec = scene.api::<Lease>().get_opt(LEASE).await?.and_then(|lease| lease.spec);
+            Ok((spec.and_then(|spec| spec.holder_identity).as_deref() == Some("first")).then_some(()))
+        })
+        .await?;
+        assert!(stands_by(&a).await, "{case}: it doesn't know");
+        let begin = Instant::now();
+        assert_eq!(a.stop().await, Stopped::Drained, "{case}");
+        assert!(begin.elapsed() <= Duration::from_secs(3), "{case}: a stop of {:?}", begin.elapsed());
+        assert_eq!(lease(&scene).await?.0, "", "{case}: who holds the lease");
+        let (b, begin) = (replica(&scene, "second", owner(&scene, &saying())?).await?, Instant::now());
+        until_leading(b.operator()).await?;
+        assert!(begin.elapsed() <= Duration::from_secs(3), "{case}: led after {:?}", begin.elapsed());
+        b.stop().await;
+    }
+    Ok(())
+}
+
+/// What was sent can't be called back: it takes effect half a second later, whoever still waits for the answer.
+#[tokio::test(start_paused = true)]
+async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take() -> Result<()> {
+    let scene = scene().await?;
+    let (sent, mut is_sent) = mpsc::unbounded_channel();
+    let leases = scene.api::<Lease>();
+    let slow = TransportHook::around(move |request, inner| {
+        let (sent, leases) = (sent.clone(), leases.clone());
+        async move {
+            if request.method() != Method::POST || !request.uri().path().ends_with("/leases") {
+                return inner.send(request).await;
+            }
+            let (head, content) = request.into_parts();
+            let lease: Lease = serde_json::from_slice(&content.collect_bytes().await?)?;
+            sent.send(())?;
+            // Not through the operator's client, which refuses what is still in the process after a stop.
+            let on_its_way = tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                leases.create(&PostParams::default(), &lease).await
+            });
+            on_its_way.await??;
+            let collection = head.uri.to_string();
+            let collection = collection.trim_end_matches('?');
+            inner.send(Request::get(format!("{collection}/{LEASE}")).body(Body::empty())?).await
+        }
+    });
+    let builder = declared(&scene, "first", election(&scene, "first"))?.transport(slow);
+    let operator = TestOperator::start(builder.register(owner(&scene, &saying())?)).await?;
+    is_sent.recv().await.context("a write")?;
+    assert_eq!(operator.stop().await, Stopped::Drained);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(lease(&scene).await?.0, "", "who holds the lease");
+    Ok(())
+}
+
+/// What this replica has not written is somebody else's, whatever name is in it.
+#[tokio::test(start_paused = true)]
+async fn f36_a_stop_does_not_give_away_the_lease_of_another_one_of_the_same_name() -> Result<()> {
+    let scene = scene().await?;
+    let hangs = Rule::on(Verb::Create).resource("leases").nth(1).hang();
+    let a = troubled(&scene, "first", &hangs).await?;
+    eventually("a write without an answer", async || Ok((hangs.fired() == 1).then_some(()))).await?;
+    let twin = replica(&scene, "first", owner(&scene, &saying())?).await?;
+    until_leading(twin.operator()).await?;
+    assert_eq!(a.stop().await, Stopped::Drained);
+    assert_eq!(lease(&scene).await?.0, "first");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(twin.operator().leadership().await, Some(Leadership::Leading));
+    twin.stop().await;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::{Arc, Weak},
 };
 
@@ -48,6 +49,8 @@ pub(super) struct Elector {
     pub(super) leader: Option<String>,
     /// The last request failed, and that was said.
     pub(super) is_failing: bool,
+    /// What was written last, answered or not; `None` where that was refused.
+    pub(super) written: Option<LeaseSpec>,
 }
 
 impl Elector {
@@ -66,24 +69,44 @@ impl Elector {
                     let until = self.spread(now, until);
                     tokio::select! {
                         biased;
-                        told = &mut stop => break told,
+                        told = &mut stop => break told.ok(),
                         () = self.environment.clock().sleep_until(Some(until)) => {}
                     }
                 }
                 Step::Ask(request, deadline) => {
-                    tokio::select! {
-                        biased;
-                        told = &mut stop => break told,
-                        answer = self.ask(request, deadline) => {
-                            self.machine.answered(request, now, answer, self.environment.now());
-                        }
+                    match self.ask_unless_told(request, deadline, &mut stop).await {
+                        Ok(answer) => self.machine.answered(request, now, answer, self.environment.now()),
+                        Err(told) => break told,
                     }
                     self.tell();
                 }
                 Step::Lost(lost) => return self.lose(lost).await,
             }
         };
-        self.stop(told.ok()).await;
+        self.stop(told).await;
+    }
+
+    /// The answer, or the order to stop where that comes first.
+    async fn ask_unless_told(
+        &mut self,
+        request: Request,
+        deadline: Now,
+        stop: &mut oneshot::Receiver<Stop>,
+    ) -> Result<Answer, Option<Stop>> {
+        let patience = self.timing.retry_period / 2;
+        let mut asking = pin!(self.ask(request, deadline));
+        tokio::select! {
+            biased;
+            told = stop => {
+                let told = told.ok();
+                // A write that is on its way may take effect after whatever looks at what came of it.
+                if request != Request::Read && told.as_ref().is_some_and(|stop| stop.release) {
+                    let _ = tokio::time::timeout(patience, asking).await;
+                }
+                Err(told)
+            }
+            answer = &mut asking => Ok(answer),
+        }
     }
 
     fn spread(&self, now: Now, until: Now) -> Now {
@@ -95,6 +118,9 @@ impl Elector {
 
     async fn ask(&mut self, request: Request, deadline: Now) -> Answer {
         let record = self.machine.record(self.environment.wall_clock().now());
+        if request != Request::Read {
+            self.written = Some(record.clone());
+        }
         let clock = *self.environment.clock();
         let answer = tokio::select! {
             biased;
@@ -105,6 +131,9 @@ impl Elector {
             Ok(answer) => {
                 if std::mem::take(&mut self.is_failing) {
                     tracing::info!(lease = self.lease_name, "the lease can be reached again");
+                }
+                if request != Request::Read && !matches!(answer, Answer::Lease(_)) {
+                    self.written = None;
                 }
                 answer
             }
@@ -184,8 +213,9 @@ impl Elector {
             self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
         }
         let Some(Stop { release, done }) = told else { return };
-        if has_led && release {
-            let released = tokio::time::timeout(self.timing.retry_period, self.release()).await;
+        // Whoever has never led may hold the lease nonetheless, by a write that was not answered.
+        if release && (has_led || self.written.is_some()) {
+            let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
                 Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is given back"),
                 Ok(Ok(false)) => tracing::info!(lease = self.lease_name, "the lease is somebody else's"),
@@ -197,12 +227,16 @@ impl Elector {
         let _ = done.send(());
     }
 
-    /// Gives the lease back, if it is still ours.
-    async fn release(&mut self) -> Result<bool, kube::Error> {
+    /// Gives the lease back, if it is still ours. A name says so of whoever has led until now; else it may be another one's of
+    /// the same name.
+    async fn release(&mut self, has_led: bool) -> Result<bool, kube::Error> {
         let wall = self.environment.wall_clock().now();
         // Read again, as a renewal may have been under way.
         match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
-            Answer::Lease(lease) if lease.holder_identity.as_ref() == Some(&self.identity) => {
+            Answer::Lease(lease)
+                if self.written.as_ref() == Some(&lease)
+                    || has_led && lease.holder_identity.as_ref() == Some(&self.identity) =>
+            {
                 let answer = self.lease.ask(Request::Replace, Machine::release(lease, wall)).await?;
                 Ok(matches!(answer, Answer::Lease(_)))
             }

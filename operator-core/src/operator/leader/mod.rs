@@ -14,8 +14,8 @@
 //!   write. That doesn't depend on this task, which may not have been polled for a minute.
 //! - A standby's event sources run, so that its caches are warm when it begins to lead.
 //! - Requests about the lease go through a client of their own, each with a deadline, without retry and budget.
-//! - A stop gives the lease back after the last run has ended by itself; if one had to be dropped, the lease runs out, as a
-//!   write of that run may still be on its way.
+//! - A stop gives the lease back after the last run has ended by itself, also one that was taken by a write whose answer never
+//!   came; if a run had to be dropped, the lease runs out, as a write of that run may still be on its way.
 //! - Whoever has lost doesn't come back: the operator has to be started anew, which [`Operator::run`](super::Operator::run)
 //!   leaves to whatever has started the process. Whoever has never led tries forever.
 
@@ -150,7 +150,7 @@ impl Candidate {
             lost: CancellationToken::new(),
         });
         let (stop, stopped) = oneshot::channel();
-        let patience = election.timing.retry_period + LAST_CALL;
+        let patience = election.timing.retry_period * 3 / 2 + LAST_CALL;
         let elector = Elector {
             machine: Machine::new(identity.clone(), election.timing),
             lease,
@@ -165,6 +165,7 @@ impl Candidate {
             running,
             leader: None,
             is_failing: false,
+            written: None,
         };
         let task = environment.spawn(elector.run(stopped));
         Leader { client, term, status, stop: Mutex::new(Some(stop)), task, patience }
@@ -204,8 +205,8 @@ impl Leader {
         self.task.is_finished() && !self.status.lost.is_cancelled()
     }
 
-    /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes a retry period
-    /// at most. A callback of the user's may block; it is not waited for without end.
+    /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes one and a half retry
+    /// periods at most. A callback of the user's may block; it is not waited for without end.
     pub(super) async fn stop(&self, release: bool) {
         self.term.end();
         let stop = self.stop.lock().take();

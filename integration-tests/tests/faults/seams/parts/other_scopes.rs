@@ -165,3 +165,30 @@ async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missi
     operator.stop().await;
     Ok(())
 }
+
+/// Its list is refused, so that the cache knows nothing of it; the clean-up waits, as nobody else would delete it.
+#[tokio::test(start_paused = true)]
+async fn a_clean_up_waits_for_a_namespace_in_which_a_name_of_its_own_may_be_taken() -> Result<()> {
+    let two = Two::new().await?;
+    let workflow = || workflow_of_one(wanted("map", elsewhere).capabilities(Capabilities::CRUD_NO_GC));
+    let declared =
+        |script: &Script| anyhow::Ok(two.scene.managed(script, &workflow()?).namespaces(two.namespaces()));
+    let operator = TestOperator::start(two.operator().register(declared(&saying())?)).await?;
+    two.scene.create("one", &two.other).await?;
+    pass(60).await;
+    operator.stop().await;
+
+    let faults = two.refused("configmaps");
+    let builder = two.operator().transport(faults.hook()).register(declared(&saying())?);
+    let operator = TestOperator::start_unsynced(builder).await?;
+    two.scene.delete("one").await?;
+    pass(3600).await;
+    assert!(two.scene.resources.get_opt("one").await?.is_some(), "its map would be left over");
+    assert_eq!(two.other_maps().await?, ["one-a"]);
+    faults.off();
+    pass(360).await;
+    assert!(two.scene.resources.get_opt("one").await?.is_none());
+    assert_eq!(two.other_maps().await?, Vec::<String>::new());
+    operator.stop().await;
+    Ok(())
+}

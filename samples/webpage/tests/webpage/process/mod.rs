@@ -163,6 +163,18 @@ impl Scene {
         .await
     }
 
+    /// Waits until nobody has written anything about any child for a second or more.
+    async fn is_calm(&self) -> anyhow::Result<()> {
+        let (mut last, mut looks) = ((Vec::new(), 0), 0);
+        until("a calm second", async || {
+            let now = (self.children().await.ok()?, self.gateway.writes().len());
+            looks = if now == last { looks + 1 } else { 0 };
+            last = now;
+            (looks == 20).then_some(())
+        })
+        .await
+    }
+
     /// The children of all pages.
     async fn children(&self) -> anyhow::Result<Vec<Value>> {
         let mut children = self.list::<ConfigMap>().await?;
