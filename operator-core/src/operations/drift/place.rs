@@ -107,7 +107,9 @@ impl<'a> Place<'a> {
     }
 
     fn is_ours_alone(&self, fields: &KeyFields, key: &Key) -> bool {
-        let mut owners = self.item_sets(fields, key).into_iter().peekable();
+        // Who has written only something in it doesn't keep it.
+        let has_itself = |(_, below): &(&Set<'_>, &Fields)| below.is_empty() || below.contains_key(".");
+        let mut owners = self.item_sets(fields, key).into_iter().filter(has_itself).peekable();
         owners.peek().is_some() && owners.all(|(set, _)| set.is_applied)
     }
 

@@ -2,9 +2,12 @@
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::wanted;
+use integration_tests::{Script, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::Service;
-use kube::ResourceExt;
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams},
+};
 use operator_core::testing::operator_test;
 use serde_json::json;
 
@@ -71,5 +74,30 @@ async fn a_fold_that_is_overtaken_is_made_from_the_live_object() -> Result<()> {
     scene.set("one", "http:8080").await?;
     assert_eq!(requests(&operator, &made).await?, ["apply 200"]);
     assert_eq!(ports(&scene).await?, said("http:8080"));
+    Ok(())
+}
+
+/// The process ended between the patch and the fold: what it has written is ours twice, and an apply alone can't take it away.
+#[operator_test(real = "a control plane")]
+async fn what_an_end_between_patch_and_fold_has_left_is_put_back_as_well() -> Result<()> {
+    let scene = scene().await?;
+    let (operator, made, _) = started(&scene, wanted("web", service), "http:80").await?;
+    operator.stop().await;
+    let api = scene.api::<Service>();
+    let applied = api.get("one-web").await?;
+    let port = json!([{ "op": "replace", "path": "/spec/ports/0/port", "value": 81 }]);
+    edit::<Service>(&scene, port).await?;
+    let field_manager = applied.managed_fields().first().and_then(|entry| entry.manager.clone());
+    let ours = json!([{ "op": "replace", "path": "/spec/ports/0", "value": { "name": "http", "port": 80 } }]);
+    let ours = Patch::<Service>::Json(serde_json::from_value(ours)?);
+    api.patch("one-web", &PatchParams { field_manager, ..PatchParams::default() }, &ours).await?;
+    let workflow = workflow_of_one(wanted("web", service))?;
+    let operator = scene.start_through(made.hook(), scene.managed(&Script::idle(), &workflow)).await?;
+    assert_eq!(requests(&operator, &made).await?, ["apply 200"]);
+    scene.set("one", "http:8080").await?;
+    assert_eq!(requests(&operator, &made).await?, super::PUT_BACK);
+    assert_eq!(ports(&scene).await?, said("http:8080"));
+    scene.set("one", "http:80").await?;
+    assert_eq!(requests(&operator, &made).await?, ["apply 200"]);
     Ok(())
 }

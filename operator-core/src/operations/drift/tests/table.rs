@@ -134,6 +134,24 @@ fn ports_of_ours_take_the_place_of_those_that_are_cited() {
     }
 }
 
+/// The server takes an item away with the apply that doesn't want it any more, whoever has written a field of it.
+#[test]
+fn who_has_only_changed_an_item_does_not_keep_it() {
+    let changed =
+        json!({ "f:spec": { "f:ports": { "k:{\"port\":1,\"protocol\":\"TCP\"}": { "f:targetPort": {} } } } });
+    let entries = [
+        entry("us", "Apply", &ports(&[1, 2])),
+        entry("ed", "Update", &changed),
+        entry("x", "Update", &ports(&[7])),
+    ];
+    let live = live_service(&[("a", 1), ("b", 2), ("c", 7)]);
+    let drift = decided(&service(&[("b", 2)]), &live, &entries, &[("spec.ports[1].name", DUPLICATE)]);
+    assert_eq!(
+        shown(&drift),
+        (vec!["remove /spec/ports/2".to_owned()], vec!["spec.ports[2] (x)".to_owned()])
+    );
+}
+
 /// Ours and the live one below the containers' first, with the managed set of others there.
 fn container(ours: Value, live: Value, theirs: &Value) -> (Value, Value, Value) {
     let pod = |container: Value| json!({ "spec": { "containers": [container] } });
@@ -196,7 +214,7 @@ fn what_others_have_put_into_ours_goes() {
             ),
             ("spec.strategy.rollingUpdate", "FieldValueForbidden"),
             vec!["remove /spec/strategy/rollingUpdate", "add /spec/strategy/type Recreate"],
-            "spec.strategy.rollingUpdate (nobody's)",
+            "spec.strategy.rollingUpdate (nobody else's)",
         ),
         // A mount of others of a volume of ours that goes.
         (
