@@ -6,6 +6,9 @@
 //! objects, single updates, a restart of the operator, a foreign label on every child, deletion of everything. Printed are
 //! the requests of each operator by verb (from the API server's audit log), its CPU time and its peak memory, and how long
 //! the objects took. Figures of one run are comparable with one another; those of two runs are not.
+//!
+//! `-- --objects 100 --foreign 10000` measures something else: the memory of an operator that was started beside so many
+//! objects of others, and beside none.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -36,6 +39,9 @@ struct Arguments {
     /// How many of them are updated one by one.
     #[arg(long, default_value_t = 300)]
     updates: usize,
+    /// In place of all that: what this many objects of others cost, half of them config maps and half of them Secrets.
+    #[arg(long, default_value_t = 0)]
+    foreign: usize,
     /// Internal: be this operator, in this namespace.
     #[arg(long, num_args = 2, hide = true)]
     subject: Option<Vec<String>>,
@@ -74,6 +80,9 @@ async fn be(subject: &str, namespace: &str) -> Result<()> {
 async fn compare(arguments: &Arguments) -> Result<()> {
     let plane = ControlPlane::builder().controller_manager(true).audit_log(true).crds([TestResource::crd()]);
     let cluster = TestCluster::new(plane.start().await?);
+    if arguments.foreign > 0 {
+        return beside(&cluster, arguments).await;
+    }
     println!(
         "{} objects with {} children each, {} single updates\n",
         arguments.objects,
@@ -84,6 +93,16 @@ async fn compare(arguments: &Arguments) -> Result<()> {
     for name in ["ours", "managed", "kube-rs", "bare", "bare", "kube-rs", "managed", "ours"] {
         let subject = Subject::new(&cluster, name).await?;
         phases::run(subject, arguments.objects, arguments.updates).await?;
+    }
+    Ok(())
+}
+
+/// What objects of others cost the operators that own config maps.
+async fn beside(cluster: &TestCluster, arguments: &Arguments) -> Result<()> {
+    let (own, foreign) = (arguments.objects, arguments.foreign);
+    println!("{own} objects with {} children each, beside {foreign} objects of others\n", workload::CHILDREN);
+    for name in ["managed", "kube-rs", "kube-rs", "managed"] {
+        phases::beside(Subject::new(cluster, name).await?, own, foreign).await?;
     }
     Ok(())
 }

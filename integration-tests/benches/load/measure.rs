@@ -109,7 +109,8 @@ impl Subject {
         Ok(ticks / TICKS)
     }
 
-    fn mebibytes(&self, field: &str) -> Result<f64> {
+    /// How large the process is, by the name of a line of its status.
+    pub(crate) fn mebibytes(&self, field: &str) -> Result<f64> {
         let status = self.proc("status")?;
         let memory = status.lines().find_map(|line| line.strip_prefix(field)).context("no such memory")?;
         let kibibytes: f64 = memory.trim().trim_end_matches("kB").trim().parse()?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, pin_mut, stream};
 use integration_tests::TestObject;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
@@ -37,6 +37,46 @@ pub(crate) async fn run(mut subject: Subject, objects: usize, updates: usize) ->
     }
     deletion(&mut subject).await?;
     println!();
+    Ok(())
+}
+
+/// How much larger the operator is beside objects of others than beside none; each time it is started anew.
+pub(crate) async fn beside(mut subject: Subject, objects: usize, foreign: usize) -> Result<()> {
+    warm_up(&subject).await?;
+    burst(&mut subject, objects).await?;
+    restart(&mut subject, objects).await?;
+    let alone = subject.mebibytes("RssAnon:")?;
+    make_foreign(&subject, foreign).await?;
+    restart(&mut subject, objects).await?;
+    let beside = subject.mebibytes("RssAnon:")?;
+    println!(
+        "{:<8} {alone:.2} MiB of its own alone, {beside:.2} MiB beside {foreign} objects of others: {:+.2} MiB\n",
+        subject.name,
+        beside - alone
+    );
+    deletion(&mut subject).await
+}
+
+async fn make_foreign(subject: &Subject, number: usize) -> Result<()> {
+    let maps = Api::<ConfigMap>::namespaced(subject.client.clone(), &subject.namespace);
+    let secrets = Api::<Secret>::namespaced(subject.client.clone(), &subject.namespace);
+    let (maps, secrets, post) = (&maps, &secrets, &PostParams::default());
+    stream::iter(0..number)
+        .map(|index| async move {
+            let metadata = json!({ "name": format!("foreign-{index:05}") });
+            let value = json!({ "value": "x".repeat(1000) });
+            if index % 2 == 0 {
+                let map = json!({ "metadata": metadata, "data": value });
+                maps.create(post, &serde_json::from_value(map)?).await?;
+            } else {
+                let secret = json!({ "metadata": metadata, "stringData": value });
+                secrets.create(post, &serde_json::from_value(secret)?).await?;
+            }
+            anyhow::Ok(())
+        })
+        .buffer_unordered(PARALLEL)
+        .try_collect::<Vec<_>>()
+        .await?;
     Ok(())
 }
 

@@ -156,7 +156,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
                 return Ok(Deleted::NOTHING);
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let made = self.removable(&own)?;
+            let made = self.selected(own.all_removable().map_err(Error::boxed)?, asked.primary);
             let deletion = if made.is_empty() { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
             items.work(self.removals(&own, made)).await;

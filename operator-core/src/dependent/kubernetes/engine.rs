@@ -127,7 +127,7 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
                 return Ok(Deleted::NOTHING);
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let all = own.removable().map_err(Error::boxed)?;
+            let all = own.all_removable().map_err(Error::boxed)?;
             for object in &all {
                 own.remove(object).await.map_err(Error::boxed)?;
             }

@@ -11,7 +11,7 @@ use super::settings::Managed;
 use crate::{
     dependent::{Asked, Error},
     event_source::OWNER_INDEX,
-    resource::{KubeObject, Marks, ObjectKey, Whose, label_value},
+    resource::{Cluster, KubeObject, Marks, ObjectKey, Whose, label_value},
 };
 
 /// The objects of one primary that a node writes.
@@ -67,6 +67,22 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
         all.retain(|object| self.is_removable(object));
         Ok(all)
+    }
+
+    /// The same where everything has to go: fails while there may be some in a namespace that the source hasn't seen yet.
+    pub(in crate::dependent) fn all_removable(&self) -> Result<Vec<Arc<K>>, Error> {
+        let source = self.managed.source(self.asked.context)?;
+        let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
+        // What has an owner reference is where its owner is.
+        let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
+        let mut collections = source.informer().collections();
+        let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(*namespace));
+        if let Some((namespace, ..)) = hidden {
+            let (kind, source_name) = (self.managed.kind.clone(), Arc::clone(&self.managed.source.name));
+            let key = ObjectKey::new(Cluster::local(), namespace, "*");
+            return Err(Error::NotSynced { kind, key, source_name });
+        }
+        self.removable()
     }
 
     /// Whether the node may remove the object.

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::{PAGES, kinds::Child};
 
-/// The names of all acts.
+/// The names of all acts, and of those that only dependents know what to do about.
 pub(super) const ACTS: [&str; 10] =
     ["create", "edit", "expose", "hide", "break", "delete", "replace", "drift", "take away", "label"];
+pub(super) const ACTS_ON_DEPENDENTS: [&str; 3] = ["strip", "move the port", "add a sidecar"];
 
 /// How the garbage collector takes the children.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,21 @@ pub(super) enum Act {
         page: String,
         child: Child,
     },
+    /// What says whose a child is is taken away in part.
+    Strip {
+        page: String,
+        child: Child,
+        what: Stripped,
+    },
+    /// The port of a Service, by which the server tells it from others, is changed.
+    MovePort {
+        page: String,
+        port: u16,
+    },
+    /// A container is added to a Deployment, which must stay.
+    AddSidecar {
+        page: String,
+    },
     /// A child gets a label that is not the operator's.
     Label {
         page: String,
@@ -67,6 +83,30 @@ pub(super) enum Act {
         key: String,
         value: String,
     },
+}
+
+/// What is taken away. Who has lost both owner and labels is nobody's, so that of one object it is always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stripped {
+    Owner,
+    Labels,
+    Mark,
+}
+
+impl Stripped {
+    pub(super) fn patch(self, uid: &str) -> Patch<Value> {
+        let key = |name: &str| format!("operator-core.io/{name}");
+        let mut metadata = match self {
+            Self::Owner => json!({ "ownerReferences": null }),
+            Self::Labels => {
+                json!({ "labels": { key("controller"): null, key("node"): null, key("owner"): null } })
+            }
+            Self::Mark => json!({ "annotations": { key("mark"): null } }),
+        };
+        // Refused where it is another object by now.
+        metadata["uid"] = json!(uid);
+        Patch::Merge(json!({ "metadata": metadata }))
+    }
 }
 
 /// A change of a child.
@@ -102,9 +142,19 @@ impl Act {
     }
 
     /// Something that client `number` does.
-    pub(super) fn draw(rng: &mut Rng, number: usize) -> Self {
+    pub(super) fn draw(rng: &mut Rng, number: usize, on_dependents: bool) -> Self {
         let page = page(rng.usize(..PAGES));
         let child = Child::ALL[rng.usize(..Child::ALL.len())];
+        if on_dependents && rng.usize(..100) < 12 {
+            return match rng.usize(..4) {
+                0 => Self::MovePort { page, port: rng.u16(81..9000) },
+                1 => Self::AddSidecar { page },
+                _ => {
+                    let what = [Stripped::Owner, Stripped::Labels, Stripped::Mark][rng.usize(..3)];
+                    Self::Strip { page, child, what }
+                }
+            };
+        }
         match rng.usize(..100) {
             0..18 => Self::create(rng, page),
             18..33 => Self::Edit { page, html: html(rng) },
@@ -133,6 +183,9 @@ impl Act {
             Self::Drift { .. } => "drift",
             Self::TakeAway { .. } => "take away",
             Self::Label { .. } => "label",
+            Self::Strip { .. } => "strip",
+            Self::MovePort { .. } => "move the port",
+            Self::AddSidecar { .. } => "add a sidecar",
         }
     }
 
@@ -147,6 +200,9 @@ impl Act {
             | Self::Replace { page, .. }
             | Self::Drift { page, .. }
             | Self::TakeAway { page, .. }
+            | Self::Strip { page, .. }
+            | Self::MovePort { page, .. }
+            | Self::AddSidecar { page }
             | Self::Label { page, .. } => page,
         }
     }
@@ -158,7 +214,9 @@ impl fmt::Display for Act {
         match self {
             Self::Create { html, exposed, .. } => write!(f, " {html}, exposed: {exposed}"),
             Self::Edit { html, .. } | Self::Break { html, .. } => write!(f, " {html}"),
-            Self::Expose { .. } => Ok(()),
+            Self::Expose { .. } | Self::AddSidecar { .. } => Ok(()),
+            Self::Strip { child, what, .. } => write!(f, " {child:?}: {what:?}"),
+            Self::MovePort { port, .. } => write!(f, " {port}"),
             Self::Delete { deletion, .. } => write!(f, " in the {deletion:?}"),
             Self::Replace { html, deletion, .. } => write!(f, " in the {deletion:?}, then {html}"),
             Self::Drift { child, change, .. } => write!(f, " {child:?}: {change:?}"),

@@ -14,7 +14,7 @@ use webpage::{WebPage, WebPageSpec};
 
 use super::{
     CLIENTS, PAGES,
-    acts::{self, Act, Deletion},
+    acts::{self, Act, Change, Deletion},
     kinds::Child,
     world::World,
 };
@@ -33,7 +33,7 @@ pub(super) async fn run(world: &World<'_>, number: usize, mut rng: Rng, deadline
         perform(world, number, &act).await;
     }
     while Instant::now() < deadline {
-        let act = Act::draw(&mut rng, number);
+        let act = Act::draw(&mut rng, number, world.on_dependents);
         let wait = Duration::from_millis(rng.u64(..LONGEST_WAIT));
         perform(world, number, &act).await;
         tokio::time::sleep(wait).await;
@@ -77,6 +77,25 @@ async fn done(world: &World<'_>, act: &Act) -> Result<(), Error> {
         Act::TakeAway { page, child } => {
             let objects = world.objects(&child.resource());
             objects.delete(&child.of(page), &DeleteParams::background()).await.map(drop)
+        }
+        Act::Strip { page, child, what } => {
+            let object = world.objects(&child.resource()).get(&child.of(page)).await?;
+            let uid = object.metadata.uid.unwrap_or_default();
+            if world.may_strip(&uid, *what) {
+                change_child(world, *child, page, &what.patch(&uid)).await?;
+            }
+            Ok(())
+        }
+        Act::MovePort { page, port } => {
+            let change = Change::Value("/spec/ports/0/port", json!(port));
+            change_child(world, Child::Service, page, &change.patch()).await.map(drop)
+        }
+        Act::AddSidecar { page } => {
+            let sidecar = json!({ "name": "sidecar", "image": "example.com/sidecar" });
+            let patch = json!({ "spec": { "template": { "spec": { "containers": [sidecar] } } } });
+            let object = change_child(world, Child::Deployment, page, &Patch::Strategic(patch)).await?;
+            world.sidecar(&object);
+            Ok(())
         }
         Act::Label { page, child, key, value } => {
             let patch = Patch::Merge(json!({ "metadata": { "labels": { key: value } } }));

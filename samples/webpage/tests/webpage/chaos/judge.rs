@@ -50,10 +50,11 @@ pub(super) async fn wrong(world: &World<'_>) -> Result<Option<Wrong>> {
     let found = look(world).await?;
     let mut wrong = Wrong(BTreeSet::new());
     for (name, page) in &found.pages {
-        let said = of_page(name, page, &found)?;
+        let said = of_page(world, name, page, &found)?;
         wrong.0.extend(said.into_iter().map(|what| (name.clone(), what)));
     }
-    wrong.0.extend(left_over(&found));
+    wrong.0.extend(left_over(world, &found));
+    wrong.0.extend(sidecars_gone(world, &found));
     wrong.0.extend(labels_gone(world, &found));
     Ok(if wrong.0.is_empty() { None } else { Some(wrong) })
 }
@@ -75,7 +76,17 @@ async fn look(world: &World<'_>) -> Result<Found> {
     Ok(Found { pages, children, further })
 }
 
-fn of_page(name: &str, page: &WebPage, found: &Found) -> Result<Vec<String>> {
+/// How many objects nobody wants that had lost what says whose they are before.
+pub(super) async fn left_behind(world: &World<'_>) -> Result<usize> {
+    let found = look(world).await?;
+    let is_wanted = |child: Child, name: &str| {
+        let page = name.strip_suffix("-html").unwrap_or(name);
+        found.pages.get(page).is_some_and(|of| wanted(child, page, of).is_some())
+    };
+    Ok(found.children.keys().filter(|(child, name)| !is_wanted(*child, name)).count())
+}
+
+fn of_page(world: &World<'_>, name: &str, page: &WebPage, found: &Found) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     if page.metadata.deletion_timestamp.is_some() || !page.finalizers().is_empty() {
         return Ok(vec![format!("it is still going: {:?}", page.finalizers())]);
@@ -102,6 +113,8 @@ fn of_page(name: &str, page: &WebPage, found: &Found) -> Result<Vec<String>> {
         match (wanted(child, name, page), found.children.get(&(child, child.of(name)))) {
             (None, None) => {}
             (Some(_), None) => wrong.push(format!("it has no {child:?}")),
+            // What has lost its mark before it was wanted no more is nobody's to remove.
+            (None, Some(object)) if world.was_stripped(object) => {}
             (None, Some(_)) => wrong.push(format!("it has a {child:?}")),
             (Some(wanted), Some(object)) => {
                 let object = serde_json::to_value(object)?;
@@ -124,7 +137,7 @@ fn is_rolled_out(deployment: &Value) -> Option<String> {
 }
 
 /// Children without their page, and what never ends.
-fn left_over(found: &Found) -> Vec<(String, String)> {
+fn left_over(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     let uids: BTreeSet<_> = found.pages.values().filter_map(ResourceExt::uid).collect();
     let children = found.children.iter().map(|((child, name), object)| {
         let page = name.strip_suffix("-html").unwrap_or(name);
@@ -140,6 +153,9 @@ fn left_over(found: &Found) -> Vec<(String, String)> {
     let mut wrong = Vec::new();
     for (page, what, object, owners) in children.chain(further) {
         let owned: Vec<_> = object.owner_references().iter().map(|owner| &owner.uid).collect();
+        if owned.is_empty() && world.was_stripped(object) {
+            continue;
+        }
         if owned.is_empty() || owned.iter().any(|owner| !owners.contains(*owner)) {
             wrong.push((page.clone(), format!("{what} is left over, as its owner is gone: {owned:?}")));
         }
@@ -148,6 +164,20 @@ fn left_over(found: &Found) -> Vec<(String, String)> {
         }
     }
     wrong
+}
+
+/// Containers that somebody has added to a Deployment that is there still.
+fn sidecars_gone(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
+    let sidecars = world.sidecars.lock();
+    let deployments = found.children.iter().filter(|((child, _), object)| {
+        *child == Child::Deployment && object.uid().is_some_and(|uid| sidecars.contains(&uid))
+    });
+    let lost = deployments.filter_map(|((_, name), object)| {
+        let containers = object.data.pointer("/spec/template/spec/containers")?.as_array()?;
+        let is_there = containers.iter().any(|container| container["name"] == "sidecar");
+        (!is_there).then(|| (name.clone(), "its Deployment has lost somebody's container".to_owned()))
+    });
+    lost.collect()
 }
 
 /// Labels of others that were there once, on an object that is there still.

@@ -86,8 +86,8 @@ async fn chaos(seed: u64, length: Duration, journal: &Journal) -> Result<()> {
     // By default it has addresses for some 250 services, those included that have just been deleted.
     let plane = plane.flag(Part::ApiServer, "--service-cluster-ip-range=10.0.0.0/16").start().await?;
     let cluster = TestCluster::new(plane);
-    let world = World::new(&cluster, journal).await?;
     let (style, _) = webpage::STYLES[rng.usize(..webpage::STYLES.len())];
+    let world = World::new(&cluster, journal, style != "low-level").await?;
     journal.note(&format!("the operator is the {style} one, in the namespace {}", world.namespace));
     let mut keeper = Keeper::new(&cluster, &world.namespace, style, rng.fork(), journal)?;
 
@@ -103,6 +103,10 @@ async fn chaos(seed: u64, length: Duration, journal: &Journal) -> Result<()> {
     audit.read()?;
     stays_quiet(&mut audit, journal).await?;
     judge::wrong(&world).await?.map_or(Ok(()), Err).context("it was right, and nothing was written since")?;
+    journal.note(&format!(
+        "left over, after they had lost what says whose they are: {}",
+        judge::left_behind(&world).await?
+    ));
     keeper.is_well()
 }
 

@@ -65,6 +65,16 @@ pub(super) fn difference(wanted: &Value, found: &Value, path: &str) -> Option<St
                 None => Some(format!("{path} is missing")),
             }
         }),
+        // Others may add some; they are told apart by their names.
+        (Value::Array(wanted), Value::Array(found)) if path.ends_with(".containers") => {
+            wanted.iter().find_map(|wanted| {
+                let path = format!("{path}[{}]", wanted["name"]);
+                match found.iter().find(|found| found["name"] == wanted["name"]) {
+                    Some(found) => difference(wanted, found, &path),
+                    None => Some(format!("{path} is missing")),
+                }
+            })
+        }
         (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => {
             let mut pairs = wanted.iter().zip(found).enumerate();
             pairs.find_map(|(index, (wanted, found))| difference(wanted, found, &format!("{path}[{index}]")))
