@@ -7,6 +7,7 @@ mod removal;
 mod renamed;
 mod stripped;
 mod whose;
+mod worlds;
 
 use anyhow::Result;
 use integration_tests::Scene;
