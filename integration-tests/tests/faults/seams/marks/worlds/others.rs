@@ -13,7 +13,7 @@ use super::{
 const HOLD: &str = "example.com/hold";
 
 /// How many kinds of acts there are.
-pub(super) const ACTS: usize = 18;
+pub(super) const ACTS: usize = 19;
 
 /// Somebody does something.
 pub(super) async fn act(world: &mut World) -> Result<()> {
@@ -208,13 +208,21 @@ async fn respecify(world: &mut World) -> Result<()> {
     world.specify(HOMES[home], &spec).await
 }
 
-/// A primary is deleted, and made again when it is gone.
+/// A primary is deleted, and made again when it is gone. The collector may be kept from taking what it owned.
 async fn recreate(world: &mut World) -> Result<()> {
     let home = HOMES[world.random.below(world.operators.len().max(1))];
+    if world.random.chance(40) {
+        hold(world).await?;
+    }
     let orphans = world.random.chance(50);
     world.delete_primary(home, orphans).await?;
     if world.random.chance(60) {
         world.pass(30).await;
+    }
+    if world.random.chance(60) {
+        let number = world.number();
+        let spec = Spec::random(&mut world.random, number);
+        world.specify(home, &spec).await?;
     }
     Ok(())
 }
