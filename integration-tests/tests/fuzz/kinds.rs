@@ -5,7 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::{random::Random, templates::*};
+use integration_tests::Random;
+
+use crate::templates::*;
 
 /// A kind, and where it is served.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,6 @@
 
 mod compare;
 mod kinds;
-mod random;
 mod replay;
 mod run;
 mod steps;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use http::Request;
 use http_body_util::BodyExt;
+use integration_tests::Random;
 use kube::{Client, client::Body};
 use serde_json::Value;
 
 use crate::{
     compare::Answer,
     kinds::{GROUP, Kind},
-    random::Random,
     replay::{Asked, Record},
     steps::{Step, story},
     watch::events,

@@ -1,12 +1,10 @@
 //! Random requests to one object, as they go over HTTP.
 
 use http::{Method, Request};
+use integration_tests::Random;
 use serde_json::{Value, json};
 
-use crate::{
-    kinds::{GROUP, Kind},
-    random::Random,
-};
+use crate::kinds::{GROUP, Kind};
 
 /// One request. A PUT is made of the object as it is then, which both servers must agree on.
 #[derive(Clone, Debug)]

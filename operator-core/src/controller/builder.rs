@@ -297,8 +297,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         let Finished { always, conditional, mistakes: of_sources } = sources;
         mistakes.extend(of_sources);
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
-        self.settings.nodes =
-            self.nodes.iter().filter(|node| node.writes()).map(|node| &*node.name).collect();
+        self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
             self.cleanup.is_some() || self.settings.workflow.as_ref().is_some_and(Workflow::has_deletable);
         let default = default_finalizer(&self.settings.primary_type);

@@ -59,6 +59,12 @@ impl Node {
         let capabilities = self.declaration.capabilities;
         self.declaration.objects.is_some() && (capabilities.can_create() || capabilities.can_update())
     }
+
+    /// Its name, and the kind of what it makes or changes in the cluster.
+    pub(super) fn written(&self) -> Option<(&str, &ResourceType)> {
+        let objects = self.declaration.objects.as_ref().filter(|_| self.writes())?;
+        Some((&self.name, &objects.kind))
+    }
 }
 
 /// Everything that is wrong, in the order in which it is declared.

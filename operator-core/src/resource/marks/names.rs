@@ -50,6 +50,12 @@ impl MarkNames {
         format!("{} in ({})", self.controller, names.join(","))
     }
 
+    /// Whether a label with this key is one of the marks.
+    #[cfg(feature = "testing")]
+    pub(crate) fn has(&self, label: &str) -> bool {
+        [&self.controller, &self.node, &self.owner].iter().any(|key| ***key == *label)
+    }
+
     /// Whether an object with metadata `actual` has the marks of `desired`.
     pub(crate) fn stand_as(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
         let label =

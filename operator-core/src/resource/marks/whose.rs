@@ -23,7 +23,7 @@ pub(crate) enum Whose {
     Orphan,
     /// Owned by an earlier incarnation of the primary, so that the collector takes it.
     Going,
-    /// Made for this primary by a node that the controller has no more, under a name that this node wants.
+    /// Made for this primary by a node that the controller has no more for this kind, under a name that this node wants.
     OfFormerNode,
     /// It says nothing.
     Nobodys,
@@ -91,7 +91,7 @@ impl Marks<'_> {
                     Whose::Mine { removable: self.is_removable(meta, node) }
                 }
                 Some(node) if node != self.node => {
-                    let is_former = is_our_controller && !self.nodes.has(node);
+                    let is_former = is_our_controller && !self.nodes.has_of(node, self.kind);
                     if wanted && is_former { Whose::OfFormerNode } else { Whose::Foreign }
                 }
                 _ if wanted && self.has_written(meta) => Whose::Mine { removable: false },
@@ -123,10 +123,10 @@ impl Marks<'_> {
             && self.found_mark(meta) == mark.as_deref()
     }
 
-    /// The node that has made it for this primary, where the controller has no such node any more.
+    /// The node that has made it for this primary, where the controller has no such node of this kind any more.
     pub(crate) fn former_node<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
         let node = self.label(meta, &self.names.node)?;
-        (!self.nodes.has(node) && self.is_removable(meta, node)).then_some(node)
+        (!self.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
     }
 
     /// Who has made it, as its labels say.

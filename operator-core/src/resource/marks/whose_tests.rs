@@ -107,13 +107,14 @@ struct World {
 impl World {
     fn new() -> Self {
         use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+        let kind = ResourceType::of::<ConfigMap>();
         Self {
             names: MarkNames::default(),
-            nodes: ["this", "another"].iter().collect(),
+            nodes: ["this", "another"].map(|name| (name, &kind)).into_iter().collect(),
             former_controllers: BTreeSet::new(),
             owner: ObjectKey::namespaced("shop", "one"),
             owner_type: ResourceType::of::<Pod>(),
-            kind: ResourceType::of::<ConfigMap>(),
+            kind,
             annotations: MappingAnnotations::default(),
         }
     }
@@ -275,6 +276,18 @@ fn what_a_node_writes_is_its_own_and_no_other_s() {
     assert_eq!(elsewhere.whose(&meta, true), Whose::Foreign, "of a controller of another name");
     let other = Marks { kind: &world.owner_type, ..world.marks("this", UID) };
     assert_eq!(other.whose(&meta, true), Whose::Mine { removable: false }, "of another kind");
+}
+
+#[test]
+fn what_a_node_made_before_it_made_another_kind_is_a_former_node_s() {
+    let world = World::new();
+    let mut meta = ObjectMeta { name: Some("object".to_owned()), ..ObjectMeta::default() };
+    meta.namespace = Some("shop".to_owned());
+    let of = |node| Marks { kind: &world.owner_type, ..world.marks(node, UID) };
+    of("another").put_on(&mut meta);
+    assert_eq!(of("this").whose(&meta, true), Whose::OfFormerNode);
+    assert_eq!(of("this").former_node(&meta), Some("another"));
+    assert_eq!(world.marks("this", UID).former_node(&meta), None, "of the kind that it makes now");
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl FaultPlan {
 
     /// In addition to the other schedules there is one for each request of the calm run that is about an object, and for each
     /// of these acts: just before the request is sent, somebody deletes its object, deletes it and makes it again, edits a
-    /// value of its spec or its labels, or takes a finalizer off; and the same with the primary whose run is under way.
+    /// value of its spec or its labels, takes a finalizer off, or strips or edits what says whose the object is: owner
+    /// references, labels and the annotation of the marks; and the same with the primary whose run is under way.
     ///
     /// What somebody does changes the cluster. So such a schedule is held against a calm run in which the same is done when
     /// the operator has nothing more to do. A user whose object somebody has deleted gives up.

@@ -107,6 +107,7 @@ impl World {
         known.extend(self.seen.borrow().clone());
         let mut state = State::of(objects, &self.made_up.borrow(), &known);
         self.storm.sweep.forgets_managers(&mut state);
+        self.storm.sweep.may_leave(&mut state);
         state
     }
 

@@ -18,6 +18,8 @@ pub(super) struct State {
     uids: BTreeMap<String, String>,
     /// Objects that took the place of one of their name.
     replaced: BTreeSet<String>,
+    /// Objects that may be there without being there in the calm run.
+    left: BTreeSet<String>,
 }
 
 /// So many differences are told.
@@ -66,6 +68,13 @@ impl State {
         }
     }
 
+    /// This object may be there without being there in the calm run, if `is_so` says that of it.
+    pub(super) fn may_be_left(&mut self, name: &str, is_so: impl Fn(&Value) -> bool) {
+        if self.objects.get(name).is_some_and(is_so) {
+            self.left.insert(name.to_owned());
+        }
+    }
+
     /// The uids of the objects whose names somebody has chosen.
     pub(super) fn uids(&self) -> &BTreeMap<String, String> {
         &self.uids
@@ -77,6 +86,7 @@ impl State {
         let names: BTreeSet<&String> = self.objects.keys().chain(calm.objects.keys()).collect();
         for name in names {
             match (self.objects.get(name), calm.objects.get(name)) {
+                (Some(_), None) if self.left.contains(name) => {}
                 (Some(_), None) => differences.push(format!("{name} exists, and not in the calm run")),
                 (None, Some(_)) => {
                     differences.push(format!("{name} doesn't exist, and does in the calm run"))

@@ -8,6 +8,7 @@ mod renamed;
 mod selected;
 mod stripped;
 mod whose;
+mod worlds;
 
 use anyhow::Result;
 use integration_tests::Scene;

@@ -27,13 +27,15 @@ async fn upgraded(
     pass(10).await;
     operator.stop().await;
     let newer = newer(Workflow::builder()).build()?;
-    let operator = under(&Faults::none(), &scene, scene.managed(&script, &newer)).await?;
+    let controller = scene.managed(&script, &newer).generation_aware(false);
+    let operator = under(&Faults::none(), &scene, controller).await?;
     pass(60).await;
     let written = operator.settled().await?.written();
     // A second run has nothing to do.
     scene.patch("one", json!({ "metadata": { "annotations": { "again": "1" } } })).await?;
     pass(60).await;
-    assert_eq!(operator.settled().await?.written(), Vec::<String>::new(), "the second run");
+    let second = operator.settled().await?;
+    assert_eq!((second.runs_of(&scene.key("one")), second.written()), (1, Vec::new()), "the second run");
     Ok((scene, written))
 }
 
@@ -173,6 +175,16 @@ async fn what_was_of_a_kind_that_is_given_up_goes_where_it_is_named() -> Result<
     )
     .await?;
     assert_eq!(written, ["DELETE secrets/one-key -> 200"]);
+    assert!(scene.api::<Secret>().list(&ListParams::default()).await?.items.is_empty());
+    Ok(())
+}
+
+/// The name of a node says nothing of another kind: what it made of the one goes when it makes the other.
+#[tokio::test(start_paused = true)]
+async fn what_a_node_has_made_goes_when_it_makes_another_kind() -> Result<()> {
+    let (scene, written) =
+        upgraded(|of| of.node(secret()), |of| of.retired::<Secret>("key").node(map("key", "kept"))).await?;
+    assert_eq!(written, ["PATCH configmaps/one-kept -> 201", "DELETE secrets/one-key -> 200"]);
     assert!(scene.api::<Secret>().list(&ListParams::default()).await?.items.is_empty());
     Ok(())
 }

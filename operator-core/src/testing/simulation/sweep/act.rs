@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use super::{
     fields,
     requests::{Reply, Requests},
+    spoilt::Spoilt,
 };
-use crate::testing::faults::RequestTarget;
+use crate::{resource::MarkNames, testing::faults::RequestTarget};
 
 /// Who acts.
-const SOMEBODY: &str = "somebody";
+pub(super) const SOMEBODY: &str = "somebody";
 
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) enum Deed {
     EditLabels { first: Option<String> },
     /// The first finalizer is taken off.
     TakeFinalizer { finalizer: String },
+    /// Some of what says whose the object is goes, or becomes something else.
+    Spoil(Spoilt),
 }
 
 /// What is done, to which object.
@@ -59,7 +62,8 @@ impl Act {
         let edit = fields::edit(object, number).map(|(at, value)| Deed::EditSpec { at, value });
         let deeds = [Some(Deed::Delete), Some(Deed::Replace), edit, Some(Deed::EditLabels { first })];
         let taken = finalizer.map(|finalizer| Deed::TakeFinalizer { finalizer });
-        deeds.into_iter().chain([taken]).flatten().map(act).collect()
+        let spoilt = Spoilt::all(object).map(Deed::Spoil);
+        deeds.into_iter().chain([taken]).flatten().chain(spoilt).map(act).collect()
     }
 
     /// The object, as states name it.
@@ -75,6 +79,18 @@ impl Act {
             Deed::EditSpec { .. } => "somebody: edits the spec",
             Deed::EditLabels { .. } => "somebody: edits labels",
             Deed::TakeFinalizer { .. } => "somebody: takes a finalizer",
+            Deed::Spoil(spoilt) => spoilt.kind(),
+        }
+    }
+
+    /// Whether the object still lacks what this act has taken from the marks that say whose it is.
+    pub(super) fn is_unmended(&self, object: &Value) -> bool {
+        match &self.deed {
+            Deed::Spoil(spoilt) => spoilt.stands_in(object),
+            Deed::EditLabels { first: Some(first) } => {
+                MarkNames::default().has(first) && object["metadata"]["labels"][first] == SOMEBODY
+            }
+            _ => false,
         }
     }
 
@@ -117,6 +133,7 @@ impl Act {
                 }
                 patch("merge-patch", &json!({ "metadata": { "labels": labels } })).await
             }
+            Deed::Spoil(spoilt) => patch("merge-patch", &spoilt.patch()).await,
             Deed::TakeFinalizer { finalizer } => {
                 let at = "/metadata/finalizers/0";
                 let test = json!({ "op": "test", "path": at, "value": finalizer });
@@ -189,6 +206,7 @@ impl fmt::Display for Act {
                 write!(f, "edit labels of {object}, {first} among them")
             }
             Deed::EditLabels { first: None } => write!(f, "label {object}"),
+            Deed::Spoil(spoilt) => write!(f, "{} of {object}", spoilt.words()),
             Deed::TakeFinalizer { finalizer } => write!(f, "take the finalizer {finalizer} off {object}"),
         }
     }

@@ -21,6 +21,7 @@ mod jobs;
 mod reference;
 mod requests;
 mod somebody;
+mod spoilt;
 #[cfg(test)]
 mod tests;
 
@@ -149,6 +150,13 @@ impl Sweep {
     pub(super) fn forgets_managers(&self, state: &mut State) {
         let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.forget_managers_of(&moment.act.object());
+    }
+
+    /// Where somebody has spoilt the marks of an object before it was unwanted, it may be left over, as long as nobody has mended
+    /// them: nobody could tell it from a copy.
+    pub(super) fn may_leave(&self, state: &mut State) {
+        let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
+        state.may_be_left(&moment.act.object(), |object| moment.act.is_unmended(object));
     }
 
     /// What could have happened, in the calm run.

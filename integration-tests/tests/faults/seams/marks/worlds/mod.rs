@@ -1,0 +1,99 @@
+//! Random worlds: users, backups and other operators do what they like to what an operator has made, while it and its versions
+//! go on. Judged by what the server was asked for, and by what the world knows; never by the library's own words.
+//!
+//! ```text
+//!  seed ─▶ version ─▶ acts of others ─▶ newer version ─▶ acts ─▶ calm ─▶ the end
+//!            │              │                 │
+//!            └──── server, with a log at its door ──▶ judge: may this node write, or remove, this very object?
+//!                           └─────────────────────▶ calm: is all there that is wanted, and nothing else that could go?
+//! ```
+//!
+//! `WORLDS` says how many there are, `WORLDS_SEED` with which one they begin: `WORLDS=1` and the seed that a failure names tell it
+//! again.
+
+mod calm;
+mod judge;
+mod log;
+mod others;
+mod versions;
+mod world;
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+};
+
+use anyhow::Result;
+use operator_core::testing::seed_of_the_day;
+
+use world::{Counts, World};
+
+/// As many as some ten seconds allow.
+const WORLDS: u64 = 150;
+/// A day has no more than this, so that the next one has others.
+const WORLDS_OF_A_DAY: u64 = 10_000;
+/// How many failures are told.
+const MOST: usize = 3;
+
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text:?} is not a number")))
+}
+
+/// Lives through one world; what it had in it, or what was wrong.
+fn lived(seed: u64) -> Result<Counts, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let mut world = World::new(seed).await.map_err(|error| format!("{error:#}"))?;
+        let lived: Result<()> = world.live().await;
+        if let Err(error) = lived {
+            world.wrongs.push(format!("the world has ended: {error:#}"));
+        }
+        match world.wrongs.is_empty() {
+            true => Ok(world.counts),
+            false => Err(format!(
+                "{}\n    wrong:\n      {}",
+                world.told.join("\n    "),
+                world.wrongs.join("\n      ")
+            )),
+        }
+    })
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the numbers are what one wants to see of it")]
+fn whatever_others_do_a_node_acts_upon_what_is_its_own_and_forgets_nothing() {
+    let worlds = setting("WORLDS").unwrap_or(WORLDS);
+    let first = setting("WORLDS_SEED").unwrap_or_else(|| seed_of_the_day() * WORLDS_OF_A_DAY);
+    eprintln!("WORLDS_SEED={first} WORLDS={worlds}");
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut lives = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= worlds {
+                return lives;
+            }
+            lives.push((first + at, lived(first + at)));
+        }
+    };
+    let lives: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("worlds don't panic")).collect()
+    });
+    let mut all = Counts::default();
+    let mut wrong = Vec::new();
+    for (seed, life) in lives {
+        match life {
+            Ok(counts) => all.add(counts),
+            Err(told) => wrong.push(format!("WORLDS_SEED={seed} WORLDS=1\n    {told}")),
+        }
+    }
+    eprintln!("{all:?}");
+    let told = wrong.iter().take(MOST).cloned().collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} of {worlds} worlds are wrong\n{told}", wrong.len());
+    if worlds >= WORLDS {
+        assert!(all.is_rich(), "too little has happened: {all:?}");
+    }
+}
