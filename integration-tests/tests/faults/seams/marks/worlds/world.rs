@@ -6,13 +6,11 @@ use anyhow::Result;
 use http::Method;
 use integration_tests::{Random, Script, TestObject, TestResource};
 use k8s_openapi::{
-    api::core::v1::{ConfigMap, Namespace},
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client, CustomResourceExt, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, PropagationPolicy},
-    core::DynamicObject,
+    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
 };
 use operator_core::{
     Controller, Operator,
@@ -20,12 +18,11 @@ use operator_core::{
     testing::{InProcessServer, TestOperator},
 };
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{
     calm::Calm,
     judge::{Judge, Known, OPERATOR, Primary},
-    log::{Deed, Log},
+    log::Log,
     others,
     versions::{Kind, SHARED, Spec, Version},
 };
@@ -61,14 +58,14 @@ impl Counts {
             && self.removals > worlds / 2
             && self.acts > 3 * worlds
             && self.blocked > 10
-            && self.left > 5
+            && self.left > 2
     }
 }
 
 /// What is there, and what is known of it.
 pub(super) struct World {
     pub(super) random: Random,
-    client: Client,
+    pub(super) client: Client,
     pub(super) log: Log,
     pub(super) version: Version,
     pub(super) operators: Vec<Option<TestOperator>>,
@@ -325,80 +322,6 @@ impl World {
         let how = DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
         self.lately.push(Primary { spec: None, ..before });
         self.primaries(home).delete("one", &how).await?;
-        Ok(())
-    }
-
-    /// All objects of the kinds that nodes make, but the one that owns others'.
-    pub(super) async fn objects(&self) -> Result<Vec<(Kind, Value)>> {
-        let mut all = Vec::new();
-        for kind in Kind::ALL {
-            let api = Api::<DynamicObject>::all_with(self.client.clone(), &kind.resource());
-            for object in api.list(&ListParams::default()).await? {
-                if object.name_any() != "somebody" {
-                    all.push((kind, serde_json::to_value(object)?));
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    fn api(&self, kind: Kind, namespace: &str) -> Api<DynamicObject> {
-        Api::namespaced_with(self.client.clone(), namespace, &kind.resource())
-    }
-
-    /// The uid of an object of somebody's, which owns others.
-    pub(super) async fn somebody(&self, namespace: &str) -> Result<String> {
-        let maps = Api::<ConfigMap>::namespaced(self.client.clone(), namespace);
-        let somebody = PatchParams::apply("somebody");
-        let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "somebody" } });
-        Ok(maps.patch("somebody", &somebody, &Patch::Apply(map)).await?.uid().unwrap_or_default())
-    }
-
-    /// Takes down what somebody has done.
-    fn done(
-        &mut self,
-        kind: Kind,
-        namespace: &str,
-        name: &str,
-        before: Option<std::sync::Arc<Value>>,
-        what: &str,
-    ) {
-        self.told.push(format!("somebody: {what} {} {namespace}/{name}", kind.plural()));
-        let after = self.log.stored(kind, namespace, name);
-        let (namespace, name) = (namespace.to_owned(), name.to_owned());
-        let (at, method) = (Instant::now(), Method::PATCH);
-        self.log.add(Deed { at, by: None, method, kind, namespace, name, code: 200, before, after });
-    }
-
-    /// Somebody edits an object. It may be gone.
-    pub(super) async fn patch(&mut self, kind: Kind, namespace: &str, name: &str, edit: Value) -> Result<()> {
-        let before = self.log.stored(kind, namespace, name);
-        let somebody = PatchParams { field_manager: Some("somebody".to_owned()), ..PatchParams::default() };
-        let done = self.api(kind, namespace).patch(name, &somebody, &Patch::Merge(&edit)).await;
-        let what = if done.is_ok() { format!("edits ({edit})") } else { "can't edit".to_owned() };
-        self.done(kind, namespace, name, before, &what);
-        Ok(())
-    }
-
-    /// Somebody makes an object, unless one of that name is there; its uid.
-    pub(super) async fn make(&mut self, kind: Kind, object: Value) -> Result<Option<String>> {
-        let mut object: DynamicObject = serde_json::from_value(object)?;
-        object.types = None;
-        let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
-        let before = self.log.stored(kind, &namespace, &name);
-        let new = PostParams { field_manager: Some("somebody".to_owned()), ..PostParams::default() };
-        let made = self.api(kind, &namespace).create(&new, &object).await.ok();
-        if made.is_some() {
-            let what = format!("makes ({})", serde_json::to_value(&object.metadata)?);
-            self.done(kind, &namespace, &name, before, &what);
-        }
-        Ok(made.and_then(|made| made.uid()))
-    }
-
-    pub(super) async fn remove(&mut self, kind: Kind, namespace: &str, name: &str) -> Result<()> {
-        let before = self.log.stored(kind, namespace, name);
-        drop(self.api(kind, namespace).delete(name, &DeleteParams::default()).await);
-        self.done(kind, namespace, name, before, "deletes");
         Ok(())
     }
 }
