@@ -117,8 +117,15 @@ async fn copies_and_heirs_are_never_removed() -> Result<()> {
     maps.patch("one-2", &PatchParams::default(), &Patch::Merge(edit)).await?;
     operator.settled().await?;
     scene.patch("one", values).await?;
-    scene.until_values([("one-0", "b"), ("copy", "a"), ("heir", "a")]).await?;
+    scene
+        .until_other("the new value", "one-0", |map: &ConfigMap| {
+            map.data.iter().flatten().any(|(_, of)| of == "b")
+        })
+        .await?;
     operator.settled().await?;
+    let left =
+        [("one-0", "b"), ("copy", "a"), ("heir", "a")].map(|(name, of)| (name.to_owned(), of.to_owned()));
+    assert_eq!(scene.values().await?, left.into());
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     operator.settled().await?;
