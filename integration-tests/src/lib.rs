@@ -26,6 +26,7 @@ mod relist;
 pub mod rights;
 mod scene;
 mod script;
+mod switched;
 mod test_resource;
 mod workflows;
 mod writing;
@@ -55,9 +56,10 @@ pub use relist::Relist;
 pub use rights::until_refused;
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
+pub use switched::{Place, Switched};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
     TestResource, TestResourceSpec, TestStatus,
 };
 pub use workflows::{Child, Outcomes, Switch, looking_on};
-pub use writing::{chain_of, entries_of, fresh, once_before, owners, said};
+pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

@@ -4,7 +4,7 @@ use std::{
     error::Error as StdError,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
@@ -68,11 +68,21 @@ pub fn once_before(
     path: impl Into<String>,
     action: impl Fn() -> BoxFuture<'static, Result<()>> + Send + Sync + 'static,
 ) -> TransportHook {
-    let (path, done) = (path.into(), AtomicBool::new(false));
+    before_the_first(1, method, path, action)
+}
+
+/// The same before each of the first `times` requests.
+pub fn before_the_first(
+    times: usize,
+    method: Method,
+    path: impl Into<String>,
+    action: impl Fn() -> BoxFuture<'static, Result<()>> + Send + Sync + 'static,
+) -> TransportHook {
+    let (path, done) = (path.into(), AtomicUsize::new(0));
     let action = Arc::new(action);
     before(move |requested, requested_path| {
         let is_it = *requested == method && requested_path.ends_with(&path);
-        if !is_it || done.swap(true, Ordering::SeqCst) {
+        if !is_it || done.fetch_add(1, Ordering::SeqCst) >= times {
             return None;
         }
         let action = Arc::clone(&action);

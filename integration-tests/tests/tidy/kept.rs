@@ -43,8 +43,8 @@ const KEPT: &[(&str, &str, How)] = &[
     ("controller/planted.rs", "UnderWay.0", Passing("bugs that a test plants")),
     ("dependent/external/going.rs", "Going.0", Counted("self.going.leftovers(exists)")),
     ("dependent/external/memory.rs", "Memory.unanswered", Counted("self.memory.leftovers(exists)")),
-    ("event_source/conditional/claims.rs", "Claims.active", Counted(r#"name("claims")"#)),
-    ("event_source/conditional/claims.rs", "Phase::Syncing.waiting", Counted(r#"name("claims")"#)),
+    ("event_source/conditional/claims.rs", "Claims.active", Counted(r#"keeps("claims""#)),
+    ("event_source/conditional/claims.rs", "Phase::Syncing.waiting", Counted(r#"keeps("claims""#)),
     ("event_source/external/cache.rs", "ExternalCache.entries", Counted("self.cache.primaries()")),
     ("event_source/external/per_primary/members.rs", "Members.members", Counted("self.members.keys()")),
     ("event_source/external/schedule.rs", "Schedule.by_key", Counted("self.schedule.keys()")),
@@ -71,7 +71,8 @@ const KEPT: &[(&str, &str, How)] = &[
         Passing("goes with its record, as the properties of the machine say"),
     ),
     ("processor/shell/gauges.rs", "Bench.running", Passing("a test's own")),
-    ("reconciler/workflow/latest.rs", "LatestResults.0", Counted(r#"name("results")"#)),
+    ("reconciler/workflow/leaving.rs", "Leaving.0", Counted(r#"keeps("deletions""#)),
+    ("reconciler/workflow/latest.rs", "LatestResults.0", Counted(r#"keeps("results""#)),
 ];
 
 const COLLECTIONS: [&str; 7] = ["HashMap", "BTreeMap", "DashMap", "HashSet", "BTreeSet", "IndexMap", "Cache"];

@@ -15,6 +15,7 @@ mod scenes;
 mod seeds;
 mod servers;
 mod sources;
+mod switched;
 mod test_cluster;
 mod text;
 mod types;

@@ -5,6 +5,7 @@ mod synced;
 use std::{
     fmt,
     future::Future,
+    num::NonZeroU64,
     pin::pin,
     sync::{
         Arc,
@@ -256,6 +257,17 @@ impl<K: KubeObject> Informer<K> {
     #[must_use]
     pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
         self.0.engine.by_index(index, value)
+    }
+
+    /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
+    /// that is newer than what the watch has shown.
+    pub(crate) fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
+        self.0.engine.matched(key, object)
+    }
+
+    /// This state of the object matches the desired state with this fingerprint. It is forgotten with the state.
+    pub(crate) fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
+        self.0.engine.note_match(key, object, desired);
     }
 
     /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.

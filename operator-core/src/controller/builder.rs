@@ -13,7 +13,7 @@ use super::{
     Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes,
     check::{Facts, Node, check},
     declaration::Declaration,
-    names::default_finalizer,
+    names::{default_finalizer, retired_field_managers},
     settings::Settings,
     sources::{DeclaredSources, Finished},
 };
@@ -46,6 +46,9 @@ pub struct ControllerBuilder<R: Reconciler> {
     finalizer: Option<String>,
     retired_finalizers: BTreeSet<String>,
     field_manager: Option<String>,
+    retired_field_managers: BTreeSet<String>,
+    /// The names that it had before, and so its field managers.
+    former_names: BTreeSet<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings<R::Primary>,
     /// The dependents of all its workflows, and those beside them.
@@ -69,6 +72,8 @@ where
             finalizer: None,
             retired_finalizers: BTreeSet::new(),
             field_manager: None,
+            retired_field_managers: BTreeSet::new(),
+            former_names: BTreeSet::new(),
             sources: DeclaredSources::default(),
             settings: Settings::new(ResourceType::of::<R::Primary>()),
             nodes: Vec::new(),
@@ -107,15 +112,30 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Names that this controller had before: what it has made under them is its own, as [`MarkNames`](crate::resource::MarkNames)
-    /// say it, and is marked with its present name in the next run. Otherwise it is another controller's.
+    /// say it, and is marked with its present name in the next run. Otherwise it is another controller's. What it has applied under
+    /// them, by default, is taken over as with [`retired_field_managers`](Self::retired_field_managers).
     pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.settings.former_names.extend(names.into_iter().map(|name| label_value(name.as_ref())));
+        for name in names {
+            self.settings.former_names.insert(label_value(name.as_ref()));
+            self.former_names.insert(name.as_ref().to_owned());
+        }
         self
     }
 
-    /// Under which name the controller owns the fields it applies; by default the controller's name.
+    /// Under which name the controller owns the fields it applies; by default the controller's name. Where it was another one before,
+    /// and not the default one, [`retired_field_managers`](Self::retired_field_managers) says so.
     pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
         self.field_manager = Some(field_manager.into());
+        self
+    }
+
+    /// Names field managers that earlier versions of this controller have applied under, and this one doesn't use: what they have
+    /// applied to its objects, its primaries and their status becomes this one's, so that what isn't wanted any more goes. The
+    /// controller's own name and its [former ones](Self::formerly) count without being named. Nobody else may use such a name.
+    ///
+    /// Objects that aren't the controller's are left alone, and so is what a reconciler has applied by itself elsewhere.
+    pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.retired_field_managers.extend(managers.into_iter().map(Into::into));
         self
     }
 
@@ -283,6 +303,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         mistakes.extend(check(&Facts {
             name: &name,
             field_manager: &field_manager,
+            retired_field_managers: &self.retired_field_managers,
             finalizer: self.finalizer.as_deref(),
             primary: RustType::of::<R::Primary>(),
             primary_kind: &self.settings.primary_type,
@@ -304,6 +325,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         let finalizer: Option<Arc<str>> =
             cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
         let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
+        let named = self.retired_field_managers.into_iter().chain(self.former_names);
+        let retired_managers = retired_field_managers(named, &name, &field_manager);
         Ok(Controller(Box::new(Declaration {
             reconciler: Arc::new(self.reconciler),
             name,
@@ -311,6 +334,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
             finalizer,
             retired_finalizers: Arc::new(retired),
             field_manager: Arc::from(field_manager),
+            retired_managers,
             sources: always,
             conditional_sources: conditional,
             settings: self.settings,

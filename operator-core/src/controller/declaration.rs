@@ -17,9 +17,9 @@ use crate::{
     processor::{Processor, RunExecutor},
     reconciler::{
         ControllerContext, Reconciler,
-        workflow::{LatestResults, ManagedWorkflow, WorkflowSurroundings},
+        workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, KubeObject, MarkNames, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType},
     workflow::{Outline, Workflow},
 };
 
@@ -139,6 +139,8 @@ pub(super) struct Declaration<R: Reconciler> {
     pub(super) finalizer: Option<Arc<str>>,
     pub(super) retired_finalizers: Arc<RetiredFinalizers>,
     pub(super) field_manager: Arc<str>,
+    /// Those that earlier versions have used.
+    pub(super) retired_managers: Arc<[String]>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Those that run only while some primary needs them.
     pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
@@ -149,6 +151,12 @@ impl<R: Reconciler> Declaration<R> {
     /// In the order of their indexes.
     fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
         self.sources.iter().chain(&self.conditional_sources)
+    }
+
+    /// Those whose entries the caches keep.
+    fn own_managers(&self) -> Vec<String> {
+        let retired = self.retired_managers.iter().cloned();
+        std::iter::once(self.field_manager.to_string()).chain(retired).collect()
     }
 
     /// In the order of their indexes; last what is woken with when kinds appear in the cluster, or go.
@@ -174,8 +182,10 @@ impl<R: Reconciler> Declared for Declaration<R> {
             verbs: verbs.to_vec(),
         };
         let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
-        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
-        if self.finalizer.is_some() {
+        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it. What a retired
+        // field manager has applied is taken over by a write of the object itself, even where it is the status.
+        let inherits = self.settings.use_ssa_to_patch_primary && !self.retired_managers.is_empty();
+        if self.finalizer.is_some() || inherits {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.all_sources().flat_map(|source| source.access()));
@@ -205,13 +215,14 @@ impl<R: Reconciler> Declared for Declaration<R> {
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
         #[cfg(feature = "testing")]
         let (sink, planted) = planted::around_sink(sink, &processor, environment);
+        let (former, nodes) = (self.settings.former_names.clone(), self.settings.nodes.clone());
+        let marks = Arc::new(ControllerMarks::new(marks.clone(), &self.name, former, nodes));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
             scope: namespaces.clone().unwrap_or_else(|| self.settings.scope.clone()),
-            own_managers: vec![self.field_manager.to_string()],
-            marks: marks.clone(),
-            marked: marks.selector(&self.name, &self.settings.former_names),
+            own_managers: self.own_managers(),
+            marks: Arc::clone(&marks),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
@@ -242,14 +253,17 @@ impl<R: Reconciler> Declared for Declaration<R> {
 
         let workflows = workflows.subscribed_by(subscriber);
         // What these keep about a primary goes with it.
-        let followers: [Arc<dyn PrimaryFollower>; 2] =
-            [Arc::clone(&conditional) as _, Arc::clone(&workflows.latest) as _];
+        let followers: [Arc<dyn PrimaryFollower>; 3] = [
+            Arc::clone(&conditional) as _,
+            Arc::clone(&workflows.latest) as _,
+            Arc::clone(&workflows.leaving) as _,
+        ];
         for follower in &followers {
             wiring.primaries.follow(Arc::downgrade(follower));
         }
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>);
-        count_kept(&wiring, &conditional, &workflows.latest, workflow.clone());
+        count_kept(&wiring, &conditional, &workflows, workflow.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -258,14 +272,13 @@ impl<R: Reconciler> Declared for Declaration<R> {
                 clients: clients.clone(),
                 controller: Arc::clone(&self.name),
                 field_manager: Arc::clone(&self.field_manager),
-                marks: marks.clone(),
+                retired_managers: Arc::clone(&self.retired_managers),
                 environment: environment.clone(),
                 observers: observers.clone(),
             },
             clients: clients.clone(),
             finalizer: self.finalizer.clone(),
-            nodes: self.settings.nodes.clone(),
-            former_names: self.settings.former_names.clone(),
+            marks,
             workflow,
             workflows,
             processor: processor.clone(),
@@ -298,24 +311,32 @@ impl<R: Reconciler> Declared for Declaration<R> {
     }
 }
 
+/// Counts what is kept about primaries that don't exist, as that function says; `None` when it is kept no more.
+type Count = dyn Fn(&dyn Fn(&ObjectKey) -> bool) -> Option<usize> + Send + Sync;
+
 /// What is kept for each primary outside the event sources.
 fn count_kept<P: KubeObject>(
     wiring: &Wiring,
     conditional: &Arc<ConditionalSources>,
-    latest: &Arc<LatestResults>,
+    workflows: &WorkflowSurroundings,
     workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
 ) {
-    let exists = || {
-        let primaries = Arc::clone(&wiring.primaries);
-        move |primary: &ObjectKey| primaries.get(primary).is_some()
+    let keeps = |what: &str, count: Box<Count>| {
+        // Whoever knows the primaries holds the environment, which must not hold them in turn: nothing of a controller that was
+        // stopped would ever go.
+        let primaries = Arc::downgrade(&wiring.primaries);
+        wiring.environment.keeps(format!("{}, {what}", wiring.controller), move || {
+            let primaries = primaries.upgrade()?;
+            count(&|primary| primaries.get(primary).is_some())
+        });
     };
-    let name = |what: &str| format!("{}, {what}", wiring.controller);
-    let (claims, claimed) = (Arc::downgrade(conditional), exists());
-    wiring.environment.keeps(name("claims"), move || Some(claims.upgrade()?.leftovers(&claimed)));
-    let (results, reconciled) = (Arc::downgrade(latest), exists());
-    wiring.environment.keeps(name("results"), move || Some(results.upgrade()?.leftovers(&reconciled)));
+    let claims = Arc::downgrade(conditional);
+    keeps("claims", Box::new(move |exists| Some(claims.upgrade()?.leftovers(exists))));
+    let results = Arc::downgrade(&workflows.latest);
+    keeps("results", Box::new(move |exists| Some(results.upgrade()?.leftovers(exists))));
+    let leaving = Arc::downgrade(&workflows.leaving);
+    keeps("deletions", Box::new(move |exists| Some(leaving.upgrade()?.leftovers(exists))));
     if let Some(workflow) = workflow {
-        let known = exists();
-        wiring.environment.keeps(name("dependents"), move || Some(workflow.leftovers(&known)));
+        keeps("dependents", Box::new(move |exists| Some(workflow.leftovers(exists))));
     }
 }

@@ -65,6 +65,11 @@ impl Capabilities {
         self.updates
     }
 
+    /// Whether it may create or update, so that it has a desired state.
+    pub(crate) const fn can_write(self) -> bool {
+        self.creates || self.updates
+    }
+
     /// Whether it may delete.
     #[must_use]
     pub const fn can_delete(self) -> bool {
@@ -73,7 +78,7 @@ impl Capabilities {
 
     /// Whether all that it may do is to delete.
     pub(crate) const fn only_deletes(self) -> bool {
-        self.deletes && !self.creates && !self.updates
+        self.deletes && !self.can_write()
     }
 
     /// Whether the garbage collector deletes it.

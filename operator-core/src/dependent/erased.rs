@@ -107,6 +107,11 @@ pub(crate) trait Engine<P: KubeObject>: Send + Sync {
     /// What is there now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>>;
 
+    /// The same after a deletion, with what only a look at the live objects shows. By default the event source shows everything.
+    fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+        self.secondaries(asked)
+    }
+
     /// Removes what nodes have made that the controller has no more, as far as the dependent's event source shows it. Says how
     /// many objects that were. By default it knows of none.
     fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
@@ -221,6 +226,15 @@ impl<P: KubeObject> Dependent<P> {
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.secondaries(self.asked(primary, context)).await
+    }
+
+    /// What is still there after a deletion, also where its event source shows it no more.
+    pub(crate) async fn left(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        self.engine.left(self.asked(primary, context)).await
     }
 
     /// Removes what nodes have made that the controller has no more, as far as its event source shows it.

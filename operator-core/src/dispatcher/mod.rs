@@ -185,12 +185,7 @@ impl<R: Reconciler> Dispatcher<R> {
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
         }
-        if self.take_off_retired(&primary, context).await?
-            && let Some(newest) = context.primary()
-        {
-            context.work_on(&newest);
-            primary = newest;
-        }
+        let primary = self.succeed(primary, context).await?;
         report.kind = RunKind::Reconcile;
         let result = self.reconcile(&primary, context).await;
         result.map_err(|failure| Failed { failure, reconciled: Some(primary) })

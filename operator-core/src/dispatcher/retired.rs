@@ -1,5 +1,5 @@
-//! Finalizers that an earlier version of the controller has put on primaries and this one doesn't use: they are taken off, as
-//! nobody else would do so, and the primary could never go.
+//! What an earlier version of the controller has left on primaries: finalizers that this one doesn't use are taken off, as nobody
+//! else would do so, and the primary could never go; what was applied under another field manager is taken over.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -28,26 +28,45 @@ impl RetiredFinalizers {
         Self { named, default: Some(default).filter(|default| used != Some(default)) }
     }
 
-    /// Those of them that are on an object with this metadata; `manager` is who writes for this controller.
-    fn found(&self, meta: &ObjectMeta, manager: &str) -> Vec<String> {
+    /// Those of them that are on an object with this metadata; `managers` are who writes, or has written, for this controller.
+    fn found(&self, meta: &ObjectMeta, managers: &[&str]) -> Vec<String> {
         let finalizers = meta.finalizers.iter().flatten();
         let retired = |name: &&String| {
             self.named.contains(*name)
-                || (self.default.as_ref() == Some(name) && has_written(meta, manager, name))
+                || (self.default.as_ref() == Some(name) && has_written(meta, managers, name))
         };
         finalizers.filter(retired).cloned().collect()
     }
 }
 
 impl<R: Reconciler> Dispatcher<R> {
+    /// Settles what an earlier version has left on a primary that is alive, and answers with its newest state.
+    pub(super) async fn succeed(
+        &self,
+        mut primary: Arc<Primary<R>>,
+        context: &Context<Primary<R>>,
+    ) -> Result<Arc<Primary<R>>, Failure> {
+        if let Some(newest) = self.writer(context).inherit().await.map_err(Failure::of_write)? {
+            context.work_on(&newest);
+            primary = newest;
+        }
+        if self.take_off_retired(&primary, context).await?
+            && let Some(newest) = context.primary()
+        {
+            context.work_on(&newest);
+            primary = newest;
+        }
+        Ok(primary)
+    }
+
     /// Takes off the finalizers that an earlier version has put on the primary. Says whether there were some.
     pub(super) async fn take_off_retired(
         &self,
         primary: &Arc<Primary<R>>,
         context: &Context<Primary<R>>,
     ) -> Result<bool, Failure> {
-        let manager = &self.shared.writer.field_manager;
-        let retired = self.retired_finalizers.found(kube::Resource::meta(&**primary), manager);
+        let managers = self.shared.writer.own_managers();
+        let retired = self.retired_finalizers.found(kube::Resource::meta(&**primary), &managers);
         for finalizer in &retired {
             tracing::info!(%finalizer, "taken off, as this version of the controller doesn't use it");
             self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
@@ -56,12 +75,12 @@ impl<R: Reconciler> Dispatcher<R> {
     }
 }
 
-/// Whether `manager` has put `finalizer` on the object.
-fn has_written(meta: &ObjectMeta, manager: &str, finalizer: &str) -> bool {
+/// Whether one of `managers` has put `finalizer` on the object.
+fn has_written(meta: &ObjectMeta, managers: &[&str], finalizer: &str) -> bool {
     let item = format!("v:{}", serde_json::Value::from(finalizer));
     meta.managed_fields.iter().flatten().any(|entry| {
         let owns = || owned_fields(entry)?.get("f:metadata")?.get("f:finalizers")?.get(&item).map(drop);
-        entry.manager.as_deref() == Some(manager) && owns().is_some()
+        entry.manager.as_deref().is_some_and(|by| managers.contains(&by)) && owns().is_some()
     })
 }
 
@@ -84,11 +103,12 @@ mod tests {
     fn the_default_one_is_taken_off_only_by_who_has_put_it_on() {
         let none = RetiredFinalizers::new(BTreeSet::new(), "pods/finalizer".to_owned(), None);
         let ours = meta(&["others/finalizer", "pods/finalizer"], "us");
-        assert_eq!(none.found(&ours, "us"), ["pods/finalizer"]);
-        assert!(none.found(&ours, "another-controller").is_empty());
+        assert_eq!(none.found(&ours, &["us"]), ["pods/finalizer"]);
+        assert!(none.found(&ours, &["another-controller"]).is_empty());
+        assert_eq!(none.found(&ours, &["renamed", "us"]), ["pods/finalizer"], "under a former field manager");
         let used =
             RetiredFinalizers::new(BTreeSet::new(), "pods/finalizer".to_owned(), Some("pods/finalizer"));
-        assert!(used.found(&ours, "us").is_empty());
+        assert!(used.found(&ours, &["us"]).is_empty());
     }
 
     #[test]
@@ -96,8 +116,8 @@ mod tests {
         let named = || ["old/finalizer".to_owned()].into();
         let found = meta(&["old/finalizer", "others/finalizer"], "an-older-manager");
         let retired = RetiredFinalizers::new(named(), "pods/finalizer".to_owned(), Some("new/finalizer"));
-        assert_eq!(retired.found(&found, "us"), ["old/finalizer"]);
+        assert_eq!(retired.found(&found, &["us"]), ["old/finalizer"]);
         let used = RetiredFinalizers::new(named(), "pods/finalizer".to_owned(), Some("old/finalizer"));
-        assert!(used.found(&found, "us").is_empty());
+        assert!(used.found(&found, &["us"]).is_empty());
     }
 }

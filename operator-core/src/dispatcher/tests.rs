@@ -1,7 +1,7 @@
 //! A run may be dropped at every await.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     convert::Infallible,
     sync::{
         Arc,
@@ -35,7 +35,7 @@ use crate::{
     operations::Writer,
     processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{ControllerContext, workflow::WorkflowSurroundings},
-    resource::{KubeObject, MarkNames, Nodes, ObjectKey, ResourceType, ResourceVersion, Uid},
+    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
 /// Later than whatever the server answers.
@@ -193,8 +193,7 @@ impl World {
             primary_type: ResourceType::of::<ConfigMap>(),
             scope: WatchScope::All,
             own_managers: vec!["writes".to_owned()],
-            marks: MarkNames::default(),
-            marked: String::new(),
+            marks: Arc::default(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: observers.clone(),
@@ -224,7 +223,7 @@ impl World {
             clients: clients.clone(),
             controller: "writes".into(),
             field_manager: "writes".into(),
-            marks: MarkNames::default(),
+            retired_managers: Arc::default(),
             environment,
             observers,
         };
@@ -237,8 +236,7 @@ impl World {
             writer,
             clients,
             finalizer: Some("example.com/finalizer".into()),
-            nodes: Nodes::default(),
-            former_names: BTreeSet::new(),
+            marks: Arc::default(),
             workflow: None,
             workflows: WorkflowSurroundings::default(),
             processor,

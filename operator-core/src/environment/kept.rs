@@ -24,8 +24,9 @@ impl fmt::Debug for Kept {
 
 impl Environment {
     /// Something is built that keeps entries for primaries. `leftovers` counts those that are about primaries which don't exist, and
-    /// says `None` once the thing itself doesn't; it must not hold on to it. Every map of the library that is keyed by a primary
-    /// is counted here, or by its event source; a test looks for others.
+    /// says `None` once the thing itself doesn't; it must not hold on to it, nor to anything else that
+    /// holds the environment. Every map of the library that is keyed by a primary is counted here, or by its event source; a test
+    /// looks for others.
     pub(crate) fn keeps(
         &self,
         name: impl Into<String>,

@@ -10,17 +10,17 @@ use super::{
 use crate::{
     cache::{ChangeHandler, Indexer, Informer, InformerConfig},
     observe::SourceIndex,
-    resource::{Access, KubeObject, MappingAnnotations, MarkNames, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
 /// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the names
 /// that users give.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
-fn owner_indexer<K: KubeObject>(marks: &MarkNames) -> Indexer<K> {
-    let marks = marks.clone();
+fn owner_indexer<K: KubeObject>(marks: &Arc<ControllerMarks>) -> Indexer<K> {
+    let marks = Arc::clone(marks);
     Arc::new(move |object: &K| {
-        let owner = object.meta().labels.as_ref().and_then(|labels| labels.get(marks.owner()));
+        let owner = object.meta().labels.as_ref().and_then(|labels| labels.get(marks.names().owner()));
         owner.cloned().into_iter().collect()
     })
 }
@@ -230,7 +230,7 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         let mut config = InformerConfig::new(SourceDeclaration::name(self), self.resource_type.clone());
         config.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
         config.label_selector = match self.marked {
-            true => Some(wiring.marked.clone()),
+            true => Some(wiring.marks.selector()),
             false => self.label_selector.clone(),
         };
         config.field_selector.clone_from(&self.field_selector);

@@ -54,7 +54,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{Access, KubeObject, MarkNames, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, ObjectKey, ResourceType},
 };
 
 pub(crate) use cache::WatchScope;
@@ -288,10 +288,8 @@ pub struct Wiring {
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
     pub own_managers: Vec<String>,
-    /// The keys of the marks on what dependents write.
-    pub marks: MarkNames,
-    /// The label selector of what the controller's dependents have written.
-    pub marked: String,
+    /// How what the controller's dependents have written says so.
+    pub marks: Arc<ControllerMarks>,
     /// The operator's clients.
     pub clients: Clients,
     /// The operator's surroundings.

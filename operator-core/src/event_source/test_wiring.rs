@@ -9,7 +9,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceIndex},
-    resource::{MarkNames, ObjectKey, ResourceType},
+    resource::{ObjectKey, ResourceType},
 };
 
 /// Keeps what is delivered.
@@ -74,8 +74,7 @@ pub(super) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
         primary_type: ResourceType::of::<k8s_openapi::api::core::v1::ConfigMap>(),
         scope: WatchScope::All,
         own_managers: Vec::new(),
-        marks: MarkNames::default(),
-        marked: String::new(),
+        marks: Arc::default(),
         clients: Clients::new(&config, &[], None, &environment).expect("nothing is connected yet"),
         environment,
         observers: Observers::default(),

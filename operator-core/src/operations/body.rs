@@ -135,6 +135,29 @@ pub(super) fn version_of<K: KubeObject>(object: Option<&K>) -> &str {
     object.and_then(|object| object.meta().resource_version.as_deref()).unwrap_or(ABSENT)
 }
 
+/// The body of a deletion, refused with 409 where the object has another uid, or another version by now.
+pub(super) fn deletion(uid: Option<&str>, version: Option<&str>) -> Value {
+    let mut preconditions = json!({ "uid": uid, "resourceVersion": version });
+    strip_nulls(&mut preconditions);
+    json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Background",
+        "preconditions": preconditions,
+    })
+}
+
+/// An operation of a JSON patch: the server refuses the patch with 422 where there is another value at `path`.
+pub(super) fn test(path: &str, value: impl Into<Value>) -> Value {
+    json!({ "op": "test", "path": path, "value": value.into() })
+}
+
+/// The tests that bind a JSON patch to the object with this uid, at this version.
+pub(super) fn bound_to(uid: Option<&str>, version: Option<&str>) -> Vec<Value> {
+    let uid = uid.map(|uid| test("/metadata/uid", uid));
+    uid.into_iter().chain(version.map(|version| test("/metadata/resourceVersion", version))).collect()
+}
+
 /// The bytes of a JSON value; one that was built from strings and maps always has some.
 pub(super) fn bytes(body: &Value) -> Bytes {
     body.to_string().into()

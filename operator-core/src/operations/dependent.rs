@@ -1,6 +1,9 @@
 //! Writes of a dependent in the cluster, which has been compared with its own matcher.
 
-use std::sync::Arc;
+use std::{
+    num::NonZeroU64,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
 
@@ -19,22 +22,40 @@ use crate::resource::{KubeObject, ObjectKey, ResourceType};
 pub(crate) struct DependentWriter<'c, K: KubeObject> {
     pub(super) target: Target<'c, K>,
     key: ObjectKey,
-    body: Value,
+    desired: &'c K,
+    /// Made when it is asked for: mostly nobody does.
+    body: OnceLock<Value>,
 }
 
 impl<'c> ResourceOperations<'c> {
     /// The way to write `desired`, a dependent.
-    pub(crate) fn dependent<K: KubeObject>(&self, desired: &K) -> Result<DependentWriter<'c, K>, Error> {
+    pub(crate) fn dependent<'d, K: KubeObject>(&self, desired: &'d K) -> Result<DependentWriter<'d, K>, Error>
+    where
+        'c: 'd,
+    {
         let (target, key) = self.target(desired)?;
-        let body = body::applied(desired, target.kind())?;
-        Ok(DependentWriter { target, key, body })
+        Ok(DependentWriter { target, key, desired, body: OnceLock::new() })
     }
 }
 
 impl<'c, K: KubeObject> DependentWriter<'c, K> {
     /// What is sent, where all of it is: with its type, without nulls and version.
-    pub(crate) fn body(&self) -> &Value {
-        &self.body
+    pub(crate) fn body(&self) -> Result<&Value, Error> {
+        if let Some(body) = self.body.get() {
+            return Ok(body);
+        }
+        let body = body::applied(self.desired, self.kind())?;
+        Ok(self.body.get_or_init(|| body))
+    }
+
+    /// Whether this state of the object is known to match what has this fingerprint.
+    pub(crate) fn has_matched(&self, actual: &K, desired: NonZeroU64) -> bool {
+        self.target.informer().matched(&self.key, actual) == Some(desired)
+    }
+
+    /// This state of the object matches what has this fingerprint.
+    pub(crate) fn note_match(&self, actual: &K, desired: NonZeroU64) {
+        self.target.informer().note_match(&self.key, actual, desired);
     }
 
     pub(super) fn kind(&self) -> &ResourceType {
@@ -52,17 +73,17 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     /// Creates it by server-side apply, or is refused with 409 where it exists.
     pub(crate) async fn apply_new(&self) -> Result<Arc<K>, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
-        self.target.write_locked(&self.intent(Verb::Apply, self.body.clone()), &lock).await
+        self.target.write_locked(&self.intent(Verb::Apply, self.body()?.clone()), &lock).await
     }
 
     /// Creates it by POST, or is refused with 409 where it exists.
     pub(crate) async fn create(&self) -> Result<Arc<K>, Error> {
-        self.target.write(&self.intent(Verb::Create, self.body.clone()), WriteMode::ForceFilter).await
+        self.target.write(&self.intent(Verb::Create, self.body()?.clone()), WriteMode::ForceFilter).await
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) where there is no such object any more.
     pub(crate) async fn apply(&self, actual: &K) -> Result<Arc<K>, Error> {
-        let mut body = self.body.clone();
+        let mut body = self.body()?.clone();
         let meta = actual.meta();
         if let Some(uid) = &meta.uid {
             body["metadata"]["uid"] = uid.as_str().into();

@@ -88,6 +88,12 @@ impl Intent {
         }
     }
 
+    /// A JSON patch of these operations, which count in the state that the write is locked to.
+    pub(super) fn operations(part: Part, key: ObjectKey, operations: Vec<Value>) -> Self {
+        let content = Content::Operations { operations, same_lists: Vec::new() };
+        Self { verb: Verb::JsonPatch, part, key, content, given: None }
+    }
+
     /// The same, made from this version.
     pub(super) fn made_from(mut self, version: Option<&str>) -> Self {
         self.given = version.filter(|version| !version.is_empty()).map(str::to_owned);
@@ -179,9 +185,7 @@ impl Intent {
                 body
             }
             Content::Operations { operations, same_lists } => {
-                let test = |path: &str, value: &str| json!({ "op": "test", "path": path, "value": value });
-                let mut body: Vec<Value> = uid.map(|uid| test("/metadata/uid", uid)).into_iter().collect();
-                body.extend(version.map(|version| test("/metadata/resourceVersion", version)));
+                let mut body = body::bound_to(uid, version);
                 // The version says it all where it is the one that the operations were made from.
                 if version.is_none() || version != self.given.as_deref() {
                     body.extend(same_lists.iter().cloned());
@@ -198,7 +202,7 @@ fn same_list(base: &Value, path: &str) -> Option<Value> {
     let ends = path.match_indices('/').map(|(end, _)| end).skip(1).chain([path.len()]);
     ends.map(|end| &path[..end]).find_map(|path| {
         let list = base.pointer(path).filter(|value| value.is_array())?;
-        Some(json!({ "op": "test", "path": path, "value": list }))
+        Some(body::test(path, list.clone()))
     })
 }
 

@@ -24,7 +24,8 @@
 //!   somebody else has made, and filtering it can't hide anybody else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
-//! - Managed fields are never sent, but for our own entries after what an apply couldn't undo was put back.
+//! - Managed fields are never sent, but for our own entries: after what an apply couldn't undo was put back, and where a retired
+//!   field manager of ours has applied something.
 //! - No value of a Secret gets into an error, as little of it as a server's message may repeat.
 //!
 //! # Assumptions
@@ -48,6 +49,7 @@ mod put_back;
 mod removal;
 mod request;
 mod resource;
+mod retired;
 mod target;
 mod write;
 
@@ -59,6 +61,8 @@ pub(crate) use live::live;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
 pub(crate) use put_back::PutBack;
+pub(crate) use removal::Removed;
 pub(crate) use request::Writer;
 pub use resource::ResourceOperations;
+pub(crate) use retired::Inheritance;
 pub(crate) use target::WritingRun;

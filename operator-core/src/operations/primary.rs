@@ -31,9 +31,9 @@ pub(crate) enum FinalizerAdded<P> {
 /// Writes one primary during one run.
 #[derive(Debug)]
 pub(crate) struct PrimaryWriter<'r, P: KubeObject> {
-    target: Target<'r, P>,
+    pub(super) target: Target<'r, P>,
     /// Whether the primary is written by server-side apply, otherwise by JSON patch.
-    ssa: bool,
+    pub(super) ssa: bool,
 }
 
 impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
@@ -179,7 +179,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
         self.target.kind()
     }
 
-    fn key(&self) -> &'r ObjectKey {
+    pub(super) fn key(&self) -> &'r ObjectKey {
         self.target.run.key
     }
 }

@@ -16,11 +16,12 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     DependentWriter, Error, body,
     drift::{Theirs, drift, folded, is_immutable},
+    removal::Removed,
     request::{Verb, WriteRequest},
 };
 use crate::resource::{KubeObject, ResourceVersion};
@@ -46,7 +47,7 @@ impl<K: KubeObject> DependentWriter<'_, K> {
         let Error::Refused { status, .. } = &refused else { return Err(refused) };
         let managed = live.meta().managed_fields.as_deref().unwrap_or_default();
         let plain = body::plain(live, self.kind())?;
-        let drift = drift(self.body(), &plain, managed, self.field_manager(), status);
+        let drift = drift(self.body()?, &plain, managed, self.field_manager(), status);
         let theirs = in_words(&drift.theirs);
         if drift.operations.is_empty() {
             return Err(refused.in_the_way(theirs));
@@ -103,13 +104,7 @@ impl<K: KubeObject> DependentWriter<'_, K> {
             return Err(going());
         }
         let (Some(uid), Some(version)) = (&meta.uid, &meta.resource_version) else { return Err(refused) };
-        let options = json!({
-            "apiVersion": "v1",
-            "kind": "DeleteOptions",
-            "propagationPolicy": "Background",
-            "preconditions": { "uid": uid, "resourceVersion": version },
-        });
-        let write = self.request(Verb::Delete, &options, Some(version));
+        let write = WriteRequest::deletion(self.kind(), self.key(), Some(uid), Some(version));
         let answer = match self.target.run.send(&write).await {
             Err(error) if error.is_conflict() => return Ok(PutBack::Overtaken),
             Err(error) if error.is_not_found() => return Ok(PutBack::Deleted),
@@ -119,11 +114,9 @@ impl<K: KubeObject> DependentWriter<'_, K> {
             kind = %self.kind(), object = %self.key(), reason = %refused,
             "deleted, to be created again, because it can't be changed as desired"
         );
-        let answer = serde_json::from_slice::<Value>(&answer).unwrap_or_default();
-        // Finalizers, or a grace period, keep it for now.
-        match answer.pointer("/metadata/deletionTimestamp") {
-            Some(_) => Err(going()),
-            None => Ok(PutBack::Deleted),
+        match Removed::answered(&answer) {
+            Removed::Going => Err(going()),
+            Removed::Gone => Ok(PutBack::Deleted),
         }
     }
 
@@ -140,27 +133,22 @@ impl<K: KubeObject> DependentWriter<'_, K> {
         uid: Option<&str>,
         version: Option<&str>,
     ) -> Result<Patched, Error> {
-        let test = |path: &str, value: Option<&str>| json!({ "op": "test", "path": path, "value": value });
-        let mut body = vec![test("/metadata/uid", uid), test("/metadata/resourceVersion", version)];
+        let mut body = body::bound_to(uid, version);
         body.extend(operations);
-        let write = self.request(Verb::JsonPatch, &Value::Array(body), version);
+        let write = WriteRequest {
+            verb: Verb::JsonPatch,
+            kind: self.kind(),
+            key: self.key(),
+            subresource: None,
+            body: body::bytes(&Value::Array(body)),
+            base: version.and_then(ResourceVersion::parse),
+        };
         let window = self.target.begin(self.key());
         let answer = self.target.run.send(&write).await?;
         // Those of others are left out of what caches hold.
         let patched = Patched::of(&answer);
         window.wrote(self.target.run.writer.decode(&write, &answer)?);
         Ok(patched)
-    }
-
-    fn request<'w>(&'w self, verb: Verb, body: &Value, version: Option<&str>) -> WriteRequest<'w> {
-        WriteRequest {
-            verb,
-            kind: self.kind(),
-            key: self.key(),
-            subresource: None,
-            body: body::bytes(body),
-            base: version.and_then(ResourceVersion::parse),
-        }
     }
 }
 

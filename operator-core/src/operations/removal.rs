@@ -1,50 +1,54 @@
 //! Removing what a dependent has made: bound to the state that was judged, and judged again where there is another one.
 
-use serde_json::json;
+use serde_json::Value;
 
-use super::{
-    Error, ResourceOperations, body,
-    live::live,
-    request::{Verb, WriteRequest},
-};
+use super::{Error, ResourceOperations, live::live, request::WriteRequest};
 use crate::resource::KubeObject;
 
 /// How many states of an object are judged in one run.
 const ATTEMPTS: u32 = 3;
 
+/// How far a deletion has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// Nothing of ours is there any more.
+    Gone,
+    /// Finalizers, or a grace period, keep it for now.
+    Going,
+}
+
+impl Removed {
+    /// What the server's answer to a deletion says: with what is gone there is no object with a deletion timestamp in it.
+    pub(super) fn answered(answer: &[u8]) -> Self {
+        let answer = serde_json::from_slice::<Value>(answer).unwrap_or_default();
+        match answer.pointer("/metadata/deletionTimestamp") {
+            Some(_) => Self::Going,
+            None => Self::Gone,
+        }
+    }
+}
+
 impl ResourceOperations<'_> {
     /// Deletes this very state of an object: where somebody has changed it meanwhile the server refuses, and the live object is
-    /// deleted only if `is_ours` says so of it, too. What is gone, goes already, or isn't ours any more counts as removed.
+    /// deleted only if `is_ours` says so of it, too. What is gone, or isn't ours any more, counts as removed.
     pub(crate) async fn remove<K: KubeObject>(
         &self,
         object: &K,
         is_ours: impl Fn(&K) -> bool + Send + Sync,
-    ) -> Result<(), Error> {
+    ) -> Result<Removed, Error> {
         let (target, key) = self.target(object)?;
         let mut object = object.clone();
         let mut attempt = 1;
         loop {
             let meta = object.meta();
             if meta.deletion_timestamp.is_some() {
-                return Ok(());
+                return Ok(Removed::Going);
             }
-            let options = json!({
-                "apiVersion": "v1",
-                "kind": "DeleteOptions",
-                "propagationPolicy": "Background",
-                "preconditions": { "uid": meta.uid, "resourceVersion": meta.resource_version },
-            });
-            let write = WriteRequest {
-                verb: Verb::Delete,
-                kind: target.kind(),
-                key: &key,
-                subresource: None,
-                body: body::bytes(&options),
-                base: None,
-            };
+            let (uid, version) = (meta.uid.as_deref(), meta.resource_version.as_deref());
+            let write = WriteRequest::deletion(target.kind(), &key, uid, version);
             let error = match self.run.send(&write).await {
-                Ok(_) => return Ok(()),
-                Err(error) if error.is_not_found() => return Ok(()),
+                Ok(answer) => return Ok(Removed::answered(&answer)),
+                Err(error) if error.is_not_found() => return Ok(Removed::Gone),
                 Err(error) => error,
             };
             if !error.is_conflict() {
@@ -52,11 +56,11 @@ impl ResourceOperations<'_> {
             }
             let found = live::<K>(self.run.writer, target.kind(), &key).await?;
             let Some(found) = found.filter(|found| found.meta().uid == object.meta().uid) else {
-                return Ok(());
+                return Ok(Removed::Gone);
             };
             if !is_ours(&found) {
                 tracing::info!(kind = %target.kind(), %key, "not removed, as it isn't ours any more");
-                return Ok(());
+                return Ok(Removed::Gone);
             }
             // The server had another reason, or somebody changes it again and again.
             let is_same = found.meta().resource_version == object.meta().resource_version;

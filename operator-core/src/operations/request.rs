@@ -7,13 +7,13 @@ use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 use serde_json::value::RawValue;
 
-use super::Error;
+use super::{Error, body};
 use crate::{
     cache::decode,
     client::{Clients, exchange},
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
-    resource::{KubeObject, MarkNames, ObjectKey, ResourceType, ResourceVersion},
+    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// How a write is expressed.
@@ -57,6 +57,19 @@ pub(crate) struct WriteRequest<'w> {
     pub(crate) base: Option<ResourceVersion>,
 }
 
+impl<'w> WriteRequest<'w> {
+    /// A deletion of the object with this uid, while it has this version where one is given; what it owns goes in the background.
+    pub(super) fn deletion(
+        kind: &'w ResourceType,
+        key: &'w ObjectKey,
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> Self {
+        let body = body::bytes(&body::deletion(uid, version));
+        Self { verb: Verb::Delete, kind, key, subresource: None, body, base: None }
+    }
+}
+
 /// The only place that writes to the API server.
 ///
 /// # Guarantees
@@ -67,8 +80,8 @@ pub(crate) struct Writer {
     pub(crate) clients: Clients,
     pub(crate) controller: Arc<str>,
     pub(crate) field_manager: Arc<str>,
-    /// The keys of the marks on what dependents write.
-    pub(crate) marks: MarkNames,
+    /// The field managers that earlier versions of the controller have used.
+    pub(crate) retired_managers: Arc<[String]>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
 }
@@ -128,8 +141,14 @@ impl Writer {
     /// The object in an answer, as caches hold it: managed fields of others would only be built to be thrown away.
     pub(super) fn decode<K: KubeObject>(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<K, Error> {
         serde_json::from_slice::<&RawValue>(answer)
-            .and_then(|answer| decode(answer.get(), &[&self.field_manager]))
+            .and_then(|answer| decode(answer.get(), &self.own_managers()))
             .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
+    }
+
+    /// The field managers whose entries caches keep.
+    pub(crate) fn own_managers(&self) -> Vec<&str> {
+        let retired = self.retired_managers.iter().map(String::as_str);
+        std::iter::once(&*self.field_manager).chain(retired).collect()
     }
 
     fn request(&self, write: &WriteRequest<'_>) -> Result<Request<Body>, Error> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Error, WriteMode, body,
@@ -185,8 +185,6 @@ impl<'c> ResourceOperations<'c> {
     /// See [`ResourceOperations`].
     pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
         let (target, key) = self.target(object)?;
-        let mut options =
-            json!({ "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background" });
         let uid = match target.uid().or(object.meta().uid.as_deref()) {
             Some(uid) => uid.to_owned(),
             None => match self.uid_of_ours(&target, &key).await? {
@@ -194,15 +192,7 @@ impl<'c> ResourceOperations<'c> {
                 None => return Ok(()),
             },
         };
-        options["preconditions"] = json!({ "uid": uid });
-        let write = WriteRequest {
-            verb: Verb::Delete,
-            kind: target.kind(),
-            key: &key,
-            subresource: None,
-            body: body::bytes(&options),
-            base: None,
-        };
+        let write = WriteRequest::deletion(target.kind(), &key, Some(&uid), None);
         match self.run.send(&write).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),

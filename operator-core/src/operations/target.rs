@@ -199,7 +199,7 @@ impl<'c, K: KubeObject> Target<'c, K> {
         self.is_own_primary.then_some(self.run.uid)
     }
 
-    fn informer(&self) -> &Informer<K> {
+    pub(super) fn informer(&self) -> &Informer<K> {
         match &self.known {
             Known::Primary(source) => source.informer(),
             Known::Secondary(source) => source.informer(),

@@ -1,6 +1,6 @@
 //! What a run can see and do.
 
-use std::{collections::BTreeSet, fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
 use kube::Client;
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ use crate::{
     observe::Causes,
     operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
     processor::Processor,
-    resource::{KubeObject, Nodes, ObjectKey, ResourceType, Uid, owner_reference},
+    resource::{ControllerMarks, KubeObject, ObjectKey, ResourceType, Uid, owner_reference},
 };
 
 /// What all runs of a controller share.
@@ -31,10 +31,8 @@ pub(crate) struct ControllerContext<P: KubeObject> {
     pub(crate) clients: Clients,
     /// The finalizer, where the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
-    /// Its nodes that write objects in the cluster.
-    pub(crate) nodes: Nodes,
-    /// The names that it had before, as values of labels.
-    pub(crate) former_names: BTreeSet<String>,
+    /// How what its nodes have written says so.
+    pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, where the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
     /// What the workflows of the operator share.

@@ -1,9 +1,6 @@
 //! A context without a cluster: for tests of what is written against contexts, ours and users'.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
 use crate::{
@@ -16,7 +13,7 @@ use crate::{
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::Writer,
     processor::{MachineConfig, Processor},
-    resource::{KubeObject, MarkNames, Nodes, ObjectKey, ResourceType, Uid},
+    resource::{KubeObject, ObjectKey, ResourceType, Uid},
 };
 
 /// What the contexts of one controller share, without a cluster: nothing is read from one, and a write fails.
@@ -65,8 +62,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             primary_type: ResourceType::of::<P>(),
             scope: WatchScope::All,
             own_managers: vec!["offline".to_owned()],
-            marks: MarkNames::default(),
-            marked: String::new(),
+            marks: Arc::default(),
             clients: clients.clone(),
             environment: environment.clone(),
             observers: parts.observers.clone(),
@@ -105,14 +101,13 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
                 clients: clients.clone(),
                 controller: Arc::from("offline"),
                 field_manager: Arc::from("offline"),
-                marks: MarkNames::default(),
+                retired_managers: Arc::default(),
                 environment,
                 observers: parts.observers,
             },
             clients,
             finalizer: None,
-            nodes: Nodes::default(),
-            former_names: BTreeSet::new(),
+            marks: Arc::default(),
             workflow: None,
             workflows: parts.workflows,
             processor,

@@ -21,7 +21,7 @@ pub(crate) use key::ObjectKey;
 pub use kind::KubeObject;
 pub(crate) use kind::ResourceType;
 pub use mapping::MappingAnnotations;
-pub use marks::MarkNames;
+pub use marks::{ControllerMarks, MarkNames};
 pub(crate) use marks::{Marks, Nodes, Whose, label_value};
 pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};

@@ -10,8 +10,20 @@
 //! fail and what is broken. It is applied to a copy of the tree, below the target folder; the tree itself is not touched. The
 //! named test must fail by an assertion of its own: a break that doesn't compile, that only a time limit finds, or that
 //! survives fails this command.
+//!
+//! ```text
+//!            ┌─▶ changes bodies of functions ──▶ all built at once ──▶ tests without a break ──▶ each test with its break
+//!  patches ──┤                                          │ doesn't compile
+//!            └─▶ changes anything else ─────────────────┴────────────────────────────────────▶ built alone, and its test
+//! ```
+//!
+//! A build takes half a minute, and most tests a second: so all breaks that can be switched at run time are built at once, and
+//! the variable `OPERATOR_BREAK` says which one is on. What fails while none is on proves nothing and is reported.
 
+mod at_once;
 mod borrowed;
+mod cargo;
+mod errors;
 mod patch;
 mod tree;
 mod trial;
@@ -26,7 +38,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
-use crate::{patch::Patch, tree::Tree};
+use crate::{at_once::AtOnce, patch::Patch, tree::Tree, trial::Verdict};
 
 /// Breaks the product on purpose and sees the tests fail.
 #[derive(Parser)]
@@ -37,9 +49,15 @@ struct Options {
     /// Only so many, other ones each day.
     #[arg(long, conflicts_with = "ids")]
     today: Option<usize>,
+    /// Says also in which words the tests failed.
+    #[arg(long)]
+    words: bool,
 }
 
 const DAY: u64 = 24 * 60 * 60;
+
+/// From so many breaks on, building them at once is quicker.
+const FEW: usize = 4;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode> {
@@ -52,24 +70,69 @@ async fn main() -> Result<ExitCode> {
     let scratch = target.join("breaks");
     let tree = Tree::new(root, &scratch);
     borrowed::lend(root, target, &scratch.join("target"))?;
-    let mut wrong = Vec::new();
-    for patch in &chosen {
-        tree.restore()?;
-        tree.apply(patch)?;
-        let verdict = trial::run(&tree, &scratch, patch).await?;
-        writeln!(stdout(), "{:<28} {verdict}: {}", patch.id, patch.breaks)?;
-        if !verdict.is_found() {
-            wrong.push(patch.id.as_str());
+    let mut report = Report { wrong: Vec::new(), tells_words: options.words };
+    tree.restore()?;
+    let mut alone: Vec<&Patch> = chosen.iter().collect();
+    if chosen.len() >= FEW {
+        let at_once = AtOnce::build(&tree, &scratch, &chosen).await?;
+        alone.retain(|patch| !at_once.has(patch));
+        let failing = at_once.fails_without(&tree, &scratch, &chosen).await?;
+        for patch in chosen.iter().filter(|patch| at_once.has(patch)) {
+            let verdict = match failing.contains(&(&*patch.binary, &*patch.test)) {
+                true => Verdict::FailsWithout,
+                false => {
+                    at_once.prepare(&tree)?;
+                    trial::test(&tree, &scratch, patch, Some(&patch.id)).await?
+                }
+            };
+            report.add(patch, &verdict)?;
         }
     }
-    tree.restore()?;
-    writeln!(stdout(), "{} of {} breaks were found", chosen.len() - wrong.len(), chosen.len())?;
-    if wrong.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    // What was built last is quicker to build once more.
+    alone.sort_by_key(|patch| (&patch.binary, &patch.files));
+    for patch in &alone {
+        tree.restore()?;
+        tree.apply(patch)?;
+        let verdict = trial::alone(&tree, &scratch, patch).await?;
+        report.add(patch, &verdict)?;
     }
-    let wrong = wrong.join(", ");
-    writeln!(stderr(), "not found: {wrong}; mend the test that the patch names, or the patch")?;
-    Ok(ExitCode::FAILURE)
+    tree.restore()?;
+    report.end(chosen.len(), alone.len())
+}
+
+/// What came of the breaks so far.
+struct Report<'p> {
+    wrong: Vec<&'p str>,
+    tells_words: bool,
+}
+
+impl<'p> Report<'p> {
+    fn add(&mut self, patch: &'p Patch, verdict: &Verdict) -> Result<()> {
+        writeln!(stdout(), "{:<28} {verdict}: {}", patch.id, patch.breaks)?;
+        if let Verdict::Found(words) = verdict
+            && self.tells_words
+        {
+            writeln!(stdout(), "    {words}")?;
+        }
+        if !verdict.is_found() {
+            self.wrong.push(&patch.id);
+        }
+        Ok(())
+    }
+
+    fn end(&self, all: usize, alone: usize) -> Result<ExitCode> {
+        writeln!(
+            stdout(),
+            "{} of {all} breaks were found; {alone} were built alone",
+            all - self.wrong.len()
+        )?;
+        if self.wrong.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let wrong = self.wrong.join(", ");
+        writeln!(stderr(), "not found: {wrong}; mend the test that the patch names, or the patch")?;
+        Ok(ExitCode::FAILURE)
+    }
 }
 
 fn choose(all: Vec<Patch>, options: &Options) -> Result<Vec<Patch>> {

@@ -21,6 +21,8 @@ pub(crate) struct Patch {
     pub(crate) test: String,
     /// What is broken.
     pub(crate) breaks: String,
+    /// The sources that it changes, below the root of the workspace.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// All breaks, in the order of their names.
@@ -57,7 +59,8 @@ fn parse(path: &Path, text: &str) -> Result<Patch> {
     };
     let most = changed('+').max(changed('-'));
     ensure!((1..=LONGEST).contains(&most), "it changes {most} lines; {LONGEST} at most");
-    for file in text.lines().filter_map(|line| line.strip_prefix("+++ b/")) {
+    let files: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("+++ b/")).collect();
+    for file in &files {
         let is_product = file.contains("/src/") && !file.contains("/tests") && !file.ends_with("tests.rs");
         ensure!(is_product, "{file} is not the product");
     }
@@ -68,5 +71,6 @@ fn parse(path: &Path, text: &str) -> Result<Patch> {
         test: test.to_owned(),
         breaks: breaks.to_owned(),
         path: path.to_owned(),
+        files: files.into_iter().map(PathBuf::from).collect(),
     })
 }

@@ -1,7 +1,7 @@
 //! The copy of the tree in which things are broken.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -10,6 +10,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::patch::Patch;
+
+/// Files that differ from those of the tree, or are not in it, with what is in them.
+pub(crate) type Changed = BTreeMap<PathBuf, String>;
 
 pub(crate) struct Tree {
     root: PathBuf,
@@ -26,21 +29,66 @@ impl Tree {
         self.scratch.join("tree")
     }
 
-    /// Makes the copy what the tree is. Files that are the same are left alone, so that cargo builds nothing for them.
+    /// Makes the copy what the tree is.
     pub(crate) fn restore(&self) -> Result<()> {
+        self.restore_with(&Changed::new())
+    }
+
+    /// Makes the copy what the tree is, but for these files. Those that are the same are left alone, so that cargo builds
+    /// nothing for them.
+    pub(crate) fn restore_with(&self, changed: &Changed) -> Result<()> {
         let listed = self.files()?;
-        for file in &listed {
-            let (from, to) = (self.root.join(file), self.path().join(file));
-            // A file that was deleted and not committed yet is listed still.
-            let Ok(content) = fs::read(&from) else { continue };
-            if fs::read(&to).is_ok_and(|copied| copied == content) {
-                continue;
-            }
-            fs::create_dir_all(to.parent().context("a file has a folder")?)?;
-            fs::write(&to, content)?;
-            fs::set_permissions(&to, fs::metadata(&from)?.permissions())?;
+        for file in listed.iter().filter(|file| !changed.contains_key(*file)) {
+            self.restore_file(file)?;
         }
-        self.remove_others(&self.path(), &listed)
+        for (file, content) in changed {
+            self.write(file, content.as_bytes())?;
+        }
+        self.remove_others(&self.path(), &|file| {
+            changed.contains_key(file) || (listed.contains(file) && self.root.join(file).exists())
+        })
+    }
+
+    fn restore_file(&self, file: &Path) -> Result<()> {
+        let from = self.root.join(file);
+        // A file that was deleted and not committed yet is listed still.
+        let Ok(content) = fs::read(&from) else { return Ok(()) };
+        if self.write(file, &content)? {
+            fs::set_permissions(self.path().join(file), fs::metadata(&from)?.permissions())?;
+        }
+        Ok(())
+    }
+
+    /// Whether anything had to be written.
+    fn write(&self, file: &Path, content: &[u8]) -> Result<bool> {
+        let to = self.path().join(file);
+        if fs::read(&to).is_ok_and(|copied| copied == content) {
+            return Ok(false);
+        }
+        fs::create_dir_all(to.parent().context("a file has a folder")?)?;
+        fs::write(&to, content)?;
+        Ok(true)
+    }
+
+    /// A file of the tree.
+    pub(crate) fn sound(&self, file: &Path) -> Result<String> {
+        let path = self.root.join(file);
+        fs::read_to_string(&path).with_context(|| format!("can't read {}", path.display()))
+    }
+
+    /// A file of the copy.
+    pub(crate) fn read(&self, file: &Path) -> Result<String> {
+        let path = self.path().join(file);
+        fs::read_to_string(&path).with_context(|| format!("can't read {}", path.display()))
+    }
+
+    /// What `patch` makes of the files that it changes, in the order in which it names them. The copy has to be what the tree
+    /// is, and stays so.
+    pub(crate) fn broken(&self, patch: &Patch) -> Result<Vec<String>> {
+        self.apply(patch)?;
+        let broken = patch.files.iter().map(|file| self.read(file)).collect();
+        patch.files.iter().try_for_each(|file| self.restore_file(file))?;
+        broken
     }
 
     pub(crate) fn apply(&self, patch: &Patch) -> Result<()> {
@@ -73,15 +121,12 @@ impl Tree {
         Ok(names.split_terminator('\0').map(PathBuf::from).collect())
     }
 
-    fn remove_others(&self, folder: &Path, listed: &BTreeSet<PathBuf>) -> Result<()> {
+    fn remove_others(&self, folder: &Path, is_kept: &dyn Fn(&Path) -> bool) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.is_dir() {
-                self.remove_others(&path, listed)?;
-                continue;
-            }
-            let file = path.strip_prefix(self.path())?;
-            if !listed.contains(file) || !self.root.join(file).exists() {
+                self.remove_others(&path, is_kept)?;
+            } else if !is_kept(path.strip_prefix(self.path())?) {
                 fs::remove_file(&path)?;
             }
         }

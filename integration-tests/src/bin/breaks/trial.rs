@@ -1,29 +1,28 @@
 //! One break: whether its test finds it.
 
-use std::{
-    fmt,
-    fs::{self, File},
-    path::Path,
-    process::{Command, ExitStatus, Stdio},
-    time::Duration,
+use std::{fmt, fs, path::Path, time::Duration};
+
+use anyhow::Result;
+
+use crate::{
+    cargo::{self, LONG, SWITCH, wait},
+    patch::Patch,
+    tree::Tree,
 };
-
-use anyhow::{Context, Result, bail, ensure};
-use integration_tests::command;
-
-use crate::{patch::Patch, tree::Tree};
 
 /// The longest time that a test may take.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// What came of a break.
 pub(crate) enum Verdict {
-    /// The test failed by an assertion.
-    Found,
+    /// The test failed by an assertion, in these words.
+    Found(String),
     /// It doesn't compile, so that nothing is known about the tests.
     NotCompiled(String),
     /// The test took too long.
     TimedOut,
+    /// The test fails anyway, so that its failure says nothing.
+    FailsWithout,
     /// There is no such test.
     NoTest,
     /// The test failed by something else than an assertion of its own.
@@ -34,16 +33,17 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     pub(crate) fn is_found(&self) -> bool {
-        matches!(self, Self::Found)
+        matches!(self, Self::Found(_))
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Found => f.write_str("found"),
+            Self::Found(_) => f.write_str("found"),
             Self::NotCompiled(error) => write!(f, "NOT COMPILED ({error})"),
             Self::TimedOut => write!(f, "TIMED OUT after {} s", LONGEST.as_secs()),
+            Self::FailsWithout => f.write_str("FAILS WITHOUT A BREAK"),
             Self::NoTest => f.write_str("NO SUCH TEST"),
             Self::FailedOtherwise(line) => write!(f, "FAILED WITHOUT AN ASSERTION ({line})"),
             Self::Survived => f.write_str("SURVIVED"),
@@ -51,26 +51,31 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Builds and runs the test of `patch` in the broken copy.
-pub(crate) async fn run(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Verdict> {
-    let (log, target) = (scratch.join("log"), scratch.join("target"));
-    let cargo = |further: &[&str]| {
-        let mut cargo = command(env!("CARGO"));
-        cargo.current_dir(tree.path()).args(["test", "--quiet", "--workspace", "--target-dir"]).arg(&target);
-        match patch.binary.as_str() {
-            "lib" => cargo.arg("--lib"),
-            binary => cargo.args(["--test", binary]),
-        };
-        cargo.args(further).env("RUST_BACKTRACE", "0");
-        cargo
-    };
-    let (built, _) = wait(cargo(&["--no-run"]), &log, Duration::from_secs(1_800)).await?;
+/// Builds the broken copy and runs the test of `patch` in it.
+pub(crate) async fn alone(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Verdict> {
+    let mut build = cargo::test(tree, scratch, [&*patch.binary]);
+    build.args(["--quiet", "--no-run"]);
+    let (built, text) = wait(build, scratch, LONG).await?;
     if !built.is_some_and(|status| status.success()) {
-        let text = fs::read_to_string(&log)?;
         let error = text.lines().find(|line| line.starts_with("error")).unwrap_or("no error was told");
         return Ok(Verdict::NotCompiled(error.to_owned()));
     }
-    let (ended, text) = wait(cargo(&["--", "--exact", &patch.test]), &log, LONGEST).await?;
+    test(tree, scratch, patch, None).await
+}
+
+/// Runs the test of `patch` in the copy, which is built, with one of the breaks in it switched on.
+pub(crate) async fn test(
+    tree: &Tree,
+    scratch: &Path,
+    patch: &Patch,
+    switched_on: Option<&str>,
+) -> Result<Verdict> {
+    let mut run = cargo::test(tree, scratch, [&*patch.binary]);
+    run.args(["--quiet", "--", "--exact", &patch.test]);
+    if let Some(id) = switched_on {
+        run.env(SWITCH, id);
+    }
+    let (ended, text) = wait(run, scratch, LONGEST).await?;
     let Some(status) = ended else { return Ok(Verdict::TimedOut) };
     if !text.contains("running 1 test\n") {
         return Ok(Verdict::NoTest);
@@ -78,12 +83,27 @@ pub(crate) async fn run(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Ve
     if status.success() {
         return Ok(Verdict::Survived);
     }
-    let mut panics = text.lines().filter_map(|line| line.split_once("panicked at ")).map(|(_, place)| place);
     let first = text.lines().find(|line| line.contains("panicked at ") || line.starts_with("Error: "));
-    Ok(match panics.any(|place| is_in_a_test(tree, place)) {
-        true => Verdict::Found,
-        false => Verdict::FailedOtherwise(first.unwrap_or("nothing was told").to_owned()),
+    Ok(match asserted(tree, &text) {
+        Some(words) => Verdict::Found(words),
+        None => Verdict::FailedOtherwise(first.unwrap_or("nothing was told").to_owned()),
     })
+}
+
+/// The words of the first panic that stands in a test, with what was compared.
+fn asserted(tree: &Tree, text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    lines.find(|line| line.split_once("panicked at ").is_some_and(|(_, place)| is_in_a_test(tree, place)))?;
+    let mut words = lines.next()?.to_owned();
+    for compared in lines.take(2).map(str::trim).take_while(|line| is_compared(line)) {
+        words.push(' ');
+        words.push_str(compared);
+    }
+    Some(words)
+}
+
+fn is_compared(line: &str) -> bool {
+    line.starts_with("left: ") || line.starts_with("right: ")
 }
 
 /// Whether `src/file.rs:12:5:` is in a test. A test panics where it stands; a bug of the product's own that panics there is no
@@ -111,39 +131,4 @@ fn is_for_tests_only(tree: &Tree, module: &Path) -> bool {
     [folder.join("mod.rs"), folder.join("lib.rs"), folder.with_extension("rs")]
         .iter()
         .any(|parent| fs::read_to_string(tree.path().join(parent)).is_ok_and(|code| code.contains(&declared)))
-}
-
-/// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
-async fn wait(mut command: Command, log: &Path, longest: Duration) -> Result<(Option<ExitStatus>, String)> {
-    let output = File::create(log)?;
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    // In a group of its own: the end of cargo ends none of the programs that it has started, such as a test that hangs.
-    let mut child = tokio::process::Command::from(command)
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .context("cargo can't be run")?;
-    let group = child.id().context("it has just been started")?;
-    let ended = tokio::select! {
-        biased;
-        ended = child.wait() => Some(ended?),
-        () = tokio::time::sleep(longest) => None,
-        // The terminal tells its own group only.
-        told = tokio::signal::ctrl_c() => {
-            told?;
-            kill(group).await?;
-            bail!("interrupted");
-        }
-    };
-    if ended.is_none() {
-        kill(group).await?;
-        child.wait().await?;
-    }
-    Ok((ended, fs::read_to_string(log)?))
-}
-
-async fn kill(group: u32) -> Result<()> {
-    let killed = tokio::process::Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
-    ensure!(killed.await?.success(), "the programs of group {group} can't be ended");
-    Ok(())
 }

@@ -56,6 +56,14 @@ async fn s17_the_default_one_makes_way_for_one_with_a_name() -> Result<()> {
     Ok(())
 }
 
+/// The older version wrote under the default field manager.
+#[tokio::test(start_paused = true)]
+async fn s17_the_default_one_goes_also_where_another_field_manager_has_put_it_there() -> Result<()> {
+    let (_, left) = upgraded(None, |builder| builder.field_manager("newer")).await?;
+    assert_eq!(left, Vec::<String>::new());
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn s17_one_that_is_named_as_retired_goes() -> Result<()> {
     let retired = |builder: ControllerBuilder<Script>| builder.retired_finalizers(["example.com/older"]);

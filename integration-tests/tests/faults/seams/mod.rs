@@ -26,6 +26,7 @@ mod sources;
 mod targets;
 mod undecodable;
 mod unwatched;
+mod verdicts;
 
 use std::time::Duration;
 

@@ -5,7 +5,12 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use integration_tests::{Gate, Scene, config_map};
-use operator_core::{UpdateControl, environment::Environment, testing::TestOperator};
+use operator_core::{
+    GenericRetry, UpdateControl,
+    environment::{Environment, Now},
+    processor::{Retry, RetryState},
+    testing::TestOperator,
+};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
@@ -96,6 +101,45 @@ fn f41_primaries_that_come_and_go_leave_nothing() -> Result<()> {
     let (few, most) = (kept(400)?, kept(many)?);
     // Some tables keep the size that they once needed.
     assert!(most <= few + 40_000, "after 400 it kept {few} bytes, after {many} {most}");
+    Ok(())
+}
+
+/// A retry that nobody but its controller has.
+#[derive(Debug)]
+struct Held {
+    retry: GenericRetry,
+    /// Gone when nobody has the retry any more.
+    _token: Arc<()>,
+}
+
+impl Retry for Held {
+    fn begin(&self) -> RetryState {
+        self.retry.begin()
+    }
+
+    fn next_delay(&self, state: &mut RetryState, now: Now) -> Option<Duration> {
+        self.retry.next_delay(state, now)
+    }
+
+    fn is_last(&self, state: &RetryState) -> bool {
+        self.retry.is_last(state)
+    }
+}
+
+/// What never went, whatever the number of primaries, would be no difference to the other tests.
+#[tokio::test(start_paused = true)]
+async fn what_an_operator_has_kept_goes_when_it_stops() -> Result<()> {
+    let (scene, script, token) = (scene().await?, keeping(), Arc::new(()));
+    let kept = Arc::downgrade(&token);
+    let controller = scene.controller(&script).retry(Held { retry: GenericRetry::default(), _token: token });
+    let operator = TestOperator::start(scene.operator().register(controller)).await?;
+    scene.create("one", "first").await?;
+    rest(&operator).await?;
+    assert!(kept.upgrade().is_some());
+    operator.stop().await;
+    drop(operator);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(kept.upgrade().is_none(), "something holds what primaries are queued in");
     Ok(())
 }
 

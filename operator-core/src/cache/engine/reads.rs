@@ -1,7 +1,7 @@
 //! Reads: the operator's own writes first, then the store. None of them takes the lock under which changes are handed
 //! over.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc};
 
 use crate::{
     observe::SourceHealth,
@@ -66,6 +66,14 @@ impl<K: KubeObject> Engine<K> {
             }
         }
         found.into_values().filter(|object| self.indexers.matches(index, value, object)).collect()
+    }
+
+    pub(in crate::cache) fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
+        self.store.matched(key, object)
+    }
+
+    pub(in crate::cache) fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
+        self.store.note_match(key, object, desired);
     }
 
     pub(in crate::cache) fn health(&self) -> SourceHealth {

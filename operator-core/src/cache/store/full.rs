@@ -1,6 +1,13 @@
 //! The store that holds every object in full.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    num::NonZeroU64,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use dashmap::DashMap;
 use kube::Resource;
@@ -9,8 +16,15 @@ use crate::resource::ObjectKey;
 
 use super::ItemStore;
 
+/// An object as the watch showed it last.
+struct Entry<K> {
+    object: Arc<K>,
+    /// What it is known to match; 0 for nothing. It goes with this state of the object.
+    matched: AtomicU64,
+}
+
 /// Keeps everything.
-pub(in crate::cache) struct FullStore<K>(DashMap<ObjectKey, Arc<K>>);
+pub(in crate::cache) struct FullStore<K>(DashMap<ObjectKey, Entry<K>>);
 
 impl<K> FullStore<K> {
     pub(in crate::cache) fn new() -> Self {
@@ -21,7 +35,7 @@ impl<K> FullStore<K> {
 impl<K: Resource + Send + Sync> ItemStore<K> for FullStore<K> {
     fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         // Cloning inside `map` drops the map's guard at once: no caller ever holds one.
-        self.0.get(key).map(|object| Arc::clone(&object))
+        self.0.get(key).map(|entry| Arc::clone(&entry.object))
     }
 
     fn contains(&self, key: &ObjectKey) -> bool {
@@ -33,11 +47,11 @@ impl<K: Resource + Send + Sync> ItemStore<K> for FullStore<K> {
     }
 
     fn version(&self, key: &ObjectKey) -> Option<String> {
-        self.0.get(key).and_then(|object| object.meta().resource_version.clone())
+        self.0.get(key).and_then(|entry| entry.object.meta().resource_version.clone())
     }
 
     fn insert(&self, key: ObjectKey, object: Arc<K>) {
-        self.0.insert(key, object);
+        self.0.insert(key, Entry { object, matched: AtomicU64::new(0) });
     }
 
     fn remove(&self, key: &ObjectKey) {
@@ -52,7 +66,7 @@ impl<K: Resource + Send + Sync> ItemStore<K> for FullStore<K> {
 
     fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
         let mut entries: Vec<_> =
-            self.0.iter().map(|entry| (entry.key().clone(), Arc::clone(entry.value()))).collect();
+            self.0.iter().map(|entry| (entry.key().clone(), Arc::clone(&entry.object))).collect();
         entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
         entries
     }
@@ -75,6 +89,28 @@ impl<K: Resource + Send + Sync> ItemStore<K> for FullStore<K> {
     fn hide(&self, _: &ObjectKey) {}
 
     fn tidy(&self) {}
+
+    fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
+        let entry = self.0.get(key)?;
+        let matched = is_same_state(&*entry.object, object).then(|| entry.matched.load(Ordering::Relaxed))?;
+        NonZeroU64::new(matched)
+    }
+
+    fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
+        if let Some(entry) = self.0.get(key)
+            && is_same_state(&*entry.object, object)
+        {
+            entry.matched.store(desired.get(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What has no version may be in any state.
+fn is_same_state<K: Resource>(stored: &K, object: &K) -> bool {
+    let (stored, object) = (stored.meta(), object.meta());
+    stored.uid == object.uid
+        && stored.resource_version.is_some()
+        && stored.resource_version == object.resource_version
 }
 
 impl<K> fmt::Debug for FullStore<K> {

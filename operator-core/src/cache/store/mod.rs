@@ -15,7 +15,7 @@ mod bounded;
 mod full;
 mod record;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, num::NonZeroU64, sync::Arc};
 
 use crate::resource::ObjectKey;
 
@@ -66,4 +66,15 @@ pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
 
     /// Lets go of what was not used for too long.
     fn tidy(&self);
+
+    /// What this state of the object is known to match, where it is what the watch showed last. By default nothing is kept.
+    fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
+        let _ = (key, object);
+        None
+    }
+
+    /// This state of the object matches `desired`. It is forgotten with the state. The only write without the informer's lock.
+    fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
+        let _ = (key, object, desired);
+    }
 }

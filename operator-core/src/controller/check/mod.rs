@@ -5,11 +5,11 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
     Mistake,
-    names::{check_field_manager, check_finalizer, check_name},
+    names::{check_field_manager, check_finalizer, check_name, check_retired_field_manager},
 };
 use crate::{
     dependent,
@@ -22,6 +22,7 @@ use crate::{
 pub(super) struct Facts<'d> {
     pub(super) name: &'d str,
     pub(super) field_manager: &'d str,
+    pub(super) retired_field_managers: &'d BTreeSet<String>,
     /// The one that was given, if one was.
     pub(super) finalizer: Option<&'d str>,
     pub(super) primary: RustType,
@@ -57,7 +58,7 @@ impl Node {
     /// Whether it makes or changes objects in the cluster, so that they have its marks.
     pub(super) fn writes(&self) -> bool {
         let capabilities = self.declaration.capabilities;
-        self.declaration.objects.is_some() && (capabilities.can_create() || capabilities.can_update())
+        self.declaration.objects.is_some() && capabilities.can_write()
     }
 
     /// Its name, and the kind of what it makes or changes in the cluster.
@@ -75,6 +76,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     if facts.field_manager != facts.name {
         mistakes.extend(check_field_manager(facts.field_manager));
     }
+    mistakes.extend(facts.retired_field_managers.iter().filter_map(|name| check_retired_field_manager(name)));
     mistakes.extend(facts.finalizer.and_then(check_finalizer));
     mistakes.extend(numbers(facts));
     mistakes.extend(sources::check(facts));

@@ -93,7 +93,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     }
 
     fn is_read_only(&self) -> bool {
-        !self.managed.capabilities.can_create() && !self.managed.capabilities.can_update()
+        !self.managed.capabilities.can_write()
     }
 
     /// What it takes to remove these.
@@ -101,11 +101,16 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         &'r self,
         own: &'r Own<'r, D, P>,
         objects: impl IntoIterator<Item = Arc<D::Resource>> + 'r,
+        is_awaited: bool,
     ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + 'r {
         objects.into_iter().map(move |object| {
             let key = ObjectKey::of(&*object).to_string();
             let removal = async move {
-                own.remove(&object).await.map_err(Error::boxed)?;
+                let removed = match is_awaited {
+                    true => own.remove_and_note(&object).await,
+                    false => own.remove(&object).await.map(drop),
+                };
+                removed.map_err(Error::boxed)?;
                 Ok(Some((Operation::Deleted, self.managed.secondary(object))))
             };
             (Some(key), removal.boxed())
@@ -139,7 +144,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
             if self.managed.capabilities.can_delete() {
                 let mut unwanted = self.removable(&own)?;
                 unwanted.retain(|object| !desired.contains_key(&ObjectKey::of(&**object)));
-                items.work(self.removals(&own, unwanted)).await;
+                items.work(self.removals(&own, unwanted, false)).await;
             }
             let work = desired
                 .iter()
@@ -157,9 +162,10 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             let made = self.selected(own.all_removable().map_err(Error::boxed)?, asked.primary);
-            let deletion = if made.is_empty() { Deletion::Gone } else { Deletion::Asked };
+            let is_gone = made.is_empty() && !own.awaits_some();
+            let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
-            items.work(self.removals(&own, made)).await;
+            items.work(self.removals(&own, made, true)).await;
             Ok(Deleted { found: items.deleted()?, deletion })
         }
         .boxed()
@@ -172,6 +178,19 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
                 false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
             };
             Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())
+        }
+        .boxed()
+    }
+
+    fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+        async move {
+            let known = self.secondaries(asked).await?;
+            if !known.is_empty() || self.is_read_only() {
+                return Ok(known);
+            }
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
+            Ok(hidden.map(|object| self.managed.secondary(object)).collect())
         }
         .boxed()
     }

@@ -75,7 +75,7 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
     }
 
     fn is_read_only(&self) -> bool {
-        !self.managed.capabilities.can_create() && !self.managed.capabilities.can_update()
+        !self.managed.capabilities.can_write()
     }
 
     fn result(&self, done: Option<(Operation, Arc<D::Resource>)>) -> ReconcileResult {
@@ -129,9 +129,10 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             let all = own.all_removable().map_err(Error::boxed)?;
             for object in &all {
-                own.remove(object).await.map_err(Error::boxed)?;
+                own.remove_and_note(object).await.map_err(Error::boxed)?;
             }
-            let deletion = if all.is_empty() { Deletion::Gone } else { Deletion::Asked };
+            let deletion =
+                if all.is_empty() && !own.awaits_some() { Deletion::Gone } else { Deletion::Asked };
             Ok(Deleted { found: all.len(), deletion })
         }
         .boxed()
@@ -152,6 +153,19 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
             };
             let found = found.map_err(Error::boxed)?.into_iter();
             Ok(found.map(|object| self.managed.secondary(object)).collect())
+        }
+        .boxed()
+    }
+
+    fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+        async move {
+            let known = self.secondaries(asked).await?;
+            if !known.is_empty() || self.is_read_only() {
+                return Ok(known);
+            }
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
+            Ok(hidden.map(|object| self.managed.secondary(object)).collect())
         }
         .boxed()
     }

@@ -22,7 +22,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             let reference = self.asked.context.owner_reference(&**self.asked.primary);
             let reference = reference.ok_or_else(|| Error::NoUid(owner.clone()))?;
             add_owner(desired.meta_mut().owner_references.get_or_insert_default(), reference);
-        } else if managed.capabilities.can_create() || managed.capabilities.can_update() {
+        } else if managed.capabilities.can_write() {
             let annotations = managed.annotations.of(owner, self.marks.owner_type);
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }

@@ -3,6 +3,7 @@
 mod adoption;
 mod declared;
 mod engine;
+mod inherit;
 mod marks;
 mod of_primary;
 mod read_only;

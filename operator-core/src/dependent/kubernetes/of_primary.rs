@@ -32,13 +32,10 @@ impl<K: KubeObject> Managed<K> {
         let Some(uid) = asked.primary.meta().uid.as_deref() else { return Err(Error::NoUid(owner)) };
         let node = label_value(asked.node);
         let marks = Marks {
-            names: &shared.writer.marks,
-            controller: label_value(&shared.controller),
-            beside: !shared.nodes.has(&node),
+            of: &shared.marks,
+            beside: !shared.marks.has_node(&node),
             node,
             owner_value: label_value(uid),
-            former_controllers: &shared.former_names,
-            nodes: &shared.nodes,
             owner,
             owner_type: asked.context.primary_type(),
             uid,
@@ -63,10 +60,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
 
     /// What the node has made and may remove, in the order of keys.
     pub(in crate::dependent) fn removable(&self) -> Result<Vec<Arc<K>>, Error> {
-        let source = self.managed.source(self.asked.context)?;
-        let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
-        all.retain(|object| self.is_removable(object));
-        Ok(all)
+        self.with_its_label(|object| self.is_removable(object))
     }
 
     /// The same where everything has to go: fails while there may be some in a namespace that the source hasn't seen yet.
@@ -90,11 +84,11 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
-    /// What nodes have made that the controller has no more, in the order of keys.
-    pub(super) fn of_former_nodes(&self) -> Result<Vec<Arc<K>>, Error> {
+    /// What has the primary's label and is like this, in the order of keys.
+    pub(super) fn with_its_label(&self, is: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>, Error> {
         let source = self.managed.source(self.asked.context)?;
         let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
-        all.retain(|object| self.marks.former_node(object.meta()).is_some());
+        all.retain(|object| is(object));
         Ok(all)
     }
 }

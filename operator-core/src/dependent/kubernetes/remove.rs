@@ -5,19 +5,54 @@ use std::sync::Arc;
 use super::OfPrimary;
 use crate::{
     dependent::Error,
+    operations::{Removed, live},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
 impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Removes an object that the node has made, and that isn't wanted.
-    pub(in crate::dependent) async fn remove(&self, object: &K) -> Result<(), Error> {
+    pub(in crate::dependent) async fn remove(&self, object: &K) -> Result<Removed, Error> {
         self.remove_if(object, |live| self.is_removable(live)).await
+    }
+
+    /// The same where somebody may wait for the end of the object.
+    pub(in crate::dependent) async fn remove_and_note(&self, object: &K) -> Result<(), Error> {
+        let removed = self.remove(object).await?;
+        if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
+            let (context, node) = (self.asked.context, self.asked.node);
+            let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
+            leaving.note((primary, node), ObjectKey::of(object), uid, || context.primary().is_some());
+        }
+        Ok(())
+    }
+
+    /// What was deleted and is still there, though the event source shows it no more: somebody has taken off the label by which it
+    /// does. Only a look at the live objects tells, and nothing else wakes the primary when they are gone.
+    pub(in crate::dependent) async fn hidden(&self) -> Result<Vec<Arc<K>>, Error> {
+        let context = self.asked.context;
+        let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
+        let mut hidden = Vec::new();
+        for (key, uid) in leaving.of(primary, self.asked.node) {
+            let live = live::<K>(&context.shared().writer, &self.managed.kind, &key).await?;
+            hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)).map(Arc::new));
+        }
+        if !hidden.is_empty() {
+            context.remembered().lock().note_asked();
+        }
+        Ok(hidden)
+    }
+
+    /// Whether something was deleted and takes its time.
+    pub(in crate::dependent) fn awaits_some(&self) -> bool {
+        let context = self.asked.context;
+        !context.shared().workflows.leaving.of(context.primary_key(), self.asked.node).is_empty()
     }
 
     /// Removes what the node has made for the primary under other names than this one.
     pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
-        for object in self.removable()? {
-            if ObjectKey::of(&*object) != *wanted && self.may_forget(&object, self.managed.prunes_data) {
+        let is_other = |object: &K| ObjectKey::of(object) != *wanted && self.is_removable(object);
+        for object in self.with_its_label(is_other)? {
+            if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;
             }
         }
@@ -32,8 +67,8 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             by.is_some_and(|by| node.is_none_or(|node| node == by))
         };
         let mut removed = 0;
-        for object in self.of_former_nodes()? {
-            if former(&object) && self.may_forget(&object, prunes_data) {
+        for object in self.with_its_label(former)? {
+            if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
                         kind = %self.managed.kind, object = %ObjectKey::of(&*object),
@@ -48,7 +83,11 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         Ok(removed)
     }
 
-    async fn remove_if(&self, object: &K, is_ours: impl Fn(&K) -> bool + Send + Sync) -> Result<(), Error> {
+    async fn remove_if(
+        &self,
+        object: &K,
+        is_ours: impl Fn(&K) -> bool + Send + Sync,
+    ) -> Result<Removed, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
         Ok(context.permitted(operations.remove(object, is_ours)).await?)

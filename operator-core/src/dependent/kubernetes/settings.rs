@@ -121,7 +121,7 @@ impl<K: KubeObject> Managed<K> {
     fn access(&self) -> Vec<Access> {
         let capabilities = self.capabilities;
         let mut verbs = Vec::new();
-        if capabilities.can_create() || capabilities.can_update() || capabilities.can_delete() {
+        if capabilities.can_write() || capabilities.can_delete() {
             verbs.push("get");
         }
         // An apply may create as well, whatever it is meant for.

@@ -4,17 +4,18 @@
 //! actual? ─ none ──▶ create, refused where it exists ──409, or no answer──▶ live? ─ none ─▶ error: the next run looks again
 //!    │                                                                       ├─ may be written ─▶ it is the actual one now
 //!    ├──▶ may be written? ─ no ─────────────────────────────────────────────▶├─ is going ───────▶ Error::Going
+//!    ├──▶ applied by a retired field manager of ours? ─ yes ─▶ inherit: it is ours from now on
 //!    └──▶ matches? ─ no ─▶ update, refused where it is another one ─────────▶└─ others' ────────▶ Error::Conflict
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{Match, Written, merged},
+        matcher::{Match, Matcher, Written, fingerprint, merged},
     },
     operations::{self, DependentWriter, PutBack},
     reconciler::workflow::Operation,
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// How many states of an object are tried in one run.
-const ATTEMPTS: u32 = 3;
+pub(super) const ATTEMPTS: u32 = 3;
 
 impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Creates or changes the object, as far as the dependent may; `None` where there is nothing, and nothing may be
@@ -42,6 +43,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             actual = self.look(&writer).await?.map(|live| writer.remember(live));
         }
         loop {
+            actual = self.inherited(&writer, actual).await?;
             let (result, operation) = match &actual {
                 None if !self.managed.capabilities.can_create() => return Ok(None),
                 None => (context.permitted(self.create(&writer)).await, Operation::Created),
@@ -85,7 +87,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     }
 
     /// The live object, whole, where the node may write it.
-    async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<K>, Error> {
+    pub(super) async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<K>, Error> {
         match writer.live().await? {
             Some(live) if !self.may_write(&live) => Err(self.refusal(&live)),
             live => Ok(live),
@@ -101,7 +103,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             return writer.apply(actual).await;
         }
         let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
-        writer.replace(merged(&plain, writer.body())).await
+        writer.replace(merged(&plain, writer.body()?)).await
     }
 
     /// Does what can be done about a write of what is the node's that was refused as invalid.
@@ -133,17 +135,25 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             return Ok(true);
         }
         // A matcher of the user's own knows nothing of them.
-        if !self.marks.names.stand_as(desired.meta(), actual.meta()) {
+        if !self.marks.of.names().stand_as(desired.meta(), actual.meta()) {
             return Ok(false);
         }
         let written = match self.managed.use_ssa {
             true => Written::Applied { manager: writer.field_manager() },
             false => Written::Replaced,
         };
-        let found = self.managed.matcher.matches(actual, desired, writer.body(), written);
+        let fingerprint = self.fingerprint(desired);
+        if fingerprint.is_some_and(|desired| writer.has_matched(actual, desired)) {
+            return Ok(true);
+        }
+        let found = self.managed.matcher.matches(actual, desired, writer.body()?, written);
         let found = found.map_err(|source| writer.serialize(source))?;
         match &found {
-            Match::Equal => {}
+            Match::Equal => {
+                if let Some(desired) = fingerprint {
+                    writer.note_match(actual, desired);
+                }
+            }
             Match::Differs(paths) => {
                 tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::of(desired), ?paths, "differs from the desired state");
             }
@@ -152,6 +162,17 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             }
         }
         Ok(found.is_equal())
+    }
+}
+
+impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+    /// What tells this desired state of this node from all others; `None` where the answer of the matcher may depend on something
+    /// else than the two objects.
+    fn fingerprint(&self, desired: &K) -> Option<NonZeroU64> {
+        match self.managed.matcher {
+            Matcher::Custom(_) => None,
+            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => fingerprint(&self.marks.node, desired),
+        }
     }
 }
 

@@ -60,7 +60,7 @@ pub(in crate::operations) fn folded(
 }
 
 /// Whether a set has the place itself: it has no place below, or says so.
-fn has_itself(below: &Fields) -> bool {
+pub(super) fn has_itself(below: &Fields) -> bool {
     below.is_empty() || below.contains_key(".")
 }
 
@@ -87,7 +87,7 @@ fn without(one: &Fields, other: &Fields) -> Fields {
 }
 
 /// What is in `one` or in `other`.
-fn union(one: &Fields, other: &Fields) -> Fields {
+pub(super) fn union(one: &Fields, other: &Fields) -> Fields {
     let mut all = one.clone();
     for (key, below) in other.iter().filter(|(key, _)| *key != ".") {
         let Some(below) = below.as_object() else { continue };

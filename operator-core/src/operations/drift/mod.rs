@@ -28,6 +28,7 @@
 
 mod culprits;
 mod fold;
+mod inherited;
 mod items;
 mod merged;
 mod operations;
@@ -43,6 +44,7 @@ use kube::core::Status;
 use serde_json::Value;
 
 pub(super) use fold::folded;
+pub(super) use inherited::{Inherited, inherited};
 pub(super) use refusal::{IMMUTABLE, is_immutable, says_immutable};
 
 use self::{culprits::Culprits, place::Place, refusal::Cause};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Theirs,
+    fold::has_itself,
     items::{Key, KeyFields},
     merged::{Merged, merged},
 };
@@ -108,8 +109,8 @@ impl<'a> Place<'a> {
 
     fn is_ours_alone(&self, fields: &KeyFields, key: &Key) -> bool {
         // Who has written only something in it doesn't keep it.
-        let has_itself = |(_, below): &(&Set<'_>, &Fields)| below.is_empty() || below.contains_key(".");
-        let mut owners = self.item_sets(fields, key).into_iter().filter(has_itself).peekable();
+        let keeps_it = |(_, below): &(&Set<'_>, &Fields)| has_itself(below);
+        let mut owners = self.item_sets(fields, key).into_iter().filter(keeps_it).peekable();
         owners.peek().is_some() && owners.all(|(set, _)| set.is_applied)
     }
 

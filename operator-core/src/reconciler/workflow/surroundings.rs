@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use tokio::sync::Semaphore;
 
-use super::LatestResults;
+use super::{LatestResults, Leaving};
 use crate::event_source::{Discovery, Subscriber};
 
 tokio::task_local! {
@@ -25,6 +25,8 @@ pub(crate) struct WorkflowSurroundings {
     subscriber: Option<Subscriber>,
     /// What the workflow of one controller did last.
     pub(crate) latest: Arc<LatestResults>,
+    /// What the dependents of one controller have deleted, and what takes its time.
+    pub(crate) leaving: Arc<Leaving>,
 }
 
 impl WorkflowSurroundings {
@@ -36,6 +38,7 @@ impl WorkflowSurroundings {
             discovery: None,
             subscriber: None,
             latest: Arc::default(),
+            leaving: Arc::default(),
         }
     }
 
@@ -47,7 +50,7 @@ impl WorkflowSurroundings {
 
     /// For the workflows of one controller.
     pub(crate) fn subscribed_by(&self, subscriber: Subscriber) -> Self {
-        Self { subscriber: Some(subscriber), latest: Arc::default(), ..self.clone() }
+        Self { subscriber: Some(subscriber), latest: Arc::default(), leaving: Arc::default(), ..self.clone() }
     }
 
     /// Waits for a permit, and has `call` do something with it. Nobody holds one who only looks, so that a slow other system

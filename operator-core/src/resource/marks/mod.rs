@@ -15,6 +15,7 @@
 //! # Assumptions
 //! - Field managers are told as the caches keep them: those of the operator's own at least.
 
+mod controller;
 mod names;
 mod nodes;
 mod value;
@@ -22,6 +23,7 @@ mod whose;
 #[cfg(test)]
 mod whose_tests;
 
+pub use controller::ControllerMarks;
 pub use names::MarkNames;
 pub(crate) use nodes::Nodes;
 pub(crate) use value::label_value;

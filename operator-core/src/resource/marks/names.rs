@@ -1,10 +1,8 @@
 //! The keys of the marks.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-
-use super::label_value;
 
 /// The keys of the labels and of the annotation by which an object says whose it is.
 ///
@@ -41,13 +39,6 @@ impl MarkNames {
                 && !label.ends_with('-')
         };
         prefix.len() <= 253 && prefix.split('.').all(is_label)
-    }
-
-    /// The label selector of what this controller's dependents have written, under its present name or a former one.
-    pub(crate) fn selector(&self, controller: &str, former: &BTreeSet<String>) -> String {
-        let mut names: Vec<String> = former.iter().cloned().collect();
-        names.insert(0, label_value(controller));
-        format!("{} in ({})", self.controller, names.join(","))
     }
 
     /// Whether a label with this key is one of the marks.

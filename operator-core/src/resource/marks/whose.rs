@@ -1,11 +1,9 @@
 //! The decision.
 
-use std::collections::BTreeSet;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use sha2::{Digest, Sha256};
 
-use super::{MarkNames, Nodes, value::digits};
+use super::{ControllerMarks, value::digits};
 use crate::resource::{MappingAnnotations, ObjectKey, ResourceType, is_owned_by};
 
 /// How many digits each half of a mark has.
@@ -34,17 +32,12 @@ pub(crate) enum Whose {
 /// What one node puts on what it writes for one primary, and knows it by.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<'a> {
-    pub(crate) names: &'a MarkNames,
+    pub(crate) of: &'a ControllerMarks,
     /// The values of the labels.
-    pub(crate) controller: String,
     pub(crate) node: String,
     pub(crate) owner_value: String,
-    /// The values that the label of the controller had under its former names.
-    pub(crate) former_controllers: &'a BTreeSet<String>,
     /// Whether the reconciler calls the dependent beside the declared ones.
     pub(crate) beside: bool,
-    /// The nodes of the controller.
-    pub(crate) nodes: &'a Nodes,
     pub(crate) owner: ObjectKey,
     pub(crate) owner_type: &'a ResourceType,
     pub(crate) uid: &'a str,
@@ -58,12 +51,12 @@ pub(crate) struct Marks<'a> {
 impl Marks<'_> {
     /// Marks an object that this node writes; name and namespace are there.
     pub(crate) fn put_on(&self, meta: &mut ObjectMeta) {
-        let mark = self.mark(&self.controller, &self.node, meta);
+        let mark = self.mark(&self.of.controller, &self.node, meta);
         let labels = meta.labels.get_or_insert_default();
-        labels.insert(self.names.controller.to_string(), self.controller.clone());
-        labels.insert(self.names.node.to_string(), self.node.clone());
-        labels.insert(self.names.owner.to_string(), self.owner_value.clone());
-        meta.annotations.get_or_insert_default().insert(self.names.mark.to_string(), mark);
+        labels.insert(self.of.names.controller.to_string(), self.of.controller.clone());
+        labels.insert(self.of.names.node.to_string(), self.node.clone());
+        labels.insert(self.of.names.owner.to_string(), self.owner_value.clone());
+        meta.annotations.get_or_insert_default().insert(self.of.names.mark.to_string(), mark);
     }
 
     /// Whose the object is; `wanted` where the node wants an object of this very name and kind.
@@ -78,10 +71,10 @@ impl Marks<'_> {
         if !referred && others().any(is_earlier) {
             return Whose::Going;
         }
-        let owner = self.label(meta, &self.names.owner);
-        let node = self.label(meta, &self.names.node);
-        let controller = self.label(meta, &self.names.controller);
-        let is_our_controller = controller.is_some_and(|name| self.is_us(name));
+        let owner = self.label(meta, &self.of.names.owner);
+        let node = self.label(meta, &self.of.names.node);
+        let controller = self.label(meta, &self.of.names.controller);
+        let is_our_controller = controller.is_some_and(|name| self.of.is_us(name));
         if referred || owner == Some(&*self.owner_value) {
             if controller.is_some() && !is_our_controller {
                 return Whose::Foreign;
@@ -91,7 +84,7 @@ impl Marks<'_> {
                     Whose::Mine { removable: self.is_removable(meta, node) }
                 }
                 Some(node) if node != self.node => {
-                    let is_former = is_our_controller && !self.nodes.has_of(node, self.kind);
+                    let is_former = is_our_controller && !self.of.nodes.has_of(node, self.kind);
                     if wanted && is_former { Whose::OfFormerNode } else { Whose::Foreign }
                 }
                 _ if wanted && self.has_written(meta) => Whose::Mine { removable: false },
@@ -115,25 +108,25 @@ impl Marks<'_> {
         let references = meta.owner_references.iter().flatten();
         let is_controlled =
             |reference: &OwnerReference| reference.controller == Some(true) && reference.uid != self.uid;
-        let controller = self.label(meta, &self.names.controller).filter(|name| self.is_us(name));
+        let controller = self.label(meta, &self.of.names.controller).filter(|name| self.of.is_us(name));
         let mark = controller.map(|controller| self.mark(controller, node, meta));
         !references.into_iter().any(is_controlled)
-            && self.label(meta, &self.names.owner) == Some(&*self.owner_value)
+            && self.label(meta, &self.of.names.owner) == Some(&*self.owner_value)
             && mark.is_some()
             && self.found_mark(meta) == mark.as_deref()
     }
 
     /// The node that has made it for this primary, where the controller has no such node of this kind any more.
     pub(crate) fn former_node<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
-        let node = self.label(meta, &self.names.node)?;
-        (!self.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
+        let node = self.label(meta, &self.of.names.node)?;
+        (!self.of.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
     }
 
     /// Who has made it, as its labels say.
     pub(crate) fn marked_by(&self, meta: &ObjectMeta) -> Option<String> {
-        let controller = self.label(meta, &self.names.controller)?;
+        let controller = self.label(meta, &self.of.names.controller)?;
         let of = |key| self.label(meta, key).unwrap_or("?");
-        let (node, owner) = (of(&self.names.node), of(&self.names.owner));
+        let (node, owner) = (of(&self.of.names.node), of(&self.of.names.owner));
         Some(format!("node `{node}` of controller `{controller}`, for the primary with uid {owner},"))
     }
 
@@ -166,14 +159,9 @@ impl Marks<'_> {
 
     fn is_of_earlier_incarnation(&self, meta: &ObjectMeta) -> bool {
         let found = self.found_mark(meta).and_then(|mark| mark.split_once('.'));
-        let controller = self.label(meta, &self.names.controller).unwrap_or_default();
+        let controller = self.label(meta, &self.of.names.controller).unwrap_or_default();
         let right = || self.half(controller, &self.node, meta, &self.named_owner());
         found.is_some_and(|(_, of_the_name)| of_the_name == right())
-    }
-
-    /// Whether the controller goes, or has gone, by that label's value.
-    fn is_us(&self, controller: &str) -> bool {
-        controller == self.controller || self.former_controllers.contains(controller)
     }
 
     fn label<'m>(&self, meta: &'m ObjectMeta, key: &str) -> Option<&'m str> {
@@ -181,7 +169,7 @@ impl Marks<'_> {
     }
 
     fn found_mark<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
-        meta.annotations.as_ref()?.get(&*self.names.mark).map(String::as_str)
+        meta.annotations.as_ref()?.get(&*self.of.names.mark).map(String::as_str)
     }
 
     /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation knows it.

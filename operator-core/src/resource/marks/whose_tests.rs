@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 use proptest::prelude::*;
 
-use super::{MarkNames, Marks, Nodes, Whose, label_value};
+use super::{ControllerMarks, MarkNames, Marks, Nodes, Whose, label_value};
 use crate::resource::{MappingAnnotations, ObjectKey, ResourceType};
 
 const US: &str = "web-pages";
@@ -95,9 +95,8 @@ fn story() -> impl Strategy<Value = Story> {
 
 /// What a world of one controller, one primary and two nodes consists of.
 struct World {
-    names: MarkNames,
-    nodes: Nodes,
-    former_controllers: BTreeSet<String>,
+    of: ControllerMarks,
+    elsewhere: ControllerMarks,
     owner: ObjectKey,
     owner_type: ResourceType,
     kind: ResourceType,
@@ -108,10 +107,13 @@ impl World {
     fn new() -> Self {
         use k8s_openapi::api::core::v1::{ConfigMap, Pod};
         let kind = ResourceType::of::<ConfigMap>();
+        let of = |controller: &str| {
+            let nodes: Nodes = ["this", "another"].map(|name| (name, &kind)).into_iter().collect();
+            ControllerMarks::new(MarkNames::default(), controller, BTreeSet::new(), nodes)
+        };
         Self {
-            names: MarkNames::default(),
-            nodes: ["this", "another"].map(|name| (name, &kind)).into_iter().collect(),
-            former_controllers: BTreeSet::new(),
+            of: of(US),
+            elsewhere: of("shops"),
             owner: ObjectKey::namespaced("shop", "one"),
             owner_type: ResourceType::of::<Pod>(),
             kind,
@@ -121,14 +123,11 @@ impl World {
 
     fn marks(&self, node: &str, uid: &'static str) -> Marks<'_> {
         Marks {
-            names: &self.names,
-            controller: US.to_owned(),
+            of: &self.of,
             node: label_value(node),
             owner_value: label_value(uid),
-            nodes: &self.nodes,
             owner: self.owner.clone(),
             beside: false,
-            former_controllers: &self.former_controllers,
             owner_type: &self.owner_type,
             uid,
             kind: &self.kind,
@@ -151,7 +150,7 @@ impl World {
         };
         let mark_of = |uid, mut meta: ObjectMeta| {
             self.marks(by, uid).put_on(&mut meta);
-            meta.annotations.unwrap_or_default().remove(self.names.mark()).unwrap_or_default()
+            meta.annotations.unwrap_or_default().remove(self.of.names.mark()).unwrap_or_default()
         };
         let mark = match story.mark {
             Mark::None => None,
@@ -170,11 +169,11 @@ impl World {
             };
             labels.insert(key.to_owned(), value.to_owned());
         };
-        label(self.names.owner(), story.owner, UID, "uid-before", "uid-of-others");
-        label(self.names.controller(), story.controller, US, "shops", "shops");
-        label(self.names.node(), story.node, "this", "former", "another");
+        label(self.of.names.owner(), story.owner, UID, "uid-before", "uid-of-others");
+        label(self.of.names.controller(), story.controller, US, "shops", "shops");
+        label(self.of.names.node(), story.node, "this", "former", "another");
         let annotations = meta.annotations.get_or_insert_default();
-        annotations.extend(mark.map(|mark| (self.names.mark().to_owned(), mark)));
+        annotations.extend(mark.map(|mark| (self.of.names.mark().to_owned(), mark)));
         let primary = match story.annotated {
             Who::Us => Some(self.owner.clone()),
             Who::Others => Some(ObjectKey::namespaced("shop", "two")),
@@ -272,7 +271,7 @@ fn what_a_node_writes_is_its_own_and_no_other_s() {
     assert_eq!(world.marks("this", UID).whose(&meta, false), mine);
     assert_eq!(world.marks("another", UID).whose(&meta, true), Whose::Foreign);
     assert_eq!(world.marks("this", "uid-later").whose(&meta, true), Whose::Orphan);
-    let elsewhere = Marks { controller: "shops".to_owned(), ..world.marks("this", UID) };
+    let elsewhere = Marks { of: &world.elsewhere, ..world.marks("this", UID) };
     assert_eq!(elsewhere.whose(&meta, true), Whose::Foreign, "of a controller of another name");
     let other = Marks { kind: &world.owner_type, ..world.marks("this", UID) };
     assert_eq!(other.whose(&meta, true), Whose::Mine { removable: false }, "of another kind");
@@ -304,9 +303,9 @@ fn what_a_reconciler_makes_beside_its_nodes_is_never_a_former_node_s() {
 fn what_was_made_under_a_former_name_of_the_controller_is_its_own() {
     let mut world = World::new();
     let mut meta = ObjectMeta { name: Some("object".to_owned()), ..ObjectMeta::default() };
-    Marks { controller: "shops".to_owned(), ..world.marks("this", UID) }.put_on(&mut meta);
+    Marks { of: &world.elsewhere, ..world.marks("this", UID) }.put_on(&mut meta);
     assert_eq!(world.marks("this", UID).whose(&meta, true), Whose::Foreign);
-    world.former_controllers.insert("shops".to_owned());
+    world.of.former.insert("shops".to_owned());
     assert_eq!(world.marks("this", UID).whose(&meta, true), Whose::Mine { removable: true });
     assert_eq!(world.marks("another", UID).whose(&meta, true), Whose::Foreign);
 }

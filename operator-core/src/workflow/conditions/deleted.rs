@@ -15,7 +15,7 @@ pub struct ResourceDeleted;
 
 impl<P: KubeObject> Condition<P> for ResourceDeleted {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
-        let left = node.secondaries(primary, context).await?;
+        let left = node.dependent.left(primary, context).await?;
         let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
         let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
         let further = match left.len() {

@@ -152,6 +152,10 @@ impl<P: KubeObject> Run<'_, P> {
             }
         }
         let gone = self.ask(ConditionKind::DeletePostcondition, node, node.deleted.as_ref(), record).await?;
+        if gone {
+            let leaving = &self.context.shared().workflows.leaving;
+            leaving.forget(self.context.primary_key(), node.dependent.name());
+        }
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
 

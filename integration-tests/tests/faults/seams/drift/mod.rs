@@ -62,6 +62,11 @@ impl Requests {
         std::mem::take(&mut self.made.lock())
     }
 
+    /// How many of the requests since the last time are this one.
+    fn count(&self, request: &str) -> usize {
+        self.made.lock().iter().filter(|made| *made == request).count()
+    }
+
     /// The bodies of the JSON patches and deletions since the last time.
     fn bodies(&self) -> Vec<Value> {
         std::mem::take(&mut self.bodies.lock())

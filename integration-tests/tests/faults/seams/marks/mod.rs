@@ -1,7 +1,9 @@
 //! Whose an object is (api.md S1, S2, S9; issue "marks"): nothing foreign is touched, and nothing of ours is forgotten.
 
 mod bulks;
+mod departing;
 mod incarnations;
+mod managers;
 mod optional;
 mod removal;
 mod renamed;

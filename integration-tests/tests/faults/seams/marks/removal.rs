@@ -1,8 +1,10 @@
 //! A removal is bound to the state that was judged.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Counted, Scene, once_before, workflow_of_one};
+use integration_tests::{Counted, Scene, before_the_first, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{dependent::bulk::BulkKubernetesDependent, testing::operator_test};
@@ -12,11 +14,18 @@ use super::saying;
 
 /// Somebody edits the object just before it is removed: the requests that follow, and whether it is still there.
 async fn edited_before(name: &str, edit: Value) -> Result<(Vec<String>, bool)> {
-    let scene = Scene::new(name).await?;
+    edited_often(&Scene::new(name).await?, 1, edit).await
+}
+
+/// The same where somebody edits it so many times, before each attempt.
+async fn edited_often(scene: &Scene, times: usize, edit: Value) -> Result<(Vec<String>, bool)> {
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
-    let others = scene.clone();
-    let hook = once_before(Method::DELETE, "/configmaps/one-1", move || {
-        let (scene, edit) = (others.clone(), edit.clone());
+    let (others, attempts) = (scene.clone(), AtomicUsize::new(0));
+    let hook = before_the_first(times, Method::DELETE, "/configmaps/one-1", move || {
+        let (scene, mut edit) = (others.clone(), edit.clone());
+        // Another edit each time: one that changes nothing makes no new version.
+        let attempt = attempts.fetch_add(1, Ordering::SeqCst).to_string();
+        edit["metadata"]["labels"] = json!({ "attempt": attempt });
         Box::pin(async move {
             let edit = Patch::Merge(edit);
             scene.api::<ConfigMap>().patch("one-1", &PatchParams::default(), &edit).await?;
@@ -44,6 +53,19 @@ async fn what_somebody_has_edited_meanwhile_is_judged_again_and_removed() -> Res
     let edit = json!({ "data": { "value": "somebody's" } });
     let (removals, left) = edited_before("marks-edited", edit).await?;
     assert_eq!(removals, ["DELETE configmaps/one-1 -> 409", "DELETE configmaps/one-1 -> 200"]);
+    assert!(!left);
+    Ok(())
+}
+
+/// The run gives up after the third state, so that nobody keeps it busy; the next one goes on.
+#[operator_test]
+async fn three_states_are_judged_in_one_run() -> Result<()> {
+    let scene = Scene::new("marks-thrice").await?;
+    scene.failures.expect("1 of 2 items failed: ");
+    let edit = json!({ "data": { "value": "somebody's" } });
+    let (removals, left) = edited_often(&scene, 4, edit).await?;
+    let conflicts = vec!["DELETE configmaps/one-1 -> 409"; 4];
+    assert_eq!(removals, [conflicts, vec!["DELETE configmaps/one-1 -> 200"]].concat());
     assert!(!left);
     Ok(())
 }

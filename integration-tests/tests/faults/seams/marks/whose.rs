@@ -1,9 +1,10 @@
 //! What is taken over, and what is not.
 
 use anyhow::Result;
-use integration_tests::Scene;
-use integration_tests::{Script, TestResource, map_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
+use integration_tests::{
+    Scene, Script, TestResource, from_json, map_of, meta_of, wanted, wanted_map, workflow_of_one,
+};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     Resource, ResourceExt,
     api::{Patch, PatchParams, PostParams},
@@ -32,6 +33,29 @@ async fn every_object_that_a_node_writes_says_whose_it_is() -> Result<()> {
     assert_eq!(marks(&map), ["script".to_owned(), "a".to_owned(), uid]);
     let mark = map.annotations().get("operator-core.io/mark").cloned().unwrap_or_default();
     assert_eq!(mark.len(), 65, "{mark}");
+    Ok(())
+}
+
+/// In a selector or template they would make objects of others match, or roll everything out again after a renaming.
+#[operator_test]
+async fn marks_stand_in_the_object_s_own_metadata_only() -> Result<()> {
+    let scene = Scene::new("marks-own").await?;
+    let desired = |primary: &TestResource| {
+        let labels = json!({ "app": "web" });
+        let containers = json!([{ "name": "app", "image": "app" }]);
+        let template = json!({ "metadata": { "labels": labels }, "spec": { "containers": containers } });
+        let spec = json!({ "replicas": 0, "selector": { "matchLabels": labels }, "template": template });
+        let deployment = json!({ "metadata": meta_of(primary, "web"), "spec": spec });
+        from_json::<Deployment>(&deployment).expect("a deployment")
+    };
+    let workflow = workflow_of_one(wanted("web", desired))?;
+    let operator = scene.start(scene.managed(&saying(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    let made = serde_json::to_value(scene.api::<Deployment>().get("one-web").await?)?;
+    assert_eq!(made["metadata"]["labels"].as_object().map(|labels| labels.len()), Some(3), "{made}");
+    assert_eq!(made["spec"]["template"]["metadata"]["labels"], json!({ "app": "web" }));
+    assert!(!made["spec"].to_string().contains("operator-core.io"), "{made}");
     Ok(())
 }
 

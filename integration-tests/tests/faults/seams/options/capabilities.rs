@@ -104,6 +104,28 @@ async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::READ_ONLY);
+    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
+    let one = scene.create("one", "3").await?;
+    for name in ["extra", "page-0", "page-7"] {
+        let mut theirs = map_of(&one, name, "theirs");
+        theirs.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
+        scene.api::<ConfigMap>().create(&PostParams::default(), &theirs).await?;
+    }
+    assert_eq!(written(&operator).await?, [""; 0]);
+    let result = outcomes.last("one").expect("a run");
+    let reconciled = result.node("pages").and_then(|node| node.reconciled.as_ref()).expect("it was read");
+    let read: Vec<_> = reconciled.operations().iter().map(|(_, map)| map.id().to_owned()).collect();
+    let namespace = &scene.namespace;
+    assert_eq!(read, [format!("{namespace}/one-page-0"), format!("{namespace}/one-page-7")]);
+    operator.stop().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
     let theirs = |primary: &TestResource, _: &Context<TestResource>| {

@@ -93,11 +93,12 @@ where
         });
         let follower: Arc<dyn PrimaryFollower> = Arc::clone(&built) as _;
         wiring.primaries.follow(Arc::downgrade(&follower));
-        let (kept, primaries) = (Arc::downgrade(&built), Arc::clone(&wiring.primaries));
+        let kept = Arc::downgrade(&built);
         let name = format!("{}/{}, what is known outside", wiring.controller, fetching.name);
         wiring.environment.keeps(name, move || {
-            let exists = |primary: &ObjectKey| primaries.get(primary).is_some();
-            Some(kept.upgrade()?.members.lock().leftovers(&exists))
+            let kept = kept.upgrade()?;
+            let exists = |primary: &ObjectKey| kept.primaries.get(primary).is_some();
+            Some(kept.members.lock().leftovers(&exists))
         });
         built
     }

@@ -2,6 +2,7 @@
 
 mod fold;
 mod immutable;
+mod inherited;
 mod merged;
 mod property;
 mod table;

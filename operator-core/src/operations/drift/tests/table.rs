@@ -70,6 +70,16 @@ fn ports_of_ours_take_the_place_of_those_that_are_cited() {
             &["replace /spec/ports/2 {name:p3,port:3}"],
             &["spec.ports[2] (kubectl-edit)"],
         ),
+        // The same, and theirs is cited: one further on, it would be what is ours and right.
+        (
+            &[("a", 80), ("b", 90)],
+            &[("x", 70), ("z", 60), ("b", 90), ("a", 81)],
+            &[60, 90],
+            &[70, 81],
+            &[("spec.ports[3].name", DUPLICATE)],
+            &["replace /spec/ports/3 {name:a,port:80}"],
+            &["spec.ports[3] (kubectl-edit)"],
+        ),
         // Ours is there, under another name, and theirs has its old one.
         (
             &[("http", 80)],

@@ -1,0 +1,99 @@
+//! What was deleted and takes its time, and meanwhile loses the label by which its informer shows it.
+
+use anyhow::Result;
+use integration_tests::{Child, Script};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api,
+    api::{Patch, PatchParams},
+};
+use operator_core::{
+    Workflow,
+    resource::MarkNames,
+    testing::{ObjectRequest, TestOperator, faults::Faults},
+    workflow::conditions::ResourceDeleted,
+};
+use serde_json::{Value, json};
+
+use super::{Scene, gone_after, pass, scene, under};
+use crate::seams::TestResource;
+
+async fn patch(maps: &Api<ConfigMap>, metadata: Value) -> Result<()> {
+    let patch = Patch::Merge(json!({ "metadata": metadata }));
+    maps.patch("one-above", &PatchParams::default(), &patch).await?;
+    Ok(())
+}
+
+/// A primary that is marked for deletion, whose map `one-above` somebody holds and has taken the controller's label off.
+async fn hidden(scene: &Scene, workflow: &Workflow<TestResource>) -> Result<TestOperator> {
+    let operator = under(&Faults::none(), scene, scene.managed(&Script::idle(), workflow)).await?;
+    scene.create("one", "first").await?;
+    let maps = scene.api::<ConfigMap>();
+    operator.settled().await?;
+    patch(&maps, json!({ "finalizers": ["example.com/draining"] })).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    pass(60).await;
+    assert!(maps.get("one-above").await?.metadata.deletion_timestamp.is_some());
+    patch(&maps, json!({ "labels": { MarkNames::default().controller(): null } })).await?;
+    pass(60).await;
+    Ok(operator)
+}
+
+/// How often the live object was looked at.
+fn looks(requests: &[ObjectRequest]) -> usize {
+    requests.iter().filter(|one| one.resource == "configmaps" && !one.is_write()).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_lost_its_label_while_it_goes_still_keeps_what_it_depends_on() -> Result<()> {
+    let scene = scene().await?;
+    let workflow = Workflow::builder()
+        .node(Child("below").deleted_node())
+        .node(Child("above").deleted_node().depends_on("below"))
+        .build()?;
+    let operator = hidden(&scene, &workflow).await?;
+    let maps = scene.api::<ConfigMap>();
+    let below = maps.get_opt("one-below").await?;
+    assert!(below.is_some_and(|below| below.metadata.deletion_timestamp.is_none()), "it is depended upon");
+    assert!(scene.resources.get_opt("one").await?.is_some(), "it waits");
+    let log = operator.settled().await?;
+    assert_eq!(log.written(), ["DELETE configmaps/one-above -> 200"], "once");
+    let looks = looks(&log.requests);
+    assert!((1..=10).contains(&looks), "one look in ten seconds at most: {looks}");
+
+    patch(&maps, json!({ "finalizers": null })).await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0), "though no event tells that it has gone");
+    let expected = ["DELETE configmaps/one-below -> 200", "PATCH testresources/one -> 200"];
+    assert_eq!(operator.settled().await?.written(), expected);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_postcondition_looks_at_the_live_object() -> Result<()> {
+    let scene = scene().await?;
+    let node = Child("above").node().delete_postcondition(ResourceDeleted);
+    let workflow = Workflow::builder().node(node).build()?;
+    let operator = hidden(&scene, &workflow).await?;
+    assert!(scene.resources.get_opt("one").await?.is_some(), "it waits");
+    operator.settled().await?;
+    patch(&scene.api(), json!({ "finalizers": null })).await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    assert_eq!(operator.settled().await?.written(), ["PATCH testresources/one -> 200"]);
+    Ok(())
+}
+
+/// What goes at once, or in view of its informer, costs no look.
+#[tokio::test(start_paused = true)]
+async fn what_goes_at_once_is_not_looked_at() -> Result<()> {
+    let scene = scene().await?;
+    let node = Child("above").node().delete_postcondition(ResourceDeleted);
+    let workflow = Workflow::builder().node(node).build()?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&Script::idle(), &workflow)).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    assert_eq!(gone_after(&scene, "one").await?, Some(0));
+    assert_eq!(looks(&operator.settled().await?.requests), 0);
+    Ok(())
+}

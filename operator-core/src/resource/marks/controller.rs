@@ -1,0 +1,48 @@
+//! What is the same in all marks of a controller.
+
+use std::collections::BTreeSet;
+
+use super::{MarkNames, Nodes, label_value};
+
+/// What all nodes of one controller share of the marks, whatever the primary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControllerMarks {
+    pub(super) names: MarkNames,
+    /// The value of the controller's label.
+    pub(super) controller: String,
+    /// The values that it had under former names.
+    pub(super) former: BTreeSet<String>,
+    /// The nodes that write objects in the cluster.
+    pub(super) nodes: Nodes,
+}
+
+impl ControllerMarks {
+    /// Those of the controller of this name; `former` are the label's values of the names that it had before.
+    pub(crate) fn new(names: MarkNames, controller: &str, former: BTreeSet<String>, nodes: Nodes) -> Self {
+        Self { names, controller: label_value(controller), former, nodes }
+    }
+
+    /// The keys of the marks.
+    #[must_use]
+    pub fn names(&self) -> &MarkNames {
+        &self.names
+    }
+
+    /// The label selector of what this controller's dependents have written, under its present name or a former one.
+    #[must_use]
+    pub fn selector(&self) -> String {
+        let mut values = vec![&*self.controller];
+        values.extend(self.former.iter().map(String::as_str));
+        format!("{} in ({})", self.names.controller, values.join(","))
+    }
+
+    /// Whether the controller has a node with that label's value.
+    pub(crate) fn has_node(&self, value: &str) -> bool {
+        self.nodes.has(value)
+    }
+
+    /// Whether the controller goes, or has gone, by that label's value.
+    pub(super) fn is_us(&self, controller: &str) -> bool {
+        controller == self.controller || self.former.contains(controller)
+    }
+}
