@@ -1,6 +1,9 @@
 //! What a test's reconciler did, and when.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use kube::Resource;
 use operator_core::{Context, observe::Causes, resource::KubeObject};
@@ -27,8 +30,18 @@ pub struct RecordedRun {
 #[derive(Debug, Default)]
 struct Inner {
     runs: Vec<RecordedRun>,
+    /// Counted as they come, as a test may let a hundred thousand objects come and go.
+    by_name: HashMap<String, Counted>,
+    under_way: usize,
     most_at_once: usize,
     overlapping: BTreeSet<String>,
+}
+
+/// The runs of one object.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    all: usize,
+    under_way: usize,
 }
 
 /// The runs of a reconciler. Clones share the record.
@@ -54,7 +67,13 @@ impl RunGuard {
 
 impl Drop for RunGuard {
     fn drop(&mut self) {
-        self.record.0.lock().runs[self.position].ended = true;
+        let inner = &mut *self.record.0.lock();
+        let run = &mut inner.runs[self.position];
+        run.ended = true;
+        inner.under_way -= 1;
+        if let Some(counted) = inner.by_name.get_mut(&run.name) {
+            counted.under_way -= 1;
+        }
     }
 }
 
@@ -79,15 +98,17 @@ impl RunRecord {
     fn add<K: Resource>(&self, object: &K, causes: Causes, attempt: Option<u32>) -> RunGuard {
         let name = object.meta().name.clone().unwrap_or_default();
         let uid = object.meta().uid.clone().unwrap_or_default();
-        let mut inner = self.0.lock();
-        if inner.runs.iter().any(|run| !run.ended && run.name == name) {
+        let inner = &mut *self.0.lock();
+        let counted = inner.by_name.entry(name.clone()).or_default();
+        if counted.under_way > 0 {
             inner.overlapping.insert(name.clone());
         }
-        let number = inner.runs.iter().filter(|run| run.name == name).count() + 1;
-        let run = RecordedRun { name, uid, causes, attempt, started: Instant::now(), ended: false };
-        inner.runs.push(run);
-        let at_once = inner.runs.iter().filter(|run| !run.ended).count();
-        inner.most_at_once = inner.most_at_once.max(at_once);
+        counted.all += 1;
+        counted.under_way += 1;
+        let number = counted.all;
+        inner.under_way += 1;
+        inner.most_at_once = inner.most_at_once.max(inner.under_way);
+        inner.runs.push(RecordedRun { name, uid, causes, attempt, started: Instant::now(), ended: false });
         RunGuard { record: self.clone(), position: inner.runs.len() - 1, number }
     }
 
@@ -100,7 +121,7 @@ impl RunRecord {
     /// How many runs are under way.
     #[must_use]
     pub fn under_way(&self) -> usize {
-        self.0.lock().runs.iter().filter(|run| !run.ended).count()
+        self.0.lock().under_way
     }
 
     /// How many runs were under way at the same time at the most.

@@ -100,7 +100,7 @@ impl Environment {
         &self.jitter
     }
 
-    /// Starts a task. The one place in the library that does so.
+    /// Starts a task. With `spawn_blocking` the one place in the library that does so.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
@@ -110,6 +110,14 @@ impl Environment {
         let handle = self.tasks.spawn(Ordered::new(future, Arc::clone(hook), task));
         hook.started(task, handle.abort_handle());
         handle
+    }
+
+    /// Calls what may block, on a thread of its own; in a simulation in a task like any other, as it has one thread.
+    pub(crate) fn spawn_blocking(&self, call: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+        match &self.hook {
+            Some(_) => self.spawn(async { call() }),
+            None => self.tasks.spawn_blocking(call),
+        }
     }
 
     /// How many tasks have been started and have not ended.

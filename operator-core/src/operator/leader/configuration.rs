@@ -50,7 +50,7 @@ pub(super) struct Callbacks {
     pub(super) on_new_leader: Option<Arc<LeaderCallback>>,
 }
 
-pub(super) type Callback = dyn Fn() + Send + Sync;
+type Callback = dyn Fn() + Send + Sync;
 type LeaderCallback = dyn Fn(&str) + Send + Sync;
 
 /// What is wrong with an election's declaration, or keeps an operator from taking part.
@@ -147,13 +147,15 @@ impl LeaderElection {
     }
 
     /// Called when this replica begins to lead, just before its first run. It must return quickly, as it is called by the
-    /// task that renews the lease; so must the others.
+    /// task that renews the lease; so must [`LeaderElection::on_new_leader`].
     pub fn on_start_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
         self.callbacks.on_start_leading = Some(Arc::new(callback));
         self
     }
 
-    /// Called when this replica, which has led, doesn't any more: its runs are over, and it writes nothing.
+    /// Called when this replica, which has led, doesn't any more: its runs are over, and it writes nothing. It is called on a
+    /// thread of its own, so it may block. A stop waits for it for as long as one and a half retry periods and five seconds, a
+    /// loss for five seconds.
     pub fn on_stop_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
         self.callbacks.on_stop_leading = Some(Arc::new(callback));
         self

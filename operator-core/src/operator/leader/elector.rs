@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{
     LAST_CALL, Leadership, LostLeadership, Status,
-    configuration::{Callback, Callbacks, Timing},
+    configuration::{Callbacks, Timing},
     lease::LeaseAccess,
     machine::{Answer, Machine, Request, Step},
 };
@@ -167,7 +167,9 @@ impl Elector {
             if begins {
                 tracing::info!(lease = self.lease_name, identity = self.identity, "this replica leads");
                 self.observe(true);
-                self.call(|| called(self.callbacks.on_start_leading.as_deref()), "on_start_leading");
+                if let Some(callback) = &self.callbacks.on_start_leading {
+                    call(&self.lease_name, || callback(), "on_start_leading");
+                }
             }
         } else if let Leadership::Standby { leader } = &mut *self.status.leadership.lock() {
             leader.clone_from(&self.leader);
@@ -175,7 +177,7 @@ impl Elector {
         if is_new && let Some(leader) = &self.leader {
             tracing::info!(lease = self.lease_name, leader, "a new leader");
             if let Some(callback) = &self.callbacks.on_new_leader {
-                self.call(|| callback(leader), "on_new_leader");
+                call(&self.lease_name, || callback(leader), "on_new_leader");
             }
         }
     }
@@ -194,14 +196,12 @@ impl Elector {
             running.drop_runs().await;
         }
         // The callback comes first; one that never returns must not hide what has happened.
-        let (clock, lost) = (*self.environment.clock(), self.status.lost.clone());
         let until = self.environment.now() + LAST_CALL;
-        let late = self.environment.spawn(async move {
-            clock.sleep_until(Some(until)).await;
-            lost.cancel();
-        });
-        self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
-        late.abort();
+        tokio::select! {
+            biased;
+            () = self.call_last() => {}
+            () = self.environment.clock().sleep_until(Some(until)) => {}
+        }
         self.status.lost.cancel();
     }
 
@@ -210,7 +210,7 @@ impl Elector {
         let has_led = *self.status.leadership.lock() == Leadership::Leading;
         if has_led {
             self.observe(false);
-            self.call(|| called(self.callbacks.on_stop_leading.as_deref()), "on_stop_leading");
+            self.call_last().await;
         }
         let Some(Stop { release, done }) = told else { return };
         // Whoever has never led may hold the lease nonetheless, by a write that was not answered.
@@ -249,14 +249,20 @@ impl Elector {
         self.observers.observe(&Observation::Leadership { lease, identity, leads });
     }
 
-    /// A panic of a callback must not end the task that renews the lease.
-    fn call(&self, callback: impl FnOnce(), name: &str) {
-        if catch_unwind(AssertUnwindSafe(callback)).is_err() {
-            tracing::error!(lease = self.lease_name, callback = name, "a callback panicked");
-        }
+    /// A callback has whatever time it takes, unless there is a deadline: it is on a thread of its own, as the runtime's may be the
+    /// one that keeps the time, or holds what is ready next.
+    async fn call_last(&self) {
+        let Some(callback) = self.callbacks.on_stop_leading.clone() else { return };
+        let lease_name = self.lease_name.clone();
+        let called = move || call(&lease_name, || callback(), "on_stop_leading");
+        // The error means that the runtime ends.
+        let _ = self.environment.spawn_blocking(called).await;
     }
 }
 
-fn called(callback: Option<&Callback>) {
-    callback.into_iter().for_each(|callback| callback());
+/// A panic of a callback must not end the task that renews the lease.
+fn call(lease: &str, callback: impl FnOnce(), name: &str) {
+    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+        tracing::error!(lease, callback = name, "a callback panicked");
+    }
 }

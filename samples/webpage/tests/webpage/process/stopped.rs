@@ -103,10 +103,11 @@ async fn f36_a_callback_that_blocks_when_the_lease_is_lost_does_not_keep_the_pro
 }
 
 impl Scene {
-    /// Starts a leader whose callback for the end of its term never returns.
+    /// Starts a leader whose callback for the end of its term never returns. Its runtime has one thread, so that nothing goes on
+    /// in it where the callback blocks that.
     async fn leader(&self) -> anyhow::Result<Running> {
         let mut command = self.command(cleaning, &["--style", "blocking"]);
-        command.env("LEASE_NAMESPACE", &self.namespace);
+        command.env("LEASE_NAMESPACE", &self.namespace).env("TOKIO_WORKER_THREADS", "1");
         let mut run = Running::start(command)?;
         run.says("elector: this replica leads").await?;
         Ok(run)
