@@ -1,6 +1,14 @@
 //! The parts of the engine that benches and tests of the engine hold by themselves. For nobody else: what is here changes
 //! with the engine, without a word.
 
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    cache::{Change, ChangeHandler, Informer, InformerConfig, Kept, View},
+    environment::Environment,
+    resource::KubeObject,
+};
+
 pub use crate::{
     dependent::matcher::{configured::Written, merge::merged, ssa::matches_applied},
     operations::matcher::matches_owned_fields,
@@ -10,3 +18,17 @@ pub use crate::{
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
     },
 };
+
+/// An informer whose handler opens nothing, as that of an event source without filters and mappers of users.
+pub fn unread_informer<K: KubeObject>(
+    config: InformerConfig<K>,
+    client: kube::Client,
+    environment: Environment,
+) -> Informer<K> {
+    struct Nobody;
+    impl ChangeHandler<Kept> for Nobody {
+        fn on_change(&self, _: Change<Kept>) {}
+    }
+    let view = Arc::new(View::new(&config, &environment));
+    Informer::of_kept(config, view, client, environment, Arc::new(Nobody), BTreeMap::new())
+}

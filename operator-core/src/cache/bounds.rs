@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::resource::{KubeObject, ResourceType};
 
@@ -53,10 +53,10 @@ impl<K: KubeObject> Bounds<K> {
         self
     }
 
-    /// The given template, or one decoded from nothing but a type and a name.
-    pub(super) fn template(&self, resource_type: &ResourceType) -> Result<K, String> {
+    /// The given template, or one of nothing but a type and a name, which must decode.
+    pub(super) fn template(&self, resource_type: &ResourceType) -> Result<Value, String> {
         if let Some(template) = &self.template {
-            return Ok(template.clone());
+            return serde_json::to_value(template).map_err(|error| error.to_string());
         }
         let bare = json!({
             "apiVersion": resource_type.api_version(),
@@ -64,19 +64,20 @@ impl<K: KubeObject> Bounds<K> {
             "metadata": { "name": "minimal" },
         });
         // From text, as all objects are: the type is decoded in one way only.
-        serde_json::from_str(&bare.to_string()).map_err(|error| error.to_string())
+        serde_json::from_str::<K>(&bare.to_string()).map(|_| bare).map_err(|error| error.to_string())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
     use crate::{
-        cache::store::{BoundedStore, ItemStore},
+        cache::{
+            store::{BoundedStore, ItemStore},
+            tests::known::kept,
+        },
         resource::ObjectKey,
     };
 
@@ -84,11 +85,11 @@ mod tests {
     fn an_object_that_is_not_used_for_a_time_is_known_and_not_held_in_full() {
         let mut map = ConfigMap::default();
         (map.metadata.name, map.metadata.namespace) = (Some("a".into()), Some("shop".into()));
-        let (key, map) = (ObjectKey::of(&map), Arc::new(map));
+        let key = ObjectKey::of(&map);
         let store = |bounds: Bounds<ConfigMap>| {
             let template = bounds.template(&ResourceType::of::<ConfigMap>()).unwrap();
             let store = BoundedStore::new(&bounds, template);
-            store.insert(key.clone(), Arc::clone(&map));
+            store.insert(key.clone(), kept(&map));
             store
         };
         let (patient, hasty) =

@@ -1,26 +1,26 @@
 //! Reading one object from the server, in the form in which it is kept.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::resource::{KubeObject, ObjectKey};
+use crate::resource::ObjectKey;
 
 use super::{
     Error, Unread,
     engine::Decoded,
+    kept::{Face, Kept},
     list_watch::{Collection, decode, words},
     live::read_live,
-    shape::Shape,
 };
 
 /// The longest time for a read, the wait for a request budget included.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The newest state of an object, in the form in which it is kept; `None` when the server doesn't have it.
-pub(super) async fn object<K: KubeObject>(
+pub(super) async fn object(
     collection: &Collection,
     key: &ObjectKey,
-    shape: &Shape<K>,
-) -> Result<Option<K>, Error> {
+    face: &dyn Face,
+) -> Result<Option<Arc<Kept>>, Error> {
     let resource_type = &collection.resource_type;
     let refused = |status, reason| Error::Get {
         object: format!("{}/{}", collection.path(), key.name()),
@@ -44,8 +44,8 @@ pub(super) async fn object<K: KubeObject>(
             return Err(refused(None, format!("the answer is no object: {error}")));
         }
     };
-    match decode::object(item.get(), resource_type, shape) {
-        Decoded::Object(object) => Ok(Some(object)),
+    match face.take(item.get()) {
+        Decoded::Object { kept, .. } => Ok(Some(kept)),
         Decoded::Undecodable(undecodable) => Err(refused(None, undecodable.error)),
     }
 }

@@ -4,33 +4,34 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
 };
 
 use parking_lot::RwLock;
 
 use crate::resource::ObjectKey;
 
-use super::Indexer;
+use super::{Indexer, kept::Kept};
 
 /// The indexes of one informer. Written under the informer's lock only; read by anybody at any time.
-pub(super) struct Indexers<K> {
-    by_name: BTreeMap<String, Index<K>>,
+pub(super) struct Indexers {
+    by_name: BTreeMap<String, Index>,
 }
 
-struct Index<K> {
-    indexer: Indexer<K>,
+struct Index {
+    indexer: Indexer<Arc<Kept>>,
     keys: RwLock<HashMap<String, BTreeSet<ObjectKey>>>,
 }
 
-impl<K> Index<K> {
+impl Index {
     /// A panic of the user's function counts as "no value": the informer must go on.
-    fn values(&self, object: &K) -> BTreeSet<String> {
+    fn values(&self, object: &Arc<Kept>) -> BTreeSet<String> {
         catch_unwind(AssertUnwindSafe(|| (self.indexer)(object))).unwrap_or_default().into_iter().collect()
     }
 }
 
-impl<K> Indexers<K> {
-    pub(super) fn new(indexers: BTreeMap<String, Indexer<K>>) -> Self {
+impl Indexers {
+    pub(super) fn new(indexers: BTreeMap<String, Indexer<Arc<Kept>>>) -> Self {
         let by_name = indexers
             .into_iter()
             .map(|(name, indexer)| (name, Index { indexer, keys: RwLock::default() }))
@@ -40,7 +41,7 @@ impl<K> Indexers<K> {
 
     /// Takes up the new values of an object. Comes before the store, as [`Indexers::remove`] comes after it: a reader
     /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few.
-    pub(super) fn add(&self, key: &ObjectKey, new: &K) {
+    pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) {
         for index in self.by_name.values() {
             let values = index.values(new);
             if values.is_empty() {
@@ -54,7 +55,7 @@ impl<K> Indexers<K> {
     }
 
     /// Drops the values that `old` had and `new` has no more.
-    pub(super) fn remove(&self, key: &ObjectKey, old: &K, new: Option<&K>) {
+    pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: Option<&Arc<Kept>>) {
         for index in self.by_name.values() {
             let mut gone = index.values(old);
             if let Some(new) = new {
@@ -77,13 +78,13 @@ impl<K> Indexers<K> {
         self.by_name.get(index).and_then(|index| index.keys.read().get(value).cloned()).unwrap_or_default()
     }
 
-    pub(super) fn matches(&self, index: &str, value: &str, object: &K) -> bool {
+    pub(super) fn matches(&self, index: &str, value: &str, object: &Arc<Kept>) -> bool {
         self.by_name.get(index).is_some_and(|index| index.values(object).contains(value))
     }
 
     /// How many entries are about objects that don't exist.
     pub(super) fn leftovers(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
-        let of = |index: &Index<K>| index.keys.read().values().flatten().filter(|key| !exists(key)).count();
+        let of = |index: &Index| index.keys.read().values().flatten().filter(|key| !exists(key)).count();
         self.by_name.values().map(of).sum()
     }
 
@@ -93,7 +94,7 @@ impl<K> Indexers<K> {
     }
 }
 
-impl<K> fmt::Debug for Indexers<K> {
+impl fmt::Debug for Indexers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.by_name.keys()).finish()
     }

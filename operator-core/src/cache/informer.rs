@@ -1,5 +1,6 @@
 //! The public face of the cache: one type of object, followed and readable.
 
+mod making;
 mod synced;
 
 use std::{
@@ -23,11 +24,11 @@ use crate::{
 };
 
 use super::{
-    Bounds, ChangeHandler, Error, Follower, InformerConfig, OwnWrite, barrier,
+    Error, Follower, InformerConfig, OwnWrite, barrier,
     engine::{Engine, Held},
     fetch,
+    kept::{Answer, Kept, View},
     list_watch::{Collection, follow},
-    store::BoundedStore,
 };
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.
@@ -40,7 +41,8 @@ struct Inner<K: KubeObject> {
     config: InformerConfig<K>,
     client: Client,
     environment: Environment,
-    engine: Arc<Engine<K>>,
+    view: Arc<View<K>>,
+    engine: Arc<Engine>,
     /// Milliseconds since the operator's start.
     last_activity: AtomicU64,
 }
@@ -69,74 +71,6 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which falls
-    /// silent, as those of [`Clients`](crate::client::Clients) do; `handler` is told of every change.
-    #[must_use]
-    pub fn new(
-        config: InformerConfig<K>,
-        client: Client,
-        environment: Environment,
-        handler: Arc<dyn ChangeHandler<K>>,
-    ) -> Self {
-        #[cfg(feature = "testing")]
-        if let Some(engine) = super::planted::engine(&config, &environment, &handler) {
-            return Self::of(config, client, environment, engine);
-        }
-        let engine = Arc::new(Engine::new(&config, handler));
-        Self::of(config, client, environment, engine)
-    }
-
-    /// An informer that holds only some objects in full: for types of which there are too many, or too large ones, for the
-    /// memory there is. Of all others it keeps a minimal object: name, namespace, uid, version, generation, labels,
-    /// finalizers, owners and mark for deletion. JOSDK's `BoundedItemStore`.
-    ///
-    /// What is different then:
-    /// - [`Informer::get`] answers what is held in full, and `None` doesn't mean that the object doesn't exist; that is
-    ///   for [`Informer::fetch`] and [`Informer::contains`] to say.
-    /// - [`Informer::list`] and [`Informer::list_in`] give minimal objects only, so that nobody mistakes one for a whole
-    ///   object by chance.
-    /// - The `old` of an update and the `last` of a missed deletion may be minimal. A filter that compares more than the
-    ///   metadata named above then sees a difference where there may be none, so it lets through too much, never too
-    ///   little.
-    ///
-    /// # Errors
-    /// [`Error::Configuration`]: the configuration has indexers, which need all objects in full; or the type doesn't
-    /// decode from metadata alone and `template` in `Bounds` is missing.
-    pub fn bounded(
-        config: InformerConfig<K>,
-        bounds: &Bounds<K>,
-        client: Client,
-        environment: Environment,
-        handler: Arc<dyn ChangeHandler<K>>,
-    ) -> Result<Self, Error> {
-        let refused = |reason| Error::Configuration { informer: config.name.clone(), reason };
-        if let Some(name) = config.indexers.keys().next() {
-            return Err(refused(format!(
-                "the index `{name}` needs all objects in full, and a bounded informer doesn't hold them; use an \
-                 unbounded informer (`Informer::new`), perhaps with a `transform` that drops what is large"
-            )));
-        }
-        let template = bounds.template(&config.resource_type).map_err(|error| {
-            refused(format!(
-                "a {} doesn't decode from metadata alone ({error}); give an object without content by \
-                 `Bounds::with_template`",
-                config.resource_type
-            ))
-        })?;
-        let store = Box::new(BoundedStore::new(bounds, template));
-        let engine = Arc::new(Engine::with_store(&config, handler, store));
-        Ok(Self::of(config, client, environment, engine))
-    }
-
-    fn of(
-        config: InformerConfig<K>,
-        client: Client,
-        environment: Environment,
-        engine: Arc<Engine<K>>,
-    ) -> Self {
-        Self(Arc::new(Inner { config, client, environment, engine, last_activity: AtomicU64::new(0) }))
-    }
-
     /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
     /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
     /// it is told.
@@ -186,6 +120,11 @@ impl<K: KubeObject> Informer<K> {
     /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.open(&self.kept(key)?)
+    }
+
+    /// The same as it is kept.
+    pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.0.engine.get(key)
     }
 
@@ -211,14 +150,14 @@ impl<K: KubeObject> Informer<K> {
         let collection = self.collection(key.namespace());
         for _ in 0..FETCH_ATTEMPTS {
             let asked = match engine.held(key) {
-                Held::Full(object) => return Ok(Some(object)),
+                Held::Full(kept) => return Ok(self.open(&kept)),
                 Held::Nothing => return Ok(None),
                 Held::Minimal(version) => version,
             };
-            match fetch::object(&collection, key, &engine.shape).await? {
+            match fetch::object(&collection, key, &*self.0.view).await? {
                 Some(object) => {
-                    if let Some(object) = engine.fetched(key, asked.as_deref(), object) {
-                        return Ok(Some(object));
+                    if let Some(kept) = engine.fetched(key, asked.as_deref(), object) {
+                        return Ok(self.open(&kept));
                     }
                 }
                 None if engine.not_found(key, asked.as_deref()) => return Ok(None),
@@ -236,14 +175,15 @@ impl<K: KubeObject> Informer<K> {
     /// [`Informer::bounded`].
     #[must_use]
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.0.engine.entries().into_iter().map(|(_, object)| object).collect()
+        self.0.engine.entries().iter().filter_map(|(_, kept)| self.open(kept)).collect()
     }
 
     /// The newest known state of all objects of a namespace, sorted by name; like [`Informer::list`].
     #[must_use]
     pub fn list_in(&self, namespace: &str) -> Vec<Arc<K>> {
         let entries = self.0.engine.entries().into_iter();
-        entries.filter(|(key, _)| key.namespace() == Some(namespace)).map(|(_, object)| object).collect()
+        let within = entries.filter(|(key, _)| key.namespace() == Some(namespace));
+        within.filter_map(|(_, kept)| self.open(&kept)).collect()
     }
 
     /// The keys of all objects, sorted.
@@ -256,31 +196,59 @@ impl<K: KubeObject> Informer<K> {
     /// has nothing.
     #[must_use]
     pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
-        self.0.engine.by_index(index, value)
+        self.0.engine.by_index(index, value).iter().filter_map(|kept| self.open(kept)).collect()
     }
 
     /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
     /// that is newer than what the watch has shown.
     pub(crate) fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
-        self.0.engine.matched(key, object)
+        self.shown_as(key, object)?.matched()
     }
 
     /// This state of the object matches the desired state with this fingerprint. It is forgotten with the state.
     pub(crate) fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
-        self.0.engine.note_match(key, object, desired);
+        if let Some(kept) = self.shown_as(key, object) {
+            kept.note_match(desired);
+        }
+    }
+
+    fn shown_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
+        let meta = object.meta();
+        self.0.engine.shown_as(key, meta.uid.as_deref(), meta.resource_version.as_deref())
+    }
+
+    fn open(&self, kept: &Arc<Kept>) -> Option<Arc<K>> {
+        self.0.view.open(kept)
     }
 
     /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.
     pub fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
-        OwnWrite::begin(Arc::clone(&self.0.engine), key.clone())
+        OwnWrite::begin(Arc::clone(&self.0.engine), Arc::clone(&self.0.view), key.clone())
     }
 
     /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
     /// Returns it in the form in which it is kept. JOSDK's cache-only mode.
     pub fn remember(&self, answer: K) -> Arc<K> {
-        let answer = self.0.engine.kept(answer);
-        self.0.engine.remember(&ObjectKey::of(&*answer), &answer);
-        answer
+        self.remember_answer(self.0.view.answer_of(answer))
+    }
+
+    /// The same of an answer that is kept already.
+    pub(crate) fn remember_answer(&self, answer: Answer<K>) -> Arc<K> {
+        if let Some(kept) = &answer.kept {
+            self.0.engine.remember(&answer.key, kept);
+        }
+        answer.object
+    }
+
+    /// Understands the answer to a write, for [`Informer::remember_answer`] or [`OwnWrite::answered`]. The error names the field and
+    /// what is expected there, and none of the object's values.
+    pub(crate) fn answer(&self, text: &str) -> Result<Answer<K>, serde_json::Error> {
+        self.0.view.answer(text)
+    }
+
+    /// The same of an object that was decoded already.
+    pub(crate) fn answer_of(&self, object: K) -> Answer<K> {
+        self.0.view.answer_of(object)
     }
 
     /// Whether this informer has seen everything that the cluster holds at the moment of the call, and has handed it to

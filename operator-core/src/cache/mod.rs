@@ -49,6 +49,7 @@ mod change;
 mod config;
 pub(crate) mod scopes;
 
+mod kept;
 mod list_watch;
 
 mod indexers;
@@ -63,13 +64,13 @@ mod error;
 mod fetch;
 mod informer;
 mod live;
+mod opening;
 mod own_write;
 #[cfg(feature = "testing")]
 mod planted;
-mod shape;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use bounds::Bounds;
 pub(crate) use change::Follower;
@@ -77,7 +78,8 @@ pub use change::{Change, ChangeHandler, ChangeKind};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
-pub(crate) use list_watch::{LONGEST_RETRY_AFTER, typed as decode, unreadable_words};
+pub(crate) use kept::{Answer, Kept, View};
+pub(crate) use list_watch::{LONGEST_RETRY_AFTER, unreadable_words};
 pub(crate) use live::{Unread, read_live};
 pub use own_write::OwnWrite;
 pub(crate) use scopes::WatchScope;

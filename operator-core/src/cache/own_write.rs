@@ -4,7 +4,10 @@ use std::{fmt, sync::Arc};
 
 use crate::resource::{KubeObject, ObjectKey};
 
-use super::engine::Engine;
+use super::{
+    engine::Engine,
+    kept::{Answer, Kept, View},
+};
 
 /// An own write to one object, from before its request until after its answer. While it lives, events of the object
 /// wait; dropping it, in whatever way, lets them go. JOSDK: `eventFilteringUpdateAndCacheResource`.
@@ -19,15 +22,16 @@ use super::engine::Engine;
 ///   try again.
 #[must_use = "dropping it ends the write"]
 pub struct OwnWrite<K: KubeObject> {
-    engine: Arc<Engine<K>>,
+    engine: Arc<Engine>,
+    view: Arc<View<K>>,
     key: ObjectKey,
-    base: Option<Arc<K>>,
+    base: Option<Arc<Kept>>,
 }
 
 impl<K: KubeObject> OwnWrite<K> {
-    pub(super) fn begin(engine: Arc<Engine<K>>, key: ObjectKey) -> Self {
+    pub(super) fn begin(engine: Arc<Engine>, view: Arc<View<K>>, key: ObjectKey) -> Self {
         let base = engine.begin_write(&key);
-        Self { engine, key, base }
+        Self { engine, view, key, base }
     }
 
     /// The object that is written.
@@ -41,7 +45,12 @@ impl<K: KubeObject> OwnWrite<K> {
     /// optimistic lock needs.
     #[must_use]
     pub fn base(&self) -> Option<Arc<K>> {
-        self.base.clone()
+        self.view.open(self.base.as_ref()?)
+    }
+
+    /// The same as it is kept.
+    pub(crate) fn kept_base(&self) -> Option<&Arc<Kept>> {
+        self.base.as_ref()
     }
 
     /// Looks again, for another attempt after a conflict. Returns the new base.
@@ -55,10 +64,16 @@ impl<K: KubeObject> OwnWrite<K> {
     ///
     /// May be called again for a further write to the same object under this guard.
     pub fn wrote(&mut self, answer: K) -> Arc<K> {
-        let answer = self.engine.kept(answer);
-        self.engine.wrote(&self.key, self.base.as_deref(), &answer);
-        self.base = Some(Arc::clone(&answer));
-        answer
+        self.answered(self.view.answer_of(answer))
+    }
+
+    /// The same of an answer that is kept already.
+    pub(crate) fn answered(&mut self, answer: Answer<K>) -> Arc<K> {
+        if let Some(kept) = answer.kept {
+            self.engine.wrote(&self.key, self.base.as_deref(), &kept);
+            self.base = Some(kept);
+        }
+        answer.object
     }
 }
 

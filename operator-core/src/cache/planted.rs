@@ -4,58 +4,60 @@ use std::sync::{Arc, Weak};
 
 use crate::{
     environment::{Environment, PlantedBug},
-    resource::{KubeObject, ObjectKey},
+    resource::ObjectKey,
 };
 
 use super::{
-    ChangeHandler, InformerConfig, Transform,
-    engine::Engine,
-    store::{FullStore, ItemStore},
+    engine::{Decoded, Engine, Parts},
+    kept::{Face, Kept},
+    store::ItemStore,
 };
 
-/// The engine of an informer with a bug, if one is planted that belongs there.
-pub(super) fn engine<K: KubeObject>(
-    config: &InformerConfig<K>,
-    environment: &Environment,
-    handler: &Arc<dyn ChangeHandler<K>>,
-) -> Option<Arc<Engine<K>>> {
-    let handler = Arc::clone(handler);
-    match environment.planted_bug()? {
-        PlantedBug::NoSyntheticDeletion => {
-            Some(Arc::new(Engine::with_store(config, handler, Box::new(Secretive(FullStore::new())))))
+/// The engine of an informer, with a bug, if one is planted that belongs there.
+pub(super) fn engine(mut parts: Parts, environment: &Environment) -> Arc<Engine> {
+    match environment.planted_bug() {
+        Some(PlantedBug::NoSyntheticDeletion) => {
+            parts.store = Box::new(Secretive(parts.store));
+            Arc::new(Engine::new(parts))
         }
-        PlantedBug::WideEventFilter => Some(Arc::new_cyclic(|engine| {
-            let transform = taken_for_our_own(Weak::clone(engine), config.transform.clone());
-            Engine::new(&InformerConfig { transform: Some(transform), ..config.clone() }, handler)
-        })),
-        _ => None,
+        Some(PlantedBug::WideEventFilter) => Arc::new_cyclic(|engine| {
+            parts.face = Arc::new(TakenForOurOwn { engine: Weak::clone(engine), face: parts.face });
+            Engine::new(parts)
+        }),
+        _ => Arc::new(Engine::new(parts)),
     }
 }
 
-/// Takes each state of an object that is decoded for the answer to a write of our own, if one is under way.
-fn taken_for_our_own<K: KubeObject>(
-    engine: Weak<Engine<K>>,
-    transform: Option<Transform<K>>,
-) -> Transform<K> {
-    Arc::new(move |object| {
-        let object = transform.as_ref().map_or_else(|| object.clone(), |transform| transform(object.clone()));
-        if let Some(engine) = engine.upgrade() {
-            engine.wrote(&ObjectKey::of(&object), None, &Arc::new(object.clone()));
+/// Takes each state of an object that is understood for the answer to a write of our own, if one is under way.
+#[derive(Debug)]
+struct TakenForOurOwn {
+    engine: Weak<Engine>,
+    face: Arc<dyn Face>,
+}
+
+impl Face for TakenForOurOwn {
+    fn take(&self, item: &str) -> Decoded {
+        if let (Some(engine), Decoded::Object { key, kept }) = (self.engine.upgrade(), self.face.take(item)) {
+            engine.wrote(&key, None, &kept);
         }
-        object
-    })
+        self.face.take(item)
+    }
+
+    fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept> {
+        self.face.with_metadata(kept, of)
+    }
 }
 
 /// A store that doesn't tell what it holds, so that nothing is found missing in a list.
 #[derive(Debug)]
-struct Secretive<K>(FullStore<K>);
+struct Secretive(Box<dyn ItemStore>);
 
-impl<K: KubeObject> ItemStore<K> for Secretive<K> {
+impl ItemStore for Secretive {
     fn shown_keys(&self) -> Vec<ObjectKey> {
         Vec::new()
     }
 
-    fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.0.get(key)
     }
 
@@ -63,7 +65,7 @@ impl<K: KubeObject> ItemStore<K> for Secretive<K> {
         self.0.contains(key)
     }
 
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.0.shown(key)
     }
 
@@ -71,7 +73,7 @@ impl<K: KubeObject> ItemStore<K> for Secretive<K> {
         self.0.version(key)
     }
 
-    fn insert(&self, key: ObjectKey, object: Arc<K>) {
+    fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
         self.0.insert(key, object);
     }
 
@@ -79,12 +81,12 @@ impl<K: KubeObject> ItemStore<K> for Secretive<K> {
         self.0.remove(key);
     }
 
-    fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
+    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
         self.0.entries()
     }
 
-    fn listed_form(&self, object: Arc<K>) -> Arc<K> {
-        self.0.listed_form(object)
+    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
+        self.0.listed_form(key, object)
     }
 
     fn len(&self) -> usize {
@@ -95,7 +97,7 @@ impl<K: KubeObject> ItemStore<K> for Secretive<K> {
         self.0.full()
     }
 
-    fn fill(&self, key: &ObjectKey, object: Arc<K>) {
+    fn fill(&self, key: &ObjectKey, object: Arc<Kept>) {
         self.0.fill(key, object);
     }
 

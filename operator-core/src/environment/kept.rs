@@ -8,7 +8,7 @@ use super::Environment;
 
 /// Everything in one operator that is keyed by a primary, and how much of it is about primaries that don't exist.
 #[derive(Clone, Default)]
-pub(super) struct Kept(Arc<Mutex<Vec<Keeper>>>);
+pub(super) struct Keepers(Arc<Mutex<Vec<Keeper>>>);
 
 struct Keeper {
     name: String,
@@ -16,7 +16,7 @@ struct Keeper {
     leftovers: Box<dyn Fn() -> Option<usize> + Send + Sync>,
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for Keepers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.lock().iter().map(|keeper| &keeper.name)).finish()
     }

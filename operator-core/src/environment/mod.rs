@@ -9,6 +9,7 @@ mod kept;
 mod planted;
 mod quota;
 mod random;
+mod shared;
 mod tasks;
 
 use std::{future::Future, sync::Arc};
@@ -17,12 +18,13 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 pub use clock::{Clock, Now, SystemClock, WallClock};
-use kept::Kept;
+use kept::Keepers;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
 pub(crate) use quota::{Quota, QuotaState};
 pub use random::Jitter;
+use shared::Shared;
 use tasks::Ordered;
 pub use tasks::TaskHook;
 
@@ -34,7 +36,8 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
-    kept: Kept,
+    kept: Keepers,
+    shared: Shared,
     #[cfg(feature = "testing")]
     planted_bug: Option<PlantedBug>,
 }
@@ -49,7 +52,8 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
-            kept: Kept::default(),
+            kept: Keepers::default(),
+            shared: Shared::default(),
             #[cfg(feature = "testing")]
             planted_bug: None,
         }
@@ -100,7 +104,7 @@ impl Environment {
         &self.jitter
     }
 
-    /// Starts a task. With `spawn_blocking` the one place in the library that does so.
+    /// Starts a task. With `call_apart` the one place in the library that does so.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
@@ -113,7 +117,7 @@ impl Environment {
     }
 
     /// Calls what may block, on a thread of its own; in a simulation in a task like any other, as it has one thread.
-    pub(crate) fn spawn_blocking(&self, call: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    pub(crate) fn call_apart(&self, call: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         match &self.hook {
             Some(_) => self.spawn(async { call() }),
             None => self.tasks.spawn_blocking(call),

@@ -2,7 +2,10 @@
 
 use std::{fmt, panic, sync::Arc};
 
-use crate::cache::ChangeKind;
+use crate::{
+    cache::{ChangeKind, Kept, View},
+    resource::KubeObject,
+};
 
 type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
 type OnUpdate<K> = Arc<dyn Fn(&K, &K) -> bool + Send + Sync>;
@@ -23,6 +26,22 @@ impl<K> Filters<K> {
     #[must_use]
     pub fn new() -> Self {
         Self { generic: None, on_add: None, on_update: None, on_delete: None }
+    }
+
+    /// The same of objects as they are kept, which are opened only where there is a filter.
+    pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View<K>) -> bool
+    where
+        K: KubeObject,
+    {
+        let asked = match change {
+            ChangeKind::Added { .. } => self.on_add.is_some(),
+            ChangeKind::Updated { .. } => self.on_update.is_some(),
+            ChangeKind::Deleted { .. } => self.on_delete.is_some(),
+        };
+        if !asked && self.generic.is_none() {
+            return true;
+        }
+        view.opened(change).is_none_or(|change| self.accepts(&change))
     }
 
     /// Whether `change` passes.

@@ -8,7 +8,7 @@ use super::{
     secondary::SecondaryEvents,
 };
 use crate::{
-    cache::{ChangeHandler, Indexer, Informer, InformerConfig},
+    cache::{ChangeHandler, Indexer, Informer, InformerConfig, Kept, View},
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
@@ -17,11 +17,11 @@ use crate::{
 /// that users give.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
-fn owner_indexer<K: KubeObject>(marks: &Arc<ControllerMarks>) -> Indexer<K> {
+fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
     let marks = Arc::clone(marks);
-    Arc::new(move |object: &K| {
-        let owner = object.meta().labels.as_ref().and_then(|labels| labels.get(marks.names().owner()));
-        owner.cloned().into_iter().collect()
+    Arc::new(move |object| {
+        let owner = object.labels().and_then(|mut labels| labels.remove(marks.names().owner()));
+        owner.into_iter().collect()
     })
 }
 
@@ -236,24 +236,23 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         config.field_selector.clone_from(&self.field_selector);
         config.own_managers.clone_from(&wiring.own_managers);
         config.indexers.clone_from(&self.indexers);
-        config.indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
+        let indexers = [(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks))].into();
+        let view = Arc::new(View::new(&config, &wiring.environment));
         let events = Arc::new(SecondaryEvents {
             name: SourceDeclaration::name(self),
             index,
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
+            view: Arc::clone(&view),
             relation: Relation::new(self.mapper.clone(), self.references.clone()),
             primaries: Arc::clone(&wiring.primaries),
             filters: self.filters.clone(),
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let informer = Informer::new(
-            config,
-            wiring.clients.direct.clone(),
-            wiring.environment.clone(),
-            Arc::clone(&events) as Arc<dyn ChangeHandler<K>>,
-        );
+        let (client, environment) = (wiring.clients.direct.clone(), wiring.environment.clone());
+        let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
+        let informer = Informer::of_kept(config, view, client, environment, handler, indexers);
         let resource_type = self.resource_type.clone();
         sources.add(SecondarySource { informer, events, resource_type, dynamic: self.dynamic.clone() });
     }

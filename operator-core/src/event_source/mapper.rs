@@ -2,8 +2,13 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
 use super::{Primaries, filter::fenced};
-use crate::resource::{Cluster, KubeObject, MappingAnnotations, ObjectKey, ResourceType, references_to};
+use crate::{
+    cache::{Kept, View},
+    resource::{Cluster, KubeObject, MappingAnnotations, ObjectKey, ResourceType, is_owned_by},
+};
 
 type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
 type MapWithFn<K> = Arc<dyn Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
@@ -32,28 +37,45 @@ impl<K: KubeObject> SecondaryToPrimary<K> {
         Self::WithPrimaries(Arc::new(map))
     }
 
+    /// Only the user's functions need the object itself.
     pub(super) fn primaries(
         &self,
-        secondary: &K,
+        key: &ObjectKey,
+        secondary: &Arc<Kept>,
+        view: &View<K>,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
+        let opened = |map: &dyn Fn(&K) -> Vec<ObjectKey>| {
+            let mapped = view.open(secondary).map(|secondary| fenced(|| map(&secondary), Vec::new()));
+            mapped.unwrap_or_default().into_iter().collect()
+        };
         match self {
-            Self::WithPrimaries(map) => {
-                fenced(|| map(secondary, primaries), Vec::new()).into_iter().collect()
-            }
-            Self::Function(map) => fenced(|| map(secondary), Vec::new()).into_iter().collect(),
-            Self::Annotations(keys) => keys.primary_of(secondary, primary_type).into_iter().collect(),
+            Self::WithPrimaries(map) => opened(&|secondary| map(secondary, primaries)),
+            Self::Function(map) => opened(&|secondary| map(secondary)),
+            Self::Annotations(keys) => annotated(keys, key, secondary, primary_type).into_iter().collect(),
             Self::Marks => {
-                let namespace =
-                    secondary.meta().namespace.as_deref().filter(|_| primary_type.is_namespaced());
-                references_to(secondary, primary_type)
-                    .map(|reference| ObjectKey::new(Cluster::local(), namespace, &reference.name))
-                    .chain(MappingAnnotations::default().primary_of(secondary, primary_type))
+                let namespace = key.namespace().filter(|_| primary_type.is_namespaced());
+                let owners = secondary.owners().unwrap_or_default();
+                let owners = owners.iter().filter(|owner| is_owned_by(owner, primary_type));
+                owners
+                    .map(|owner| ObjectKey::new(Cluster::local(), namespace, &owner.name))
+                    .chain(annotated(&MappingAnnotations::default(), key, secondary, primary_type))
                     .collect()
             }
         }
     }
+}
+
+fn annotated(
+    keys: &MappingAnnotations,
+    key: &ObjectKey,
+    secondary: &Kept,
+    primary_type: &ResourceType,
+) -> Option<ObjectKey> {
+    let namespace = key.namespace().map(str::to_owned);
+    let meta = ObjectMeta { namespace, annotations: secondary.annotations(), ..ObjectMeta::default() };
+    keys.primary_in(&meta, primary_type)
 }
 
 impl<K> Clone for SecondaryToPrimary<K> {
@@ -89,7 +111,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::event_source::test_wiring::Known;
+    use crate::{
+        cache::tests::known::{kept, view},
+        event_source::test_wiring::Known,
+    };
 
     fn owned_by(api_version: &str, kind: &str) -> ConfigMap {
         let owner = OwnerReference {
@@ -109,33 +134,40 @@ mod tests {
         }
     }
 
+    fn primaries(
+        mapper: &SecondaryToPrimary<ConfigMap>,
+        secondary: &ConfigMap,
+        primary_type: &ResourceType,
+    ) -> BTreeSet<ObjectKey> {
+        mapper.primaries(
+            &ObjectKey::of(secondary),
+            &kept(secondary),
+            &view(),
+            primary_type,
+            &Known::default(),
+        )
+    }
+
     #[test]
     fn an_owner_is_looked_for_in_the_namespace_of_the_secondary() {
-        let primaries = SecondaryToPrimary::Marks.primaries(
+        let primaries = primaries(
+            &SecondaryToPrimary::Marks,
             &owned_by("apps/v1", "Deployment"),
             &ResourceType::of::<Deployment>(),
-            &Known::default(),
         );
         assert_eq!(primaries, [ObjectKey::namespaced("shop", "web")].into());
     }
 
     #[test]
     fn a_cluster_scoped_owner_has_no_namespace() {
-        let primaries = SecondaryToPrimary::Marks.primaries(
-            &owned_by("v1", "Node"),
-            &ResourceType::of::<Node>(),
-            &Known::default(),
-        );
+        let primaries =
+            primaries(&SecondaryToPrimary::Marks, &owned_by("v1", "Node"), &ResourceType::of::<Node>());
         assert_eq!(primaries, [ObjectKey::cluster_scoped("web")].into());
     }
 
     #[test]
     fn a_mapper_that_panics_maps_to_nothing() {
         let mapper = SecondaryToPrimary::function(|_: &ConfigMap| panic!("no"));
-        assert!(
-            mapper
-                .primaries(&ConfigMap::default(), &ResourceType::of::<Node>(), &Known::default())
-                .is_empty()
-        );
+        assert!(primaries(&mapper, &owned_by("v1", "Node"), &ResourceType::of::<Node>()).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates};
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig},
+    cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig, Kept, View},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -62,16 +62,19 @@ impl<P> fmt::Debug for PrimaryFilters<P> {
 }
 
 impl<P: KubeObject> PrimaryFilters<P> {
-    fn accepts(&self, change: &ChangeKind<P>) -> bool {
-        if !self.user.accepts(change) {
+    fn accepts(&self, change: &ChangeKind<Kept>, view: &View<P>) -> bool {
+        if !self.user.accepts_kept(change, view) {
             return false;
         }
         let ChangeKind::Updated { old, new } = change else { return true };
-        let lacks_finalizer = |finalizer: &String| updates::lacks_finalizer(&**new, &**old, finalizer);
+        let lacks_finalizer = |finalizer: &String| {
+            let lacks = |object: &Kept| !object.finalizers().iter().flatten().any(|name| name == finalizer);
+            lacks(old) || lacks(new)
+        };
         !self.default_filters
             || !self.generation_aware
-            || updates::generation_changed(&**new, &**old)
-            || updates::marked_for_deletion(&**new, &**old)
+            || updates::is_another_generation(new.generation(), old.generation())
+            || new.is_marked() && !old.is_marked()
             || self.finalizer.as_ref().is_some_and(lacks_finalizer)
     }
 }
@@ -112,7 +115,9 @@ impl<P: KubeObject> PrimarySource<P> {
         // It must be able to go.
         config.take_over_metadata = true;
         let unconfirmed = Arc::new(UnconfirmedWrites::default());
+        let view = Arc::new(View::new(&config, &wiring.environment));
         let events = Arc::new(PrimaryEvents {
+            view: Arc::clone(&view),
             unconfirmed: Arc::clone(&unconfirmed),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
@@ -120,7 +125,8 @@ impl<P: KubeObject> PrimarySource<P> {
             sink: Arc::clone(&wiring.sink),
         });
         let client = wiring.clients.direct.clone();
-        let informer = Informer::new(config, client, wiring.environment.clone(), events);
+        let environment = wiring.environment.clone();
+        let informer = Informer::of_kept(config, view, client, environment, events, BTreeMap::new());
         Self { informer, resource_type: wiring.primary_type.clone(), unconfirmed }
     }
 
@@ -165,6 +171,7 @@ impl<P: KubeObject> PrimarySource<P> {
 
 /// Turns changes of primaries into events.
 struct PrimaryEvents<P> {
+    view: Arc<View<P>>,
     unconfirmed: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
     filters: PrimaryFilters<P>,
@@ -172,12 +179,12 @@ struct PrimaryEvents<P> {
     sink: Arc<dyn EventSink>,
 }
 
-impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
-    fn on_change(&self, change: Change<P>) {
+impl<P: KubeObject> ChangeHandler<Kept> for PrimaryEvents<P> {
+    fn on_change(&self, change: Change<Kept>) {
         let Change { key, kind } = change;
         // A deletion is never filtered: what is kept about the object must go with it.
         let deleted = matches!(kind, ChangeKind::Deleted { .. });
-        if !deleted && !self.filters.accepts(&kind) {
+        if !deleted && !self.filters.accepts(&kind, &self.view) {
             return;
         }
         let (controller, action) = (&*self.controller, kind.action());
@@ -185,18 +192,18 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
         match &kind {
             ChangeKind::Deleted { last, .. } => {
                 self.unconfirmed.clear(&key);
-                self.sink.primary_deleted(&key, uid(&**last));
+                self.sink.primary_deleted(&key, uid(last));
             }
             ChangeKind::Added { new, initial } => {
-                let deleting = new.meta().deletion_timestamp.is_some();
+                let deleting = new.is_marked();
                 let cause = if *initial { Cause::InitialList } else { Cause::Created };
-                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
+                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(new), cause, deleting });
             }
             ChangeKind::Updated { old, new } => {
-                let deleting = new.meta().deletion_timestamp.is_some();
-                let newly = deleting && old.meta().deletion_timestamp.is_none();
+                let deleting = new.is_marked();
+                let newly = deleting && !old.is_marked();
                 let cause = if newly { Cause::MarkedForDeletion } else { Cause::Changed };
-                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(&**new), cause, deleting });
+                self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(new), cause, deleting });
             }
         }
     }
@@ -227,8 +234,8 @@ impl<P: KubeObject> ChangeHandler<P> for PrimaryEvents<P> {
 }
 
 /// The server gives every object a uid; an empty one can only come from a test.
-fn uid<P: KubeObject>(object: &P) -> &str {
-    object.meta().uid.as_deref().unwrap_or_default()
+fn uid(object: &Kept) -> &str {
+    object.uid().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -236,20 +243,21 @@ mod tests {
     use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 
     use super::*;
+    use crate::cache::tests::known::{kept, view};
 
-    fn with_label(value: &str) -> Arc<Deployment> {
+    fn with_label(value: &str) -> Arc<Kept> {
         let labels = Some([("colour".to_owned(), value.to_owned())].into());
         let metadata = ObjectMeta { generation: Some(1), labels, ..ObjectMeta::default() };
-        Arc::new(Deployment { metadata, ..Deployment::default() })
+        kept(&Deployment { metadata, ..Deployment::default() })
     }
 
     fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
-        filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") })
+        filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") }, &view())
     }
 
     #[test]
     fn a_spec_that_went_back_counts() {
-        let filters = PrimaryFilters {
+        let filters = PrimaryFilters::<Deployment> {
             user: Filters::new(),
             default_filters: true,
             generation_aware: true,
@@ -257,9 +265,9 @@ mod tests {
         };
         let of = |generation| {
             let metadata = ObjectMeta { generation: Some(generation), ..ObjectMeta::default() };
-            Arc::new(Deployment { metadata, ..Deployment::default() })
+            kept(&Deployment { metadata, ..Deployment::default() })
         };
-        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }));
+        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }, &view()));
     }
 
     #[test]

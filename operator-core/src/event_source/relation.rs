@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{Primaries, SecondaryToPrimary, references::References};
 use crate::{
-    cache::{ChangeKind, SecondaryIndex},
+    cache::{ChangeKind, Kept, SecondaryIndex, View},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
@@ -44,13 +44,14 @@ impl<K: KubeObject> Relation<K> {
     pub(super) fn changed(
         &self,
         key: &ObjectKey,
-        change: &ChangeKind<K>,
+        change: &ChangeKind<Kept>,
+        view: &View<K>,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
         match self {
             Self::Indexed { mapper, links } => {
-                let mapped = mapper.primaries(change.object(), primary_type, primaries);
+                let mapped = mapper.primaries(key, change.object(), view, primary_type, primaries);
                 if matches!(change, ChangeKind::Deleted { .. }) {
                     let mut concerned = links.lock().unlink(key);
                     concerned.extend(mapped);
@@ -63,9 +64,9 @@ impl<K: KubeObject> Relation<K> {
                 references.primaries_of(primaries, key).into_iter().collect()
             }
             Self::Referenced { mapper: Some(mapper), .. } => {
-                let mut concerned = mapper.primaries(change.object(), primary_type, primaries);
+                let mut concerned = mapper.primaries(key, change.object(), view, primary_type, primaries);
                 if let ChangeKind::Updated { old, .. } = change {
-                    concerned.extend(mapper.primaries(old, primary_type, primaries));
+                    concerned.extend(mapper.primaries(key, old, view, primary_type, primaries));
                 }
                 concerned
             }
@@ -95,17 +96,18 @@ impl<K: KubeObject> Relation<K> {
     pub(super) fn written(
         &self,
         key: &ObjectKey,
-        change: &ChangeKind<K>,
+        change: &ChangeKind<Kept>,
+        view: &View<K>,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
-        newest: impl FnOnce() -> Option<Arc<K>>,
+        newest: impl FnOnce() -> Option<Arc<Kept>>,
     ) -> BTreeSet<ObjectKey> {
         let Self::Indexed { mapper, links } = self else {
-            return self.changed(key, change, primary_type, primaries);
+            return self.changed(key, change, view, primary_type, primaries);
         };
         let mut links = links.lock();
         match newest() {
-            Some(newest) => links.link(key, mapper.primaries(&newest, primary_type, primaries)),
+            Some(newest) => links.link(key, mapper.primaries(key, &newest, view, primary_type, primaries)),
             None => BTreeSet::new(),
         }
     }
@@ -116,21 +118,28 @@ mod tests {
     use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 
     use super::*;
-    use crate::event_source::test_wiring::Known;
+    use crate::{
+        cache::tests::known::{kept, view},
+        event_source::test_wiring::Known,
+    };
 
     fn key(name: &str) -> ObjectKey {
         ObjectKey::namespaced("shop", name)
     }
 
     /// A secondary that belongs to the primaries named in its data.
-    fn secondary<const N: usize>(of: [&str; N]) -> Arc<ConfigMap> {
+    fn secondary<const N: usize>(of: [&str; N]) -> Arc<Kept> {
+        kept(&map(of))
+    }
+
+    fn map<const N: usize>(of: [&str; N]) -> ConfigMap {
         let metadata = ObjectMeta {
             name: Some("s".to_owned()),
             namespace: Some("shop".to_owned()),
             ..ObjectMeta::default()
         };
         let data = of.into_iter().map(|name| (name.to_owned(), String::new())).collect();
-        Arc::new(ConfigMap { metadata, data: Some(data), ..ConfigMap::default() })
+        ConfigMap { metadata, data: Some(data), ..ConfigMap::default() }
     }
 
     fn mapper() -> SecondaryToPrimary<ConfigMap> {
@@ -139,9 +148,9 @@ mod tests {
         })
     }
 
-    fn changed(relation: &Relation<ConfigMap>, change: &ChangeKind<ConfigMap>) -> Vec<String> {
+    fn changed(relation: &Relation<ConfigMap>, change: &ChangeKind<Kept>) -> Vec<String> {
         let kind = ResourceType::of::<ConfigMap>();
-        let woken = relation.changed(&key("s"), change, &kind, &Known::default());
+        let woken = relation.changed(&key("s"), change, &view(), &kind, &Known::default());
         woken.iter().map(|key| key.name().to_owned()).collect()
     }
 
@@ -164,9 +173,9 @@ mod tests {
         let relation = Relation::new(Some(mapper()), None);
         let kind = ResourceType::of::<ConfigMap>();
         let change = ChangeKind::Added { new: secondary(["a"]), initial: false };
-        let gone = relation.written(&key("s"), &change, &kind, &Known::default(), || None);
+        let gone = relation.written(&key("s"), &change, &view(), &kind, &Known::default(), || None);
         assert!(gone.is_empty() && relation.secondaries_of(&key("a"), &Known::default()).is_empty());
-        relation.written(&key("s"), &change, &kind, &Known::default(), || Some(secondary(["a"])));
+        relation.written(&key("s"), &change, &view(), &kind, &Known::default(), || Some(secondary(["a"])));
         assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")].into());
     }
 
@@ -174,11 +183,11 @@ mod tests {
     fn references_are_turned_round_by_the_index_over_the_primaries() {
         let (references, index, indexer) =
             References::new::<ConfigMap>("s", |primary| vec![key(&primary.metadata.name.clone().unwrap())]);
-        assert_eq!(indexer(&secondary([])), ["shop/s"]);
+        assert_eq!(indexer(&map([])), ["shop/s"]);
         let known = Known::default().with_index(&index, "shop/s", "shop/a");
         let relation = Relation::<ConfigMap>::new(None, Some(references));
         let added = ChangeKind::Added { new: secondary([]), initial: false };
-        let woken = relation.changed(&key("s"), &added, &ResourceType::of::<ConfigMap>(), &known);
+        let woken = relation.changed(&key("s"), &added, &view(), &ResourceType::of::<ConfigMap>(), &known);
         assert_eq!(woken, [key("a")].into());
     }
 }

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{EventSink, Filters, Primaries, relation::Relation};
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Informer, OwnWrite},
+    cache::{Answer, Change, ChangeHandler, ChangeKind, Informer, Kept, OwnWrite, View},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
-    resource::{KubeObject, ObjectKey, ResourceType, references_to},
+    resource::{KubeObject, ObjectKey, ResourceType, is_owned_by},
 };
 
 /// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
@@ -72,19 +72,21 @@ impl<K: KubeObject> SecondarySource<K> {
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
-    pub(crate) fn remember(&self, answer: K) -> Arc<K> {
-        let object = self.informer.remember(answer);
-        self.link(&ChangeKind::Added { new: Arc::clone(&object), initial: false });
+    pub(crate) fn remember(&self, answer: Answer<K>) -> Arc<K> {
+        let (key, kept) = (answer.key.clone(), answer.kept.clone());
+        let object = self.informer.remember_answer(answer);
+        if let Some(new) = kept {
+            self.link(&key, &ChangeKind::Added { new, initial: false });
+        }
         object
     }
 
     /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so. Returns the
     /// primaries that it belongs to now or belonged to before.
-    fn link(&self, change: &ChangeKind<K>) -> BTreeSet<ObjectKey> {
+    fn link(&self, key: &ObjectKey, change: &ChangeKind<Kept>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
-        let key = ObjectKey::of(&**change.object());
-        let newest = || self.informer.get(&key);
-        events.relation.written(&key, change, &events.primary_type, &*events.primaries, newest)
+        let newest = || self.informer.kept(key);
+        events.relation.written(key, change, &events.view, &events.primary_type, &*events.primaries, newest)
     }
 }
 
@@ -100,18 +102,19 @@ pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
 impl<K: KubeObject> SecondaryWrite<'_, K> {
     /// Takes the server's answer: from now on it is what is read. The other primaries that the object belongs to, or belonged to
     /// before, are woken: the run that wrote knows what it has done, they don't.
-    pub(crate) fn wrote(mut self, answer: K) -> Arc<K> {
-        let before = self.write.base();
-        let object = self.write.wrote(answer);
-        let new = Arc::clone(&object);
+    pub(crate) fn answered(mut self, answer: Answer<K>) -> Arc<K> {
+        let before = self.write.kept_base().cloned();
+        let (key, kept) = (answer.key.clone(), answer.kept.clone());
+        let object = self.write.answered(answer);
+        let Some(new) = kept else { return object };
         let change = match before {
             Some(old) => ChangeKind::Updated { old, new },
             None => ChangeKind::Added { new, initial: false },
         };
-        let concerned = self.source.link(&change);
+        let concerned = self.source.link(&key, &change);
         let events = &self.source.events;
         let mut others = concerned.iter().filter(|primary| *primary != self.writer).peekable();
-        if others.peek().is_some() && events.filters.accepts(&change) {
+        if others.peek().is_some() && events.filters.accepts_kept(&change, &events.view) {
             for primary in others {
                 events.sink.related_changed(primary, Cause::Source(events.index));
             }
@@ -126,6 +129,7 @@ pub(super) struct SecondaryEvents<K> {
     pub(super) index: SourceIndex,
     pub(super) controller: Arc<str>,
     pub(super) primary_type: ResourceType,
+    pub(super) view: Arc<View<K>>,
     pub(super) relation: Relation<K>,
     pub(super) primaries: Arc<dyn Primaries>,
     pub(super) filters: Filters<K>,
@@ -134,16 +138,17 @@ pub(super) struct SecondaryEvents<K> {
 }
 
 impl<K: KubeObject> SecondaryEvents<K> {
-    fn owns(&self, primary: &ObjectKey, secondary: &K) -> bool {
-        references_to(secondary, &self.primary_type).any(|owner| owner.name == primary.name())
+    fn owns(&self, primary: &ObjectKey, secondary: &Kept) -> bool {
+        let owners = secondary.owners().unwrap_or_default();
+        owners.iter().any(|owner| is_owned_by(owner, &self.primary_type) && owner.name == primary.name())
     }
 }
 
-impl<K: KubeObject> ChangeHandler<K> for SecondaryEvents<K> {
-    fn on_change(&self, change: Change<K>) {
+impl<K: KubeObject> ChangeHandler<Kept> for SecondaryEvents<K> {
+    fn on_change(&self, change: Change<Kept>) {
         let Change { key, kind } = change;
-        let woken = self.relation.changed(&key, &kind, &self.primary_type, &*self.primaries);
-        if !self.filters.accepts(&kind) {
+        let woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
+        if !self.filters.accepts_kept(&kind, &self.view) {
             return;
         }
         let (controller, source, action) = (&*self.controller, &*self.name, kind.action());

@@ -16,7 +16,10 @@ use kube::Resource;
 /// that was restored takes it back. Always true of kinds that have no generation.
 #[must_use]
 pub fn generation_changed<K: Resource>(new: &K, old: &K) -> bool {
-    let (new, old) = (new.meta().generation, old.meta().generation);
+    is_another_generation(new.meta().generation, old.meta().generation)
+}
+
+pub(super) fn is_another_generation(new: Option<i64>, old: Option<i64>) -> bool {
     old.is_none() || old != new
 }
 

@@ -83,8 +83,8 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
             match self.target.send(&intent, None).await {
                 Ok(answer) => {
                     // With the last finalizer the object is gone, and must not be remembered as if it were there.
-                    if answer.meta().finalizers.as_ref().is_some_and(|left| !left.is_empty()) {
-                        self.target.remember(answer);
+                    if answer.object.meta().finalizers.as_ref().is_some_and(|left| !left.is_empty()) {
+                        self.target.remember_answer(answer);
                     }
                     return Ok(());
                 }

@@ -147,7 +147,7 @@ impl<K: KubeObject> DependentWriter<'_, K> {
         let answer = self.target.run.send(&write).await?;
         // Those of others are left out of what caches hold.
         let patched = Patched::of(&answer);
-        window.wrote(self.target.run.writer.decode(&write, &answer)?);
+        window.wrote(self.target.understand(&write, &answer)?);
         Ok(patched)
     }
 }

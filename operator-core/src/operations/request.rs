@@ -5,15 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
-use serde_json::value::RawValue;
 
 use super::{Error, body};
 use crate::{
-    cache::decode,
     client::{Clients, exchange},
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
-    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
+    resource::{ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// How a write is expressed.
@@ -136,13 +134,6 @@ impl Writer {
         answered
             .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
-    }
-
-    /// The object in an answer, as caches hold it: managed fields of others would only be built to be thrown away.
-    pub(super) fn decode<K: KubeObject>(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<K, Error> {
-        serde_json::from_slice::<&RawValue>(answer)
-            .and_then(|answer| decode(answer.get(), &self.own_managers()))
-            .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
     }
 
     /// The field managers whose entries caches keep.

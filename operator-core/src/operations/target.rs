@@ -6,10 +6,11 @@ use std::{
 };
 
 use bytes::Bytes;
+use serde::de::Error as _;
 
 use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
-    cache::{Informer, OwnWrite},
+    cache::{Answer, Informer, OwnWrite},
     event_source::{PrimarySource, SecondarySource, SecondaryWrite, Sources},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -66,11 +67,11 @@ pub(super) enum Window<'c, K: KubeObject> {
 }
 
 impl<K: KubeObject> Window<'_, K> {
-    pub(super) fn wrote(self, answer: K) -> Arc<K> {
+    pub(super) fn wrote(self, answer: Answer<K>) -> Arc<K> {
         match self {
-            Self::Primary(mut write) => write.wrote(answer),
-            Self::Secondary(write) => write.wrote(answer),
-            Self::OtherPrimary(informer) => informer.remember(answer),
+            Self::Primary(mut write) => write.answered(answer),
+            Self::Secondary(write) => write.answered(answer),
+            Self::OtherPrimary(informer) => informer.remember_answer(answer),
         }
     }
 }
@@ -161,11 +162,23 @@ impl<'c, K: KubeObject> Target<'c, K> {
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
-    pub(super) fn remember(&self, answer: K) -> Arc<K> {
+    pub(super) fn remember_answer(&self, answer: Answer<K>) -> Arc<K> {
         match &self.known {
-            Known::Primary(source) => source.informer().remember(answer),
+            Known::Primary(source) => source.informer().remember_answer(answer),
             Known::Secondary(source) => source.remember(answer),
         }
+    }
+
+    /// The same of a live object.
+    pub(super) fn remember(&self, live: K) -> Arc<K> {
+        self.remember_answer(self.informer().answer_of(live))
+    }
+
+    /// The object in an answer, as caches keep it.
+    pub(super) fn understand(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<Answer<K>, Error> {
+        let text = str::from_utf8(answer).map_err(serde_json::Error::custom);
+        text.and_then(|text| self.informer().answer(text))
+            .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
     }
 
     /// To be held while a write is under way. Events of secondaries wake the primary whatever they change, so that a state of

@@ -9,7 +9,10 @@ use super::{
     request::WriteRequest,
     target::Target,
 };
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+use crate::{
+    cache::Answer,
+    resource::{KubeObject, ObjectKey, ResourceVersion},
+};
 
 /// How many states of an object are tried before a conflict becomes an error.
 pub(super) const ATTEMPTS: u32 = 10;
@@ -120,20 +123,20 @@ impl<K: KubeObject> Target<'_, K> {
         let answer = self.send(intent, version).await?;
         // Nothing changed, so the version in the answer is that of the state we built upon. That state may be somebody
         // else's, and the watch may still owe us its event, which must not be taken for our own.
-        if version.is_some() && answer.meta().resource_version.as_deref() == version {
+        if version.is_some() && answer.object.meta().resource_version.as_deref() == version {
             drop(window);
-            return Ok(self.remember(answer));
+            return Ok(self.remember_answer(answer));
         }
         Ok(window.wrote(answer))
     }
 
     /// One write upon whatever there is. Its echo is anybody's.
     async fn write_openly(&self, intent: &Intent) -> Result<Arc<K>, Error> {
-        Ok(self.remember(self.send(intent, None).await?))
+        Ok(self.remember_answer(self.send(intent, None).await?))
     }
 
     /// Sends a write once.
-    pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<K, Error> {
+    pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<Answer<K>, Error> {
         let write = WriteRequest {
             verb: intent.verb,
             kind: self.kind(),
@@ -144,7 +147,7 @@ impl<K: KubeObject> Target<'_, K> {
         };
         let doubt = self.doubt();
         let sent = self.run.send(&write).await;
-        let result = sent.and_then(|answer| self.run.writer.decode(&write, &answer));
+        let result = sent.and_then(|answer| self.understand(&write, &answer));
         if result.as_ref().err().is_none_or(Error::tells_that_nothing_was_written) {
             doubt.dispel();
         }

@@ -23,7 +23,6 @@ pub(crate) use kind::ResourceType;
 pub use mapping::MappingAnnotations;
 pub use marks::{ControllerMarks, MarkNames};
 pub(crate) use marks::{Marks, Nodes, Whose, label_value};
-pub(crate) use owner::references_to;
 pub use owner::{is_owned_by, owner_reference};
 pub(crate) use sensitive::MASKED;
 pub use uid::Uid;

@@ -1,7 +1,6 @@
 //! Owner references: how a child says which object it belongs to.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::Resource;
 
 use super::{KubeObject, ResourceType};
 
@@ -27,14 +26,6 @@ pub fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> O
 pub fn is_owned_by(reference: &OwnerReference, owner_type: &ResourceType) -> bool {
     let group = reference.api_version.rsplit_once('/').map_or("", |(group, _)| group);
     reference.kind == owner_type.kind() && group == owner_type.group()
-}
-
-/// The references of a child that point at objects of `owner_type`.
-pub(crate) fn references_to<'a, K: Resource>(
-    child: &'a K,
-    owner_type: &'a ResourceType,
-) -> impl Iterator<Item = &'a OwnerReference> {
-    child.meta().owner_references.iter().flatten().filter(|reference| is_owned_by(reference, owner_type))
 }
 
 #[cfg(test)]

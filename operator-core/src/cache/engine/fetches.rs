@@ -2,23 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+use crate::{
+    cache::kept::Kept,
+    resource::{ObjectKey, ResourceVersion},
+};
 
 use super::Engine;
 
 /// What is held of an object.
 #[derive(Debug)]
-pub(in crate::cache) enum Held<K> {
+pub(in crate::cache) enum Held {
     /// All of it.
-    Full(Arc<K>),
+    Full(Arc<Kept>),
     /// It exists in this version, and only its minimal form is held.
     Minimal(Option<String>),
     /// It doesn't exist as far as is known.
     Nothing,
 }
 
-impl<K: KubeObject> Engine<K> {
-    pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Held<K> {
+impl Engine {
+    pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Held {
         if let Some(object) = self.get(key) {
             return Held::Full(object);
         }
@@ -31,15 +34,14 @@ impl<K: KubeObject> Engine<K> {
         &self,
         key: &ObjectKey,
         asked: Option<&str>,
-        object: K,
-    ) -> Option<Arc<K>> {
+        object: Arc<Kept>,
+    ) -> Option<Arc<Kept>> {
         let state = &mut *self.lock();
         if !self.store.contains(key) {
             return None;
         }
         let shown = self.store.version(key);
-        let current = match (shown.as_deref().and_then(ResourceVersion::parse), ResourceVersion::of(&object))
-        {
+        let current = match (shown.as_deref().and_then(ResourceVersion::parse), object.resource_version()) {
             (Some(shown), Some(fetched)) => fetched >= shown,
             // Versions that can't be compared: it counts only if nothing has happened.
             (None, _) | (_, None) => shown.as_deref() == asked,
@@ -47,12 +49,11 @@ impl<K: KubeObject> Engine<K> {
         if !current {
             return None;
         }
-        let object = Arc::new(object);
         self.store.fill(key, Arc::clone(&object));
         // An own write may have been answered meanwhile.
         let own = state.overlay.recent().get(key);
         Some(match own {
-            Some(own) if ResourceVersion::of(&*own) > ResourceVersion::of(&*object) => own,
+            Some(own) if own.resource_version() > object.resource_version() => own,
             Some(_) | None => object,
         })
     }

@@ -8,23 +8,23 @@ use std::{
 use parking_lot::RwLock;
 
 use crate::{
-    cache::{Change, ChangeHandler, Follower},
+    cache::{Change, ChangeHandler, Follower, kept::Kept},
     observe::SourceHealth,
-    resource::{KubeObject, ObjectKey},
+    resource::ObjectKey,
 };
 
 use super::Engine;
 
 /// The informer's own handler, and those who follow what it keeps.
-pub(super) struct Handlers<K> {
-    main: Arc<dyn ChangeHandler<K>>,
+pub(super) struct Handlers {
+    main: Arc<dyn ChangeHandler<Kept>>,
     followers: RwLock<Followers>,
 }
 
 type Followers = Arc<[Arc<dyn Follower>]>;
 
-impl<K: Clone> Handlers<K> {
-    pub(super) fn new(main: Arc<dyn ChangeHandler<K>>) -> Self {
+impl Handlers {
+    pub(super) fn new(main: Arc<dyn ChangeHandler<Kept>>) -> Self {
         Self { main, followers: RwLock::new(Arc::new([])) }
     }
 
@@ -56,7 +56,7 @@ impl<K: Clone> Handlers<K> {
         }
     }
 
-    pub(super) fn on_change(&self, informer: &str, change: Change<K>) {
+    pub(super) fn on_change(&self, informer: &str, change: Change<Kept>) {
         guarded(informer, || self.main.on_change(change));
     }
 
@@ -85,7 +85,7 @@ impl<K: Clone> Handlers<K> {
     }
 }
 
-impl<K: KubeObject> Engine<K> {
+impl Engine {
     /// From now on `follower` is told of every object that is stored, and now of those that are.
     pub(in crate::cache) fn also_tell(&self, follower: Arc<dyn Follower>) {
         let _in_order = self.state.lock();

@@ -2,25 +2,24 @@
 
 use std::mem;
 
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+use crate::resource::{ObjectKey, ResourceVersion};
 
 use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
 
-impl<K: KubeObject> Engine<K> {
+impl Engine {
     /// A list starts from its first page, perhaps for the second time.
     pub(in crate::cache) fn list_started(&self, scope: ScopeIndex) {
         self.lock().collections[scope.0].listing = Some(Listing::default());
     }
 
     /// A list showed an item. It is taken in at once, page by page, so that no list is ever held as a whole.
-    pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded<K>) {
+    pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let listing = state.collections[scope.0].listing.get_or_insert_default();
         match item {
-            Decoded::Object(object) => {
-                let key = ObjectKey::of(&object);
+            Decoded::Object { key, kept } => {
                 listing.keys.insert(key.clone());
-                self.applied(state, scope, &key, object, true);
+                self.applied(state, scope, &key, kept, true);
             }
             Decoded::Undecodable(undecodable) => {
                 match &undecodable.key {
@@ -33,7 +32,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// A streamed list showed an event. An object may come more than once, and may be gone again before the list's end.
-    pub(in crate::cache) fn streamed(&self, scope: ScopeIndex, event: WatchEvent<K>) {
+    pub(in crate::cache) fn streamed(&self, scope: ScopeIndex, event: WatchEvent) {
         match event {
             WatchEvent::Applied(item) => self.listed(scope, item),
             WatchEvent::Deleted(item) => {
@@ -127,10 +126,6 @@ impl<K: KubeObject> Engine<K> {
         // What was written and is gone again before the watch has shown it is still read from the answer to the write.
         all_listed_seen
             && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
-            && self
-                .recent
-                .entries()
-                .iter()
-                .all(|(key, written)| exists(key, &|| ResourceVersion::of(&**written)))
+            && self.recent.entries().iter().all(|(key, written)| exists(key, &|| written.resource_version()))
     }
 }

@@ -18,7 +18,7 @@ use tokio::sync::SetOnce;
 
 use crate::{
     observe::SourceHealth,
-    resource::{KubeObject, ObjectKey, ResourceVersion},
+    resource::{ObjectKey, ResourceVersion},
 };
 
 use handlers::Handlers;
@@ -28,37 +28,37 @@ use undecodable::Known;
 pub(super) use undecodable::Undecodable;
 
 use super::{
-    Change, ChangeHandler, ChangeKind, InformerConfig,
+    Change, ChangeHandler, ChangeKind,
     indexers::Indexers,
+    kept::{Face, Kept},
     overlay::{Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
-    shape::Shape,
-    store::{FullStore, ItemStore},
+    store::ItemStore,
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
 /// that the handler is told in order and "seen" implies "handed over". Readers take no lock of ours.
-pub(super) struct Engine<K: KubeObject> {
+pub(super) struct Engine {
     pub(super) name: String,
     pub(super) scopes: Scopes,
-    pub(super) shape: Shape<K>,
-    store: Box<dyn ItemStore<K>>,
-    recent: Arc<Recent<K>>,
-    indexers: Indexers<K>,
-    handlers: Handlers<K>,
+    pub(super) face: Arc<dyn Face>,
+    store: Box<dyn ItemStore>,
+    recent: Arc<Recent>,
+    indexers: Indexers,
+    handlers: Handlers,
     /// What is asked of the objects that are followed, where that isn't all of them.
     selector: Option<String>,
     /// Of what can't be decoded any more, the metadata is taken over.
     takes_metadata: bool,
     /// How many objects exist and can't be decoded.
     undecodable: AtomicUsize,
-    state: Mutex<State<K>>,
+    state: Mutex<State>,
     /// By collection: set once it was listed for the first time.
     synced: Box<[SetOnce<()>]>,
 }
 
-struct State<K> {
-    overlay: Overlay<K>,
+struct State {
+    overlay: Overlay,
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, Known>,
@@ -67,6 +67,19 @@ struct State<K> {
     /// It has been said that something was written that the selector doesn't match.
     not_selected_told: bool,
     health: SourceHealth,
+}
+
+/// What an engine is made of.
+pub(super) struct Parts {
+    /// The name in logs.
+    pub(super) name: String,
+    pub(super) scopes: Scopes,
+    pub(super) face: Arc<dyn Face>,
+    pub(super) store: Box<dyn ItemStore>,
+    pub(super) indexers: Indexers,
+    pub(super) handler: Arc<dyn ChangeHandler<Kept>>,
+    pub(super) selector: Option<String>,
+    pub(super) takes_metadata: bool,
 }
 
 /// What is known of one list-watch.
@@ -85,18 +98,18 @@ struct Listing {
 
 /// An object as it came from the server.
 #[derive(Debug)]
-pub(super) enum Decoded<K> {
+pub(super) enum Decoded {
     /// It was understood, and is in the form in which objects are kept.
-    Object(K),
+    Object { key: ObjectKey, kept: Arc<Kept> },
     /// It wasn't.
     Undecodable(Undecodable),
 }
 
-impl<K: KubeObject> Decoded<K> {
+impl Decoded {
     /// The object's key, where it could be read.
     fn key(&self) -> Option<ObjectKey> {
         match self {
-            Self::Object(object) => Some(ObjectKey::of(object)),
+            Self::Object { key, .. } => Some(key.clone()),
             Self::Undecodable(undecodable) => undecodable.key.clone(),
         }
     }
@@ -112,25 +125,17 @@ struct Sighting {
 
 /// What a watch says of an object.
 #[derive(Debug)]
-pub(super) enum WatchEvent<K> {
+pub(super) enum WatchEvent {
     /// It exists in this state.
-    Applied(Decoded<K>),
+    Applied(Decoded),
     /// It is gone, or doesn't match the selectors any more.
-    Deleted(Decoded<K>),
+    Deleted(Decoded),
 }
 
-impl<K: KubeObject> Engine<K> {
-    /// An engine that holds all objects in full.
-    pub(super) fn new(config: &InformerConfig<K>, handler: Arc<dyn ChangeHandler<K>>) -> Self {
-        Self::with_store(config, handler, Box::new(FullStore::new()))
-    }
-
-    pub(super) fn with_store(
-        config: &InformerConfig<K>,
-        handler: Arc<dyn ChangeHandler<K>>,
-        store: Box<dyn ItemStore<K>>,
-    ) -> Self {
-        let scopes = Scopes::new(&config.scope, &config.resource_type);
+impl Engine {
+    /// An engine for what `parts` says.
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone());
         let collections: Vec<Collection> =
             scopes.indexes().map(|_| Collection { listing: None, health: SourceHealth::Syncing }).collect();
@@ -138,14 +143,14 @@ impl<K: KubeObject> Engine<K> {
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
         Self {
-            name: config.name.clone(),
-            shape: Shape::of(config),
+            name,
+            face,
             store,
             recent: overlay.recent(),
-            indexers: Indexers::new(config.indexers.clone()),
+            indexers,
             handlers: Handlers::new(handler),
-            selector: selector(config),
-            takes_metadata: config.take_over_metadata,
+            selector,
+            takes_metadata,
             undecodable: AtomicUsize::new(0),
             state: Mutex::new(State {
                 overlay,
@@ -161,12 +166,12 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// A watch showed an event.
-    pub(super) fn watched(&self, scope: ScopeIndex, event: WatchEvent<K>) {
+    pub(super) fn watched(&self, scope: ScopeIndex, event: WatchEvent) {
         let state = &mut *self.state.lock();
         let version = match event {
-            WatchEvent::Applied(Decoded::Object(object)) => {
-                let version = ResourceVersion::of(&object);
-                self.applied(state, scope, &ObjectKey::of(&object), object, false);
+            WatchEvent::Applied(Decoded::Object { key, kept }) => {
+                let version = kept.resource_version();
+                self.applied(state, scope, &key, kept, false);
                 version
             }
             WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
@@ -183,18 +188,17 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// A watch said that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut State<K>, scope: ScopeIndex, item: Decoded<K>) -> Option<ResourceVersion> {
+    fn vanished(&self, state: &mut State, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
         match item {
-            Decoded::Object(object) => {
-                let version = ResourceVersion::of(&object);
-                let key = ObjectKey::of(&object);
+            Decoded::Object { key, kept: object } => {
+                let version = object.resource_version();
                 let stored = self.store.shown(&key);
                 // An event of an object that was replaced under its name says nothing about its successor.
                 let stale = stored.as_ref().is_some_and(|stored| {
-                    stored.meta().uid != object.meta().uid && ResourceVersion::of(&**stored) > version
+                    stored.uid() != object.uid() && stored.resource_version() > version
                 });
                 if !stale {
-                    self.removed(state, &key, version, Arc::new(object), false);
+                    self.removed(state, &key, version, object, false);
                 }
                 version
             }
@@ -237,12 +241,19 @@ impl<K: KubeObject> Engine<K> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<K>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
     /// An object exists in this state.
-    fn applied(&self, state: &mut State<K>, scope: ScopeIndex, key: &ObjectKey, object: K, listed: bool) {
+    fn applied(
+        &self,
+        state: &mut State,
+        scope: ScopeIndex,
+        key: &ObjectKey,
+        object: Arc<Kept>,
+        listed: bool,
+    ) {
         let is_news = self.can_be_decoded(state, key);
         self.exists(state, scope, key, object, Sighting { listed, is_news });
     }
@@ -250,36 +261,35 @@ impl<K: KubeObject> Engine<K> {
     /// The same, whether all of it could be decoded or only its metadata.
     fn exists(
         &self,
-        state: &mut State<K>,
+        state: &mut State,
         scope: ScopeIndex,
         key: &ObjectKey,
-        object: K,
+        new: Arc<Kept>,
         Sighting { listed, is_news }: Sighting,
     ) {
-        let new = Arc::new(object);
         let mut old = self.store.shown(key);
         let outdated = listed && {
             let seen = match &old {
-                Some(stored) => ResourceVersion::of(&**stored),
+                Some(stored) => stored.resource_version(),
                 None => state.overlay.last_sync(scope),
             };
-            ResourceVersion::of(&*new).is_some_and(|version| Some(version) < seen)
+            new.resource_version().is_some_and(|version| Some(version) < seen)
         };
         if let Some(stored) = &old {
-            if stored.meta().resource_version == new.meta().resource_version && !is_news {
+            if stored.version() == new.version() && !is_news {
                 return;
             }
             // A watch may repeat itself after it was resumed; a list is always the newest word.
-            let newer = ResourceVersion::of(&**stored) > ResourceVersion::of(&*new);
-            if newer && !listed && ResourceVersion::of(&*new).is_some() {
+            let newer = stored.resource_version() > new.resource_version();
+            if newer && !listed && new.resource_version().is_some() {
                 return;
             }
         }
-        if let Some(replaced) = old.take_if(|old| old.meta().uid != new.meta().uid) {
+        if let Some(replaced) = old.take_if(|old| old.uid() != new.uid()) {
             // Deleted and created again in a gap. The store goes from one to the other in one step, so that no reader
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
             self.indexers.remove(key, &replaced, None);
-            state.overlay.deleted(key, ResourceVersion::of(&*replaced));
+            state.overlay.deleted(key, replaced.resource_version());
             self.handlers.gone(&self.name, key);
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
@@ -303,10 +313,10 @@ impl<K: KubeObject> Engine<K> {
     /// An object is gone, as of `version`.
     fn removed(
         &self,
-        state: &mut State<K>,
+        state: &mut State,
         key: &ObjectKey,
         version: Option<ResourceVersion>,
-        last: Arc<K>,
+        last: Arc<Kept>,
         final_state_unknown: bool,
     ) {
         self.can_be_decoded(state, key);
@@ -320,13 +330,13 @@ impl<K: KubeObject> Engine<K> {
         self.hand_over(Change { key: key.clone(), kind });
     }
 
-    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<K>>) {
+    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<Kept>>) {
         for change in changes {
             self.hand_over(change);
         }
     }
 
-    fn hand_over(&self, change: Change<K>) {
+    fn hand_over(&self, change: Change<Kept>) {
         self.handlers.on_change(&self.name, change);
     }
 
@@ -355,17 +365,7 @@ impl<K: KubeObject> Engine<K> {
     }
 }
 
-/// The selectors of an informer, in words.
-fn selector<K: KubeObject>(config: &InformerConfig<K>) -> Option<String> {
-    match (&config.label_selector, &config.field_selector) {
-        (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
-        (Some(labels), None) => Some(format!("labels {labels}")),
-        (None, Some(fields)) => Some(format!("fields {fields}")),
-        (None, None) => None,
-    }
-}
-
-impl<K: KubeObject> fmt::Debug for Engine<K> {
+impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("name", &self.name)

@@ -1,37 +1,38 @@
 //! Reads: the operator's own writes first, then the store. None of them takes the lock under which changes are handed
 //! over.
 
-use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
+    cache::kept::Kept,
     observe::SourceHealth,
-    resource::{KubeObject, ObjectKey, ResourceVersion},
+    resource::{ObjectKey, ResourceVersion},
 };
 
 use super::{Engine, ScopeIndex};
 
-impl<K: KubeObject> Engine<K> {
-    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+impl Engine {
+    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         // In this order: see `Recent`.
         self.recent.get(key).or_else(|| self.store.get(key))
     }
 
     /// The newest state of all objects, sorted by key.
-    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
+    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
         // In this order: see `Recent`.
         let recent = self.recent.entries();
         let stored = self.store.entries();
         if recent.is_empty() {
             return stored;
         }
-        let mut merged: BTreeMap<ObjectKey, Arc<K>> = stored.into_iter().collect();
+        let mut merged: BTreeMap<ObjectKey, Arc<Kept>> = stored.into_iter().collect();
         for (key, object) in recent {
             // The store may have moved on since the first look.
-            let newer = merged
-                .get(&key)
-                .is_none_or(|stored| ResourceVersion::of(&**stored) < ResourceVersion::of(&*object));
+            let newer =
+                merged.get(&key).is_none_or(|stored| stored.resource_version() < object.resource_version());
             if newer {
-                merged.insert(key, self.store.listed_form(object));
+                let listed = self.store.listed_form(&key, object);
+                merged.insert(key, listed);
             }
         }
         merged.into_iter().collect()
@@ -54,7 +55,7 @@ impl<K: KubeObject> Engine<K> {
         self.recent.get(key).is_some() || self.store.contains(key)
     }
 
-    pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
+    pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<Arc<Kept>> {
         let mut found = BTreeMap::new();
         for (key, object) in self.recent.entries() {
             found.insert(key, object);
@@ -68,12 +69,15 @@ impl<K: KubeObject> Engine<K> {
         found.into_values().filter(|object| self.indexers.matches(index, value, object)).collect()
     }
 
-    pub(in crate::cache) fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
-        self.store.matched(key, object)
-    }
-
-    pub(in crate::cache) fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
-        self.store.note_match(key, object, desired);
+    /// What the watch showed last, where it is this state of the object. What has no version may be in any state.
+    pub(in crate::cache) fn shown_as(
+        &self,
+        key: &ObjectKey,
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> Option<Arc<Kept>> {
+        let shown = self.store.get(key)?;
+        (version.is_some() && shown.uid() == uid && shown.version() == version).then_some(shown)
     }
 
     pub(in crate::cache) fn health(&self) -> SourceHealth {

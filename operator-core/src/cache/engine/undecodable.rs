@@ -1,13 +1,11 @@
 //! Objects that exist and can't be decoded.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::Ordering,
+use std::sync::{Arc, atomic::Ordering};
+
+use crate::{
+    cache::kept::Kept,
+    resource::{ObjectKey, ResourceVersion},
 };
-
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
 
 use super::{Engine, ScopeIndex, Sighting, State};
 
@@ -18,8 +16,8 @@ pub(in crate::cache) struct Undecodable {
     pub(in crate::cache) key: Option<ObjectKey>,
     /// Its version, where its metadata could be read.
     pub(in crate::cache) version: Option<String>,
-    /// All of its metadata, where that could be read.
-    pub(in crate::cache) meta: Option<Box<ObjectMeta>>,
+    /// All of it, where its metadata could be read.
+    pub(in crate::cache) kept: Option<Box<Kept>>,
     /// What the decoder says: which field, and what is expected there.
     pub(in crate::cache) error: String,
 }
@@ -36,23 +34,23 @@ pub(super) struct Known {
     pub(super) error: String,
 }
 
-impl<K: KubeObject> Engine<K> {
+impl Engine {
     /// An object exists, and can't be decoded. An older state of it stays where it is; its metadata is taken over, if that is
     /// wanted.
     pub(super) fn not_decoded(
         &self,
-        state: &mut State<K>,
+        state: &mut State,
         scope: ScopeIndex,
         undecodable: Undecodable,
         listed: bool,
     ) {
-        let Undecodable { key, version, meta, mut error } = undecodable;
+        let Undecodable { key, version, kept, mut error } = undecodable;
         let known = key.as_ref().and_then(|key| state.undecodable.get(key));
         if known.is_some_and(|known| known.version == version) {
             return;
         }
         let stored = key.as_ref().and_then(|key| self.store.shown(key));
-        let marked = meta.as_ref().is_some_and(|meta| meta.deletion_timestamp.is_some());
+        let marked = kept.as_ref().is_some_and(|kept| kept.is_marked());
         if self.takes_metadata && marked && stored.is_none() {
             error.push_str("; it is marked for deletion, and stays: no state of it is known that it could be cleaned up with");
         }
@@ -66,19 +64,16 @@ impl<K: KubeObject> Engine<K> {
         let Some(key) = key else { return };
         state.undecodable.insert(key.clone(), Known { version, error });
         self.count_undecodable(state);
-        let (Some(stored), Some(meta), true) = (stored, meta, self.takes_metadata) else { return };
-        // `Clone` may be the user's.
-        let copied = || catch_unwind(AssertUnwindSafe(|| (*stored).clone())).ok();
-        if stored.meta().uid == meta.uid
-            && let Some(mut object) = copied()
+        let (Some(stored), Some(kept), true) = (stored, kept, self.takes_metadata) else { return };
+        if stored.uid() == kept.uid()
+            && let Some(object) = self.face.with_metadata(&stored, &kept)
         {
-            *object.meta_mut() = *meta;
-            self.exists(state, scope, &key, object, Sighting { listed, is_news: false });
+            self.exists(state, scope, &key, Arc::new(object), Sighting { listed, is_news: false });
         }
     }
 
     /// An object can be decoded, or is gone. Whether it could not be decoded before, so that nothing was made of it.
-    pub(super) fn can_be_decoded(&self, state: &mut State<K>, key: &ObjectKey) -> bool {
+    pub(super) fn can_be_decoded(&self, state: &mut State, key: &ObjectKey) -> bool {
         let could_not = state.undecodable.remove(key).is_some();
         if could_not {
             self.count_undecodable(state);
@@ -87,7 +82,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// Tells how many there are, where that has changed or was never told.
-    pub(super) fn count_undecodable(&self, state: &mut State<K>) {
+    pub(super) fn count_undecodable(&self, state: &mut State) {
         let objects = state.undecodable.len();
         if state.undecodable_told.replace(objects) != Some(objects) {
             self.undecodable.store(objects, Ordering::Release);

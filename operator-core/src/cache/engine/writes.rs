@@ -2,27 +2,28 @@
 
 use std::{mem, sync::Arc};
 
-use crate::resource::{KubeObject, ObjectKey, ResourceVersion};
+use crate::{cache::kept::Kept, resource::ObjectKey};
 
 use super::{super::overlay::Advanced, Engine, State};
 
-impl<K: KubeObject> Engine<K> {
+impl Engine {
     /// An own write to `key` starts. Returns the newest known state.
-    pub(in crate::cache) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    pub(in crate::cache) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.state.lock().overlay.begin(key);
         self.base(key)
     }
 
     /// What an own write starts from: the newest known state, in its minimal form where no more is held.
-    pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
     }
 
     /// An own write that started from `base` was answered.
-    pub(in crate::cache) fn wrote(&self, key: &ObjectKey, base: Option<&K>, answer: &Arc<K>) {
+    pub(in crate::cache) fn wrote(&self, key: &ObjectKey, base: Option<&Kept>, answer: &Arc<Kept>) {
         let state = &mut *self.state.lock();
         let stored = self.store.shown(key);
-        let changes = state.overlay.wrote(key, base.and_then(ResourceVersion::of), answer, stored.as_deref());
+        let changes =
+            state.overlay.wrote(key, base.and_then(Kept::resource_version), answer, stored.as_deref());
         self.hand_over_all(changes);
     }
 
@@ -32,20 +33,15 @@ impl<K: KubeObject> Engine<K> {
         self.hand_over_all(state.overlay.finish(key));
     }
 
-    /// The answer of a write in the form in which it is kept.
-    pub(in crate::cache) fn kept(&self, answer: K) -> Arc<K> {
-        Arc::new(self.shape.apply_to_answer(answer))
-    }
-
     /// Remembers the answer of a write whose echo is to be handed over.
-    pub(in crate::cache) fn remember(&self, key: &ObjectKey, answer: &Arc<K>) {
+    pub(in crate::cache) fn remember(&self, key: &ObjectKey, answer: &Arc<Kept>) {
         let state = &mut *self.state.lock();
         let stored = self.store.shown(key);
         state.overlay.put(key, answer, stored.as_deref());
     }
 
     /// A collection has been seen up to some version.
-    pub(super) fn take_in(&self, state: &mut State<K>, advanced: Advanced<K>) {
+    pub(super) fn take_in(&self, state: &mut State, advanced: Advanced) {
         for key in advanced.not_shown {
             if self.store.shown(&key).is_none() && !state.undecodable.contains_key(&key) {
                 self.not_selected(state, &key);
@@ -55,7 +51,7 @@ impl<K: KubeObject> Engine<K> {
     }
 
     /// What was written is not among what is followed. No event of it will come.
-    fn not_selected(&self, state: &mut State<K>, key: &ObjectKey) {
+    fn not_selected(&self, state: &mut State, key: &ObjectKey) {
         self.handlers.on_not_selected(&self.name, key);
         // Each object of that kind will be another one: once is enough.
         if let Some(selector) = &self.selector

@@ -1,31 +1,20 @@
 //! Understanding what the server sent, item by item.
 
-use std::{
-    any::Any,
-    borrow::Cow,
-    collections::BTreeMap,
-    ops::Range,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::{DynamicObject, ListMeta, Status, TypeMeta};
-use serde::{Deserialize, de::Error as _};
+use kube::core::{ListMeta, Status};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     cache::{
-        engine::{Decoded, Undecodable, WatchEvent},
-        shape::Shape,
+        engine::{Decoded, WatchEvent},
+        kept::{Face, range_within},
     },
-    resource::{Cluster, KubeObject, ObjectKey, ResourceType},
+    resource::{Cluster, ObjectKey, ResourceType},
 };
 
-use super::{
-    failure::Failure,
-    managed_fields::{self, Cut, range_within},
-    unreadable::{self, PANICKED},
-};
+use super::failure::Failure;
 
 /// A page of a list, its items not looked into yet. The text of each of them is that of the body.
 #[derive(Debug)]
@@ -95,83 +84,11 @@ impl Identity {
     }
 }
 
-/// Decodes one object and brings it into the form in which it is kept.
-pub(in crate::cache) fn object<K: KubeObject>(
-    item: &str,
-    resource_type: &ResourceType,
-    shape: &Shape<K>,
-) -> Decoded<K> {
-    // Looked at again only where something is wrong.
-    let cut = || managed_fields::cut(item, shape.own_managers());
-    let decoded = typed(item, shape.own_managers())
-        .map_err(|error| resource_type.masked(error))
-        .and_then(|mut object| {
-            fill_types(&mut object, resource_type);
-            shape.apply(object)
-        })
-        .and_then(|object| match &object.meta().name {
-            Some(_) => Ok(object),
-            None => Err("the object has no name".to_owned()),
-        });
-    match decoded {
-        Ok(object) => Decoded::Object(object),
-        Err(error) => {
-            let identity = Identity::of(item);
-            Decoded::Undecodable(Undecodable {
-                key: identity.as_ref().and_then(Identity::key),
-                version: identity.and_then(Identity::version),
-                meta: metadata(cut()).map(Box::new),
-                error,
-            })
-        }
-    }
-}
-
-/// Decodes one object, of whose managed fields the entries of `own_managers` are kept, with their fields as text. The error names
-/// the field and what is expected there, and none of the object's values.
-pub(crate) fn typed<K: KubeObject>(
-    item: &str,
-    own_managers: &[impl AsRef<str>],
-) -> Result<K, serde_json::Error> {
-    let cut = managed_fields::cut(item, own_managers);
-    let (text, own) = (cut.text, cut.own);
-    // The type may be the user's: a panic of its `Deserialize` or `Clone` must cost this object only.
-    let decoded = catch_unwind(AssertUnwindSafe(|| -> Result<K, serde_json::Error> {
-        let mut object = serde_json::from_str::<K>(&text)?;
-        object.meta_mut().managed_fields = own;
-        // The decoder doesn't know how long a list will be and leaves room for more; a copy has none.
-        Ok(object.clone())
-    }));
-    decoded
-        .unwrap_or_else(|_| Err(serde_json::Error::custom(PANICKED)))
-        .map_err(|error| serde_json::Error::custom(unreadable::words(&text, &error)))
-}
-
-/// The metadata alone of an object that can't be decoded as a whole.
-fn metadata(object: Cut<'_>) -> Option<ObjectMeta> {
-    #[derive(Deserialize)]
-    struct Object {
-        metadata: ObjectMeta,
-    }
-    let Object { metadata } = serde_json::from_str(&object.text).ok()?;
-    Some(ObjectMeta { managed_fields: object.own, ..metadata })
-}
-
-/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
-fn fill_types<K: KubeObject>(object: &mut K, resource_type: &ResourceType) {
-    if let Some(object) = (object as &mut dyn Any).downcast_mut::<DynamicObject>() {
-        object.types.get_or_insert_with(|| TypeMeta {
-            api_version: resource_type.api_version(),
-            kind: resource_type.kind().to_owned(),
-        });
-    }
-}
-
 /// A line of a watch.
 #[derive(Debug)]
-pub(super) enum Line<K> {
+pub(super) enum Line {
     /// An event of an object, and the object's version.
-    Event(WatchEvent<K>, Option<String>),
+    Event(WatchEvent, Option<String>),
     /// There was nothing else up to this version.
     Bookmark {
         version: Option<String>,
@@ -193,7 +110,7 @@ struct RawLine<'a> {
 }
 
 /// Understands one line of a watch.
-pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, shape: &Shape<K>) -> Line<K> {
+pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face) -> Line {
     let raw: RawLine<'_> = match serde_json::from_slice(line) {
         Ok(raw) => raw,
         Err(error) => {
@@ -201,10 +118,10 @@ pub(super) fn line<K: KubeObject>(line: &[u8], resource_type: &ResourceType, sha
             return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
         }
     };
-    let event = |wrap: fn(Decoded<K>) -> WatchEvent<K>| {
-        let decoded = object(raw.object.get(), resource_type, shape);
+    let event = |wrap: fn(Decoded) -> WatchEvent| {
+        let decoded = face.take(raw.object.get());
         let version = match &decoded {
-            Decoded::Object(object) => object.meta().resource_version.clone(),
+            Decoded::Object { kept, .. } => kept.version().map(str::to_owned),
             Decoded::Undecodable(undecodable) => undecodable.version.clone(),
         };
         Line::Event(wrap(decoded), version)

@@ -27,7 +27,6 @@ pub(super) mod decode;
 pub(super) mod failure;
 mod fsm;
 mod health;
-mod managed_fields;
 pub(super) mod request;
 mod shell;
 mod unreadable;
@@ -38,8 +37,8 @@ mod decode_tests;
 mod fsm_tests;
 
 pub(crate) use backoff::LONGEST_RETRY_AFTER;
-pub(crate) use decode::typed;
-pub(super) use managed_fields::keep_own;
+pub(super) use decode::Identity;
 pub(super) use request::Collection;
 pub(super) use shell::{fetch, follow, words};
+pub(super) use unreadable::PANICKED;
 pub(crate) use unreadable::words as unreadable_words;

@@ -16,7 +16,6 @@ use crate::{
     client::retry_after,
     environment::Environment,
     observe::{SourceHealth, with_sources},
-    resource::KubeObject,
 };
 
 use super::{
@@ -39,17 +38,17 @@ const WAIT_SPREAD: f64 = 0.5;
 const LONGEST_QUOTE: usize = 300;
 
 /// What came back, until the state machine has said what to do with it.
-enum Received<K> {
+enum Received {
     Nothing,
     Page(Page),
-    Event(WatchEvent<K>),
+    Event(WatchEvent),
     Bookmark(String),
 }
 
 /// Follows one collection until the future is dropped; `active` is called whenever the server has said something.
-pub(in crate::cache) async fn follow<K: KubeObject>(
+pub(in crate::cache) async fn follow(
     collection: &Collection,
-    engine: &Engine<K>,
+    engine: &Engine,
     scope: ScopeIndex,
     environment: &Environment,
     active: &(dyn Fn() + Sync),
@@ -83,7 +82,7 @@ pub(in crate::cache) async fn follow<K: KubeObject>(
         if decision.publish != Publish::Nothing {
             active();
         }
-        publish(decision.publish, received, decision.health, collection, engine, scope).await;
+        publish(decision.publish, received, decision.health, engine, scope).await;
         command = decision.next;
     }
 }
@@ -104,12 +103,11 @@ async fn open(
     }
 }
 
-async fn publish<K: KubeObject>(
+async fn publish(
     publish: Publish,
-    received: Received<K>,
+    received: Received,
     health: Option<SourceHealth>,
-    collection: &Collection,
-    engine: &Engine<K>,
+    engine: &Engine,
     scope: ScopeIndex,
 ) {
     let mut completed = None;
@@ -122,7 +120,7 @@ async fn publish<K: KubeObject>(
                 if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
                     tokio::task::yield_now().await;
                 }
-                engine.listed(scope, decode::object(item, &collection.resource_type, &engine.shape));
+                engine.listed(scope, engine.face.take(item));
             }
             completed = complete;
         }
@@ -142,11 +140,7 @@ async fn publish<K: KubeObject>(
     }
 }
 
-async fn list<K>(
-    collection: &Collection,
-    continue_token: Option<String>,
-    paged: bool,
-) -> (Input, Received<K>) {
+async fn list(collection: &Collection, continue_token: Option<String>, paged: bool) -> (Input, Received) {
     let answer = match collection.list(continue_token, paged) {
         Ok(request) => fetch(collection, request).await,
         Err(failure) => Err(failure),
@@ -187,11 +181,7 @@ impl Watch {
 
     /// Reads and understands the next line. A line that was cut off by the end is not looked at: the next watch repeats
     /// it.
-    async fn read<K: KubeObject>(
-        &mut self,
-        collection: &Collection,
-        engine: &Engine<K>,
-    ) -> (Input, Received<K>) {
+    async fn read(&mut self, collection: &Collection, engine: &Engine) -> (Input, Received) {
         self.line.clear();
         let read = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line)).await;
         match read {
@@ -207,7 +197,7 @@ impl Watch {
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &engine.shape) {
+        match decode::line(&self.line, &collection.resource_type, &*engine.face) {
             Line::Event(event, version) => (Input::Event { version }, Received::Event(event)),
             Line::Bookmark { version, initial_end } => {
                 let received = version.clone().map_or(Received::Nothing, Received::Bookmark);

@@ -4,7 +4,7 @@
 use serde_json::Error;
 
 /// What is said where the type's own code panicked.
-pub(super) const PANICKED: &str = "the `Deserialize` or `Clone` of its type panicked";
+pub(in crate::cache) const PANICKED: &str = "the `Deserialize` of its type panicked";
 
 /// Words about `error`, which came of decoding `text`; none of the object's values is among them.
 pub(crate) fn words(text: &str, error: &Error) -> String {

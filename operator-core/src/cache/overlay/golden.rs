@@ -3,50 +3,50 @@
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time};
 
 use super::*;
-use crate::cache::ChangeKind;
+use crate::cache::{ChangeKind, tests::known::kept};
 
-fn object(version: u64) -> Arc<ConfigMap> {
+fn map(version: &str) -> ConfigMap {
     let mut object = ConfigMap::default();
     object.metadata.name = Some("a".to_owned());
     object.metadata.namespace = Some("shop".to_owned());
     object.metadata.uid = Some("uid-1".to_owned());
-    object.metadata.resource_version = Some(version.to_string());
-    Arc::new(object)
+    object.metadata.resource_version = Some(version.to_owned());
+    object
 }
 
-fn update(version: u64) -> Observed<ConfigMap> {
+fn object(version: u64) -> Arc<Kept> {
+    kept(&map(&version.to_string()))
+}
+
+fn update(version: u64) -> Observed {
     Observed { old: Some(object(version - 1)), new: object(version), initial: false, listed: false }
 }
 
-fn listed(version: u64) -> Observed<ConfigMap> {
+fn listed(version: u64) -> Observed {
     Observed { listed: true, ..update(version) }
 }
 
-fn added(version: u64) -> Observed<ConfigMap> {
+fn added(version: u64) -> Observed {
     Observed { old: None, ..update(version) }
 }
 
 /// A window with these events waiting, these own versions and so many writes under way.
-fn window(
-    events: impl IntoIterator<Item = Observed<ConfigMap>>,
-    own: &[u64],
-    active: usize,
-) -> Window<ConfigMap> {
+fn window(events: impl IntoIterator<Item = Observed>, own: &[u64], active: usize) -> Window {
     let mut window = Window::default();
     window.active = active;
     for event in events {
-        let version = ResourceVersion::of(&*event.new).unwrap();
+        let version = event.new.resource_version().unwrap();
         window.buffer(version, event);
     }
     for version in own {
-        window.own(ResourceVersion::new(*version), Some("uid-1".to_owned()));
+        window.own(ResourceVersion::new(*version), Some("uid-1".into()));
     }
     window
 }
 
 /// A change in short: `+5`, `4>5` or `-5`.
-fn short(change: &ChangeKind<ConfigMap>) -> String {
-    let version = |object: &Arc<ConfigMap>| object.metadata.resource_version.clone().unwrap_or_default();
+fn short(change: &ChangeKind<Kept>) -> String {
+    let version = |object: &Arc<Kept>| object.version().unwrap_or_default().to_owned();
     match change {
         ChangeKind::Added { new, .. } => format!("+{}", version(new)),
         ChangeKind::Updated { old, new } => format!("{}>{}", version(old), version(new)),
@@ -58,7 +58,7 @@ fn short(change: &ChangeKind<ConfigMap>) -> String {
 fn golden_cases() {
     let updates = |versions: &[u64]| versions.iter().copied().map(update).collect::<Vec<_>>();
     // The state at the check, the change that is handed over, and whether the window is gone.
-    let cases: [(&str, Window<ConfigMap>, Option<&str>, bool); 10] = [
+    let cases: [(&str, Window, Option<&str>, bool); 10] = [
         ("E{5} O{5} A0", window(updates(&[5]), &[5], 0), None, true),
         ("E{4,5} O{5} A0", window(updates(&[4, 5]), &[5], 0), Some("3>5"), true),
         ("E{4} O{5} A0", window(updates(&[4]), &[5], 0), None, false),
@@ -93,7 +93,7 @@ fn what_stays_after_a_partial_flush_is_decided_later() {
     assert!(window.is_over());
 }
 
-fn overlay() -> Overlay<ConfigMap> {
+fn overlay() -> Overlay {
     use crate::{cache::WatchScope, resource::ResourceType};
     Overlay::new(Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>()))
 }
@@ -101,9 +101,9 @@ fn overlay() -> Overlay<ConfigMap> {
 const SCOPE: ScopeIndex = ScopeIndex(0);
 
 /// An event of the watch, as the engine passes it on.
-fn watched(overlay: &mut Overlay<ConfigMap>, event: Observed<ConfigMap>) -> Vec<String> {
-    let key = ObjectKey::of(&*event.new);
-    let version = ResourceVersion::of(&*event.new).unwrap();
+fn watched(overlay: &mut Overlay, event: Observed) -> Vec<String> {
+    let key = key();
+    let version = event.new.resource_version().unwrap();
     let mut changes: Vec<_> = overlay.observed(&key, event).into_iter().collect();
     changes.extend(overlay.advance(SCOPE, version).changes);
     changes.iter().map(|change| short(&change.kind)).collect()
@@ -143,9 +143,9 @@ fn a_deletion_goes_out_at_once_and_a_re_creation_it_has_overtaken_is_not_swallow
 #[test]
 fn a_mark_for_deletion_is_handed_over_even_if_it_is_ours() {
     let mut overlay = overlay();
-    let mut marked = (*object(6)).clone();
+    let mut marked = map("6");
     marked.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
-    let marked = Arc::new(marked);
+    let marked = kept(&marked);
     overlay.begin(&key());
     assert!(overlay.wrote(&key(), version(5), &marked, Some(&object(5))).is_empty());
     assert!(overlay.finish(&key()).is_none());
@@ -167,7 +167,7 @@ fn a_write_that_changed_nothing_swallows_no_foreign_event() {
 #[test]
 fn an_echo_belongs_to_the_same_uid() {
     let mut window = window([update(5)], &[], 0);
-    window.own(ResourceVersion::new(5), Some("uid-2".to_owned()));
+    window.own(ResourceVersion::new(5), Some("uid-2".into()));
     assert_eq!(window.check().as_ref().map(short).as_deref(), Some("4>5"));
 }
 
@@ -215,9 +215,7 @@ fn a_ghost_is_found_by_the_next_list() {
 #[test]
 fn versions_that_cannot_be_compared_go_past_the_overlay() {
     let mut overlay = overlay();
-    let mut opaque = (*object(5)).clone();
-    opaque.metadata.resource_version = Some("abc".to_owned());
-    let opaque = Arc::new(opaque);
+    let opaque = kept(&map("abc"));
     overlay.begin(&key());
     assert!(overlay.wrote(&key(), None, &opaque, None).is_empty());
     let event = Observed { old: None, new: opaque, initial: false, listed: false };

@@ -34,12 +34,11 @@ use std::{
     sync::Arc,
 };
 
-use kube::Resource;
-
 use crate::resource::{ObjectKey, ResourceVersion};
 
 use super::{
     Change,
+    kept::Kept,
     scopes::{ScopeIndex, Scopes},
 };
 
@@ -49,10 +48,10 @@ use window::Window;
 
 /// The own writes of one informer.
 #[derive(Debug)]
-pub(super) struct Overlay<K> {
+pub(super) struct Overlay {
     scopes: Scopes,
-    recent: Arc<Recent<K>>,
-    windows: BTreeMap<ObjectKey, Window<K>>,
+    recent: Arc<Recent>,
+    windows: BTreeMap<ObjectKey, Window>,
     collections: Vec<Collection>,
 }
 
@@ -73,21 +72,21 @@ const MOST_AWAITED: usize = 10_000;
 
 /// What comes of it that a collection has been seen up to some version.
 #[derive(Debug)]
-pub(super) struct Advanced<K> {
+pub(super) struct Advanced {
     /// To be handed over.
-    pub(super) changes: Vec<Change<K>>,
+    pub(super) changes: Vec<Change<Kept>>,
     /// Recent entries that were passed without an event of theirs, and are kept no more.
     pub(super) not_shown: Vec<ObjectKey>,
 }
 
-impl<K: Resource> Overlay<K> {
+impl Overlay {
     pub(super) fn new(scopes: Scopes) -> Self {
         let collections = scopes.indexes().map(|_| Collection::default()).collect();
         Self { scopes, recent: Arc::new(Recent::new()), windows: BTreeMap::new(), collections }
     }
 
     /// The entries that readers look at before the store.
-    pub(super) fn recent(&self) -> Arc<Recent<K>> {
+    pub(super) fn recent(&self) -> Arc<Recent> {
         Arc::clone(&self.recent)
     }
 
@@ -123,16 +122,16 @@ impl<K: Resource> Overlay<K> {
         &mut self,
         key: &ObjectKey,
         base: Option<ResourceVersion>,
-        answer: &Arc<K>,
-        stored: Option<&K>,
-    ) -> Vec<Change<K>> {
-        let (Some(version), Some(scope)) = (ResourceVersion::of(&**answer), self.scopes.of(key)) else {
+        answer: &Arc<Kept>,
+        stored: Option<&Kept>,
+    ) -> Vec<Change<Kept>> {
+        let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return Vec::new();
         };
         let changed = base != Some(version);
         let mut changes = Vec::new();
         if changed && let Some(window) = self.windows.get_mut(key) {
-            window.own(version, answer.meta().uid.clone());
+            window.own(version, answer.uid().map(Box::from));
             let collection = &mut self.collections[scope.0];
             let mut given_up = None;
             if collection.last_sync.is_some_and(|last| last >= version) {
@@ -152,13 +151,13 @@ impl<K: Resource> Overlay<K> {
 
     /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
     /// a late answer doesn't bring back what has been deleted since.
-    pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<K>, stored: Option<&K>) {
-        let (Some(version), Some(scope)) = (ResourceVersion::of(&**answer), self.scopes.of(key)) else {
+    pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<Kept>, stored: Option<&Kept>) {
+        let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return;
         };
         let collection = &mut self.collections[scope.0];
-        let entry = self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry));
-        let known = [collection.last_sync, stored.and_then(ResourceVersion::of), entry];
+        let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
+        let known = [collection.last_sync, stored.and_then(Kept::resource_version), entry];
         if known.into_iter().flatten().all(|known| known < version) {
             if let Some(entry) = entry {
                 collection.recent.remove(&(entry, key.clone()));
@@ -169,15 +168,15 @@ impl<K: Resource> Overlay<K> {
     }
 
     /// An own write has ended, in whatever way.
-    pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<K>> {
+    pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
         let window = self.windows.get_mut(key)?;
         window.active = window.active.saturating_sub(1);
         self.check(key)
     }
 
     /// The watch or a list showed a state of an object that differs from the stored one. The store already holds it.
-    pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed<K>) -> Option<Change<K>> {
-        let Some(version) = ResourceVersion::of(&*event.new) else {
+    pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed) -> Option<Change<Kept>> {
+        let Some(version) = event.new.resource_version() else {
             return Some(Change { key: key.clone(), kind: event.into_change() });
         };
         self.evict(key, version);
@@ -203,7 +202,7 @@ impl<K: Resource> Overlay<K> {
 
     /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
     /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
-    pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced<K> {
+    pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         let collection = &mut self.collections[scope.0];
         collection.last_sync = collection.last_sync.max(Some(version));
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
@@ -219,7 +218,7 @@ impl<K: Resource> Overlay<K> {
 
     /// A complete list of version `version` was taken in, item by item. Its word counts even if the version is lower than
     /// what was seen before, which happens when the server's storage was restored from a backup.
-    pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced<K> {
+    pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         self.collections[scope.0].last_sync = None;
         self.advance(scope, version)
     }
@@ -231,14 +230,14 @@ impl<K: Resource> Overlay<K> {
         scope: ScopeIndex,
         version: ResourceVersion,
         listed: impl Fn(&ObjectKey) -> bool,
-    ) -> Vec<(ObjectKey, Arc<K>)> {
+    ) -> Vec<(ObjectKey, Arc<Kept>)> {
         let ghosts: Vec<_> = self
             .recent
             .entries()
             .into_iter()
             .filter(|(key, entry)| {
                 self.scopes.of(key) == Some(scope)
-                    && ResourceVersion::of(&**entry) <= Some(version)
+                    && entry.resource_version() <= Some(version)
                     && !listed(key)
             })
             .collect();
@@ -250,7 +249,7 @@ impl<K: Resource> Overlay<K> {
 
     /// Drops a recent entry that is no newer than `version`.
     fn evict(&mut self, key: &ObjectKey, version: ResourceVersion) {
-        let entry = self.recent.get(key).and_then(|entry| ResourceVersion::of(&*entry));
+        let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
         if let Some(entry) = entry.filter(|entry| *entry <= version) {
             self.recent.remove(key);
             if let Some(scope) = self.scopes.of(key) {
@@ -260,12 +259,12 @@ impl<K: Resource> Overlay<K> {
     }
 
     /// An own version is awaited no more.
-    fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change<K>> {
+    fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change<Kept>> {
         self.windows.get_mut(key)?.passed(version);
         self.check(key)
     }
 
-    fn check(&mut self, key: &ObjectKey) -> Option<Change<K>> {
+    fn check(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
         let window = self.windows.get_mut(key)?;
         let change = window.check().map(|kind| Change { key: key.clone(), kind });
         if window.is_over() {

@@ -10,15 +10,15 @@ use std::{
 
 use dashmap::DashMap;
 
-use crate::resource::ObjectKey;
+use crate::{cache::kept::Kept, resource::ObjectKey};
 
 /// Newer states than the store's. Written by the [`Overlay`](super::Overlay) under the informer's lock only.
 ///
 /// Readers look here first and into the store afterwards. The writer works the other way round: an entry is dropped only
 /// after the store holds something at least as new (or after the object is gone from it). So a reader who comes too late
 /// for the entry finds the store up to date, and no order of the two steps shows an older state than before.
-pub(in crate::cache) struct Recent<K> {
-    objects: DashMap<ObjectKey, Arc<K>>,
+pub(in crate::cache) struct Recent {
+    objects: DashMap<ObjectKey, Arc<Kept>>,
     /// How many entries there are; mostly none, and then a reader doesn't touch the map at all.
     ///
     /// It is raised (Release) before an own write returns to its caller, so whoever knows of the write sees it raised. It
@@ -28,12 +28,12 @@ pub(in crate::cache) struct Recent<K> {
     len: AtomicUsize,
 }
 
-impl<K> Recent<K> {
+impl Recent {
     pub(super) fn new() -> Self {
         Self { objects: DashMap::new(), len: AtomicUsize::new(0) }
     }
 
-    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         if self.len() == 0 {
             return None;
         }
@@ -41,7 +41,7 @@ impl<K> Recent<K> {
     }
 
     /// All entries, sorted by key.
-    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
+    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
         if self.len() == 0 {
             return Vec::new();
         }
@@ -55,7 +55,7 @@ impl<K> Recent<K> {
         self.len.load(Ordering::Acquire)
     }
 
-    pub(super) fn insert(&self, key: ObjectKey, object: Arc<K>) {
+    pub(super) fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
         self.len.fetch_add(1, Ordering::Release);
         if self.objects.insert(key, object).is_some() {
             self.len.fetch_sub(1, Ordering::Release);
@@ -69,7 +69,7 @@ impl<K> Recent<K> {
     }
 }
 
-impl<K> fmt::Debug for Recent<K> {
+impl fmt::Debug for Recent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recent").field("len", &self.len()).finish()
     }

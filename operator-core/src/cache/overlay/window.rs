@@ -2,34 +2,33 @@
 
 use std::{collections::BTreeMap, mem, ops::Bound, sync::Arc};
 
-use kube::Resource;
-
-use crate::resource::ResourceVersion;
-
-use super::super::ChangeKind;
+use crate::{
+    cache::{ChangeKind, kept::Kept},
+    resource::ResourceVersion,
+};
 
 /// A change as the watch or a list showed it.
 #[derive(Debug)]
-pub(in crate::cache) struct Observed<K> {
+pub(in crate::cache) struct Observed {
     /// The stored state before; `None` for an object that was not stored.
-    pub old: Option<Arc<K>>,
+    pub old: Option<Arc<Kept>>,
     /// The state now.
-    pub new: Arc<K>,
+    pub new: Arc<Kept>,
     /// Found by the first list.
     pub initial: bool,
     /// Found by a list: it may stand for several changes, so it is never taken for an echo.
     pub listed: bool,
 }
 
-impl<K: Resource> Observed<K> {
+impl Observed {
     /// A change that must be handed over even if it is our own: it may stand for more than our write, or it marks the
     /// object for deletion.
     fn counts_always(&self) -> bool {
-        let marked = |object: &Arc<K>| object.meta().deletion_timestamp.is_some();
+        let marked = |object: &Arc<Kept>| object.is_marked();
         self.listed || (marked(&self.new) && !self.old.as_ref().is_some_and(marked))
     }
 
-    pub(super) fn into_change(self) -> ChangeKind<K> {
+    pub(super) fn into_change(self) -> ChangeKind<Kept> {
         match self.old {
             None => ChangeKind::Added { new: self.new, initial: self.initial },
             Some(old) => ChangeKind::Updated { old, new: self.new },
@@ -40,27 +39,27 @@ impl<K: Resource> Observed<K> {
 /// What is open about one object while own writes are under way or their echoes are awaited. JOSDK's
 /// `EventFilterDetails`.
 #[derive(Debug)]
-pub(super) struct Window<K> {
+pub(super) struct Window {
     /// Own writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
     pub(super) active: usize,
     /// Versions that own writes were answered with, with the object's uid, not yet accounted for.
-    own: BTreeMap<ResourceVersion, Option<String>>,
+    own: BTreeMap<ResourceVersion, Option<Box<str>>>,
     /// Events that wait for the decision whether they are an echo.
-    events: BTreeMap<ResourceVersion, Observed<K>>,
+    events: BTreeMap<ResourceVersion, Observed>,
 }
 
-impl<K> Default for Window<K> {
+impl Default for Window {
     fn default() -> Self {
         Self { active: 0, own: BTreeMap::new(), events: BTreeMap::new() }
     }
 }
 
-impl<K: Resource> Window<K> {
-    pub(super) fn own(&mut self, version: ResourceVersion, uid: Option<String>) {
+impl Window {
+    pub(super) fn own(&mut self, version: ResourceVersion, uid: Option<Box<str>>) {
         self.own.insert(version, uid);
     }
 
-    pub(super) fn buffer(&mut self, version: ResourceVersion, event: Observed<K>) {
+    pub(super) fn buffer(&mut self, version: ResourceVersion, event: Observed) {
         // A list may show the same version again. The first sighting knows the state before; the second that it may
         // stand for more than one change.
         match self.events.get_mut(&version) {
@@ -96,7 +95,7 @@ impl<K: Resource> Window<K> {
 
     /// Decides on the waiting events: hands over at most one change, or none when they are echoes or can't be told apart
     /// yet. Steps a to g of the specification.
-    pub(super) fn check(&mut self) -> Option<ChangeKind<K>> {
+    pub(super) fn check(&mut self) -> Option<ChangeKind<Kept>> {
         let (&last_event, _) = self.events.last_key_value()?;
         if self.own.is_empty() {
             // Without an own version, the events are foreign unless a write that is under way is behind them.
@@ -117,12 +116,13 @@ impl<K: Resource> Window<K> {
         &mut self,
         events_end: Bound<ResourceVersion>,
         own_end: Bound<ResourceVersion>,
-    ) -> Option<ChangeKind<K>> {
+    ) -> Option<ChangeKind<Kept>> {
         let echoes = take_until(&mut self.own, own_end);
         let mut events = take_until(&mut self.events, events_end);
         let only_echoes = events.len() == echoes.len()
             && events.iter().all(|(version, event)| {
-                echoes.get(version) == Some(&event.new.meta().uid) && !event.counts_always()
+                echoes.get(version).is_some_and(|uid| uid.as_deref() == event.new.uid())
+                    && !event.counts_always()
             });
         if only_echoes {
             return None;

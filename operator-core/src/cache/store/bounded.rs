@@ -8,10 +8,11 @@ use std::{
 
 use dashmap::DashMap;
 use moka::{policy::EvictionPolicy, sync::Cache};
+use serde_json::Value;
 
 use crate::{
-    cache::Bounds,
-    resource::{KubeObject, ObjectKey, ResourceVersion},
+    cache::{Bounds, kept::Kept},
+    resource::ObjectKey,
 };
 
 use super::{ItemStore, record::Record};
@@ -23,15 +24,15 @@ type Hash = BuildHasherDefault<DefaultHasher>;
 ///
 /// A full object is what the watch showed last or, after a read from the server, something newer; never anything older.
 /// What the watch showed is the record's to say, so that a read from the server hides no change from the handler.
-pub(in crate::cache) struct BoundedStore<K> {
+pub(in crate::cache) struct BoundedStore {
     records: DashMap<ObjectKey, Record>,
-    objects: Cache<ObjectKey, Arc<K>, Hash>,
+    objects: Cache<ObjectKey, Arc<Kept>, Hash>,
     /// An object without any content, into which metadata is put to make a minimal object.
-    template: K,
+    template: Value,
 }
 
-impl<K: KubeObject> BoundedStore<K> {
-    pub(in crate::cache) fn new(bounds: &Bounds<K>, template: K) -> Self {
+impl BoundedStore {
+    pub(in crate::cache) fn new<K>(bounds: &Bounds<K>, template: Value) -> Self {
         // Not by frequency of use: what the watch has just shown has never been used, and is about to be.
         let mut objects =
             Cache::builder().max_capacity(bounds.max_objects).eviction_policy(EvictionPolicy::lru());
@@ -41,15 +42,13 @@ impl<K: KubeObject> BoundedStore<K> {
         Self { records: DashMap::new(), objects: objects.build_with_hasher(Hash::default()), template }
     }
 
-    fn minimal(&self, key: &ObjectKey, record: &Record) -> Arc<K> {
-        let mut object = self.template.clone();
-        *object.meta_mut() = record.meta(key);
-        Arc::new(object)
+    fn minimal(&self, key: &ObjectKey, record: &Record) -> Arc<Kept> {
+        Arc::new(Kept::minimal(self.template.clone(), &record.meta(key)))
     }
 }
 
-impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
-    fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+impl ItemStore for BoundedStore {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         if self.contains(key) { self.objects.get(key) } else { None }
     }
 
@@ -57,10 +56,10 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
         self.records.get(key).is_some_and(|record| !record.hidden)
     }
 
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<K>> {
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         let record = self.records.get(key)?.clone();
         let held = self.objects.get(key);
-        held.filter(|held| held.meta().resource_version.as_deref() == record.version.as_deref())
+        held.filter(|held| held.version() == record.version.as_deref())
             .or_else(|| Some(self.minimal(key, &record)))
     }
 
@@ -68,13 +67,13 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
         self.records.get(key)?.version.as_deref().map(str::to_owned)
     }
 
-    fn insert(&self, key: ObjectKey, object: Arc<K>) {
-        self.records.insert(key.clone(), Record::of(object.meta()));
+    fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
+        self.records.insert(key.clone(), Record::of(&object));
         // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
         // list may bring back an older state for good. Whoever needs the object asks the server once more.
         let ahead = self.objects.get(&key).is_some_and(|held| {
-            let shown = ResourceVersion::of(&*object);
-            shown.is_some() && ResourceVersion::of(&*held) > shown
+            let shown = object.resource_version();
+            shown.is_some() && held.resource_version() > shown
         });
         if ahead {
             self.objects.invalidate(&key);
@@ -95,7 +94,7 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
         keys
     }
 
-    fn entries(&self) -> Vec<(ObjectKey, Arc<K>)> {
+    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
         let mut entries: Vec<_> = self
             .records
             .iter()
@@ -106,8 +105,8 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
         entries
     }
 
-    fn listed_form(&self, object: Arc<K>) -> Arc<K> {
-        self.minimal(&ObjectKey::of(&*object), &Record::of(object.meta()))
+    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
+        self.minimal(key, &Record::of(&object))
     }
 
     fn len(&self) -> usize {
@@ -119,7 +118,7 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
         usize::try_from(self.objects.entry_count()).unwrap_or(usize::MAX)
     }
 
-    fn fill(&self, key: &ObjectKey, object: Arc<K>) {
+    fn fill(&self, key: &ObjectKey, object: Arc<Kept>) {
         self.objects.insert(key.clone(), object);
         self.tidy();
     }
@@ -137,7 +136,7 @@ impl<K: KubeObject> ItemStore<K> for BoundedStore<K> {
     }
 }
 
-impl<K> fmt::Debug for BoundedStore<K> {
+impl fmt::Debug for BoundedStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BoundedStore")
             .field("len", &self.records.len())

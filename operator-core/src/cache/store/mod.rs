@@ -15,30 +15,30 @@ mod bounded;
 mod full;
 mod record;
 
-use std::{fmt, num::NonZeroU64, sync::Arc};
+use std::{fmt, sync::Arc};
 
-use crate::resource::ObjectKey;
+use crate::{cache::kept::Kept, resource::ObjectKey};
 
 pub(super) use bounded::BoundedStore;
 pub(super) use full::FullStore;
 
 /// Where an informer keeps objects. Written under the informer's lock only; read by anybody at any time.
 /// JOSDK: `ItemStore`.
-pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
+pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The object in full, if it is held.
-    fn get(&self, key: &ObjectKey) -> Option<Arc<K>>;
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>>;
 
     /// Whether the object exists as far as is known, held or not.
     fn contains(&self, key: &ObjectKey) -> bool;
 
     /// What the watch showed last, even if only in its minimal form. Unlike [`ItemStore::get`], never anything newer.
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<K>>;
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>>;
 
     /// The version of what the watch showed last.
     fn version(&self, key: &ObjectKey) -> Option<String>;
 
     /// The watch has shown this state.
-    fn insert(&self, key: ObjectKey, object: Arc<K>);
+    fn insert(&self, key: ObjectKey, object: Arc<Kept>);
 
     /// The watch has shown that the object is gone.
     fn remove(&self, key: &ObjectKey);
@@ -47,10 +47,10 @@ pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
     fn shown_keys(&self) -> Vec<ObjectKey>;
 
     /// All objects that exist as far as is known, sorted by key, each in the form of [`ItemStore::listed_form`].
-    fn entries(&self) -> Vec<(ObjectKey, Arc<K>)>;
+    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)>;
 
     /// The form in which an object is shown among all others.
-    fn listed_form(&self, object: Arc<K>) -> Arc<K>;
+    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept>;
 
     /// How many objects the watch has shown.
     fn len(&self) -> usize;
@@ -59,22 +59,11 @@ pub(super) trait ItemStore<K>: fmt::Debug + Send + Sync {
     fn full(&self) -> usize;
 
     /// Holds a state that was read from the server, and is no older than what the watch has shown.
-    fn fill(&self, key: &ObjectKey, object: Arc<K>);
+    fn fill(&self, key: &ObjectKey, object: Arc<Kept>);
 
     /// Readers don't find the object any more, though the watch hasn't shown its end yet.
     fn hide(&self, key: &ObjectKey);
 
     /// Lets go of what was not used for too long.
     fn tidy(&self);
-
-    /// What this state of the object is known to match, where it is what the watch showed last. By default nothing is kept.
-    fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
-        let _ = (key, object);
-        None
-    }
-
-    /// This state of the object matches `desired`. It is forgotten with the state. The only write without the informer's lock.
-    fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
-        let _ = (key, object, desired);
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 
-use crate::resource::ObjectKey;
+use crate::{cache::kept::Kept, resource::ObjectKey};
 
 /// The part of an object's metadata by which the library decides, and its labels, by which lists are searched. Name and
 /// namespace are in its key. Annotations are left out: they can be as large as the object itself.
@@ -22,15 +22,15 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn of(meta: &ObjectMeta) -> Self {
+    pub(super) fn of(object: &Kept) -> Self {
         Self {
-            uid: meta.uid.as_deref().map(Box::from),
-            version: meta.resource_version.as_deref().map(Box::from),
-            generation: meta.generation,
-            deletion_timestamp: meta.deletion_timestamp.clone(),
-            finalizers: meta.finalizers.clone(),
-            owner_references: meta.owner_references.clone(),
-            labels: meta.labels.clone(),
+            uid: object.uid().map(Box::from),
+            version: object.version().map(Box::from),
+            generation: object.generation(),
+            deletion_timestamp: object.marked_at(),
+            finalizers: object.finalizers(),
+            owner_references: object.owners(),
+            labels: object.labels(),
             hidden: false,
         }
     }

@@ -7,27 +7,30 @@ use parking_lot::Mutex;
 
 use crate::{
     cache::{
-        Change, ChangeHandler, Follower, InformerConfig, OwnWrite,
-        engine::{Decoded, Engine, WatchEvent},
+        Change, ChangeHandler, Follower, InformerConfig,
+        engine::{Engine, WatchEvent},
         scopes::ScopeIndex,
     },
     resource::{ObjectKey, ResourceType},
 };
 
-use super::recorder::{Recorder, key, object};
+use super::{
+    known::{Known, decoded, kept},
+    recorder::{Recorder, key, object},
+};
 
 const SCOPE: ScopeIndex = ScopeIndex(0);
 
 /// Notes what it is told, and what can be read at that moment.
 struct Noting {
-    engine: std::sync::Weak<Engine<ConfigMap>>,
+    engine: std::sync::Weak<Engine>,
     told: Mutex<Vec<String>>,
     ended: bool,
 }
 
 impl Noting {
-    fn of(engine: &Arc<Engine<ConfigMap>>) -> Arc<Self> {
-        Arc::new(Self { engine: Arc::downgrade(engine), told: Mutex::default(), ended: false })
+    fn of(engine: &Known<ConfigMap>) -> Arc<Self> {
+        Arc::new(Self { engine: Arc::downgrade(&engine.engine), told: Mutex::default(), ended: false })
     }
 
     fn take(&self) -> Vec<String> {
@@ -38,7 +41,7 @@ impl Noting {
 impl Follower for Arc<Noting> {
     fn seen(&self, key: &ObjectKey) {
         let read = self.engine.upgrade().and_then(|engine| engine.get(key));
-        let version = read.map(|object| super::recorder::version(&object));
+        let version = read.and_then(|kept| kept.version().map(str::to_owned));
         self.told.lock().push(format!("+{}@{}", key.name(), version.unwrap_or_default()));
     }
 
@@ -74,19 +77,19 @@ impl Follower for Panics {
     }
 }
 
-fn engine(handler: Arc<dyn ChangeHandler<ConfigMap>>) -> Arc<Engine<ConfigMap>> {
+fn engine(handler: Arc<dyn ChangeHandler<ConfigMap>>) -> Known<ConfigMap> {
     let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    Arc::new(Engine::new(&config, handler))
+    Known::new(&config, handler)
 }
 
-fn shown(engine: &Engine<ConfigMap>, name: &str, uid: &str, version: u64) {
-    engine.watched(SCOPE, WatchEvent::Applied(Decoded::Object(object(name, uid, version))));
+fn shown(engine: &Known<ConfigMap>, name: &str, uid: &str, version: u64) {
+    engine.watched(SCOPE, WatchEvent::Applied(decoded(&object(name, uid, version))));
 }
 
-fn listed(engine: &Engine<ConfigMap>, names: &[&str]) {
+fn listed(engine: &Known<ConfigMap>, names: &[&str]) {
     engine.list_started(SCOPE);
     for name in names {
-        engine.listed(SCOPE, Decoded::Object(object(name, &format!("uid-{name}"), 5)));
+        engine.listed(SCOPE, decoded(&object(name, &format!("uid-{name}"), 5)));
     }
     engine.list_finished(SCOPE, "10");
 }
@@ -99,7 +102,7 @@ fn a_follower_is_told_of_everything_whatever_becomes_of_the_handler() {
     engine.also_tell(Arc::new(Arc::clone(&follower)));
     listed(&engine, &["a"]);
     shown(&engine, "a", "uid-b", 11);
-    engine.watched(SCOPE, WatchEvent::Deleted(Decoded::Object(object("a", "uid-b", 12))));
+    engine.watched(SCOPE, WatchEvent::Deleted(decoded(&object("a", "uid-b", 12))));
     assert_eq!(follower.take(), ["+a@5", "-a", "+a@11", "-a"]);
 }
 
@@ -123,16 +126,16 @@ fn own_writes_are_told_with_their_echo_and_the_handler_hears_nothing_of_them() {
     let follower = Noting::of(&engine);
     engine.also_tell(Arc::new(Arc::clone(&follower)));
     follower.take();
-    let mut write = OwnWrite::begin(Arc::clone(&engine), key("a"));
+    let mut write = engine.begin(&key("a"));
     write.wrote(object("a", "uid-a", 11));
     // Foreign changes aren't held back from it either.
     shown(&engine, "a", "uid-a", 11);
     drop(write);
     assert_eq!((follower.take(), recorder.take()), (vec!["+a@11".to_owned()], vec![]));
     // One that was created and is gone again before the watch could show it.
-    engine.remember(&key("b"), &Arc::new(object("b", "uid-b", 15)));
+    engine.remember(&key("b"), &kept(&object("b", "uid-b", 15)));
     engine.list_started(SCOPE);
-    engine.listed(SCOPE, Decoded::Object(object("a", "uid-a", 11)));
+    engine.listed(SCOPE, decoded(&object("a", "uid-a", 11)));
     engine.list_finished(SCOPE, "20");
     assert_eq!(follower.take(), ["-b"]);
 }
@@ -142,7 +145,7 @@ fn those_that_have_ended_are_let_go() {
     let engine = engine(Arc::new(Arc::new(Recorder::default())));
     for _ in 0..100 {
         engine.also_tell(Arc::new(Arc::new(Noting {
-            engine: Arc::downgrade(&engine),
+            engine: Arc::downgrade(&engine.engine),
             told: Mutex::default(),
             ended: true,
         })));

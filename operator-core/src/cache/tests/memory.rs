@@ -10,14 +10,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{json, value::RawValue};
 
 use crate::{
-    cache::{
-        Change, ChangeHandler, InformerConfig,
-        engine::{Decoded, Engine},
-        list_watch::decode,
-        scopes::ScopeIndex,
-    },
+    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, scopes::ScopeIndex},
     resource::ResourceType,
 };
+
+use super::known::Known;
 
 const OBJECTS: usize = 5_000;
 /// Says that this process is the one that measures, and whether with managed fields.
@@ -57,14 +54,14 @@ fn measure(managed_fields: bool) -> usize {
         fn on_change(&self, _: Change<ConfigMap>) {}
     }
     let config = InformerConfig::<ConfigMap>::new("memory", ResourceType::of::<ConfigMap>());
-    let engine = Engine::new(&config, Arc::new(Deaf));
+    let engine = Known::new(&config, Arc::new(Deaf));
     let scope = ScopeIndex(0);
     engine.list_started(scope);
     let before = resident();
     for index in 0..OBJECTS {
         let item = text(index, managed_fields);
-        let object = decode::object(item.get(), &config.resource_type, &engine.shape);
-        assert!(matches!(object, Decoded::Object(_)));
+        let object = engine.face.take(item.get());
+        assert!(matches!(object, Decoded::Object { .. }));
         engine.listed(scope, object);
     }
     engine.list_finished(scope, "1000000");

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod followers;
+pub(crate) mod known;
 mod lists;
 #[cfg(target_os = "linux")]
 mod memory;

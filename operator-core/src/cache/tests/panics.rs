@@ -12,16 +12,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::{
-    cache::{
-        Change, ChangeHandler, InformerConfig, OwnWrite,
-        engine::{Decoded, Engine, WatchEvent},
-        list_watch::decode,
-        scopes::ScopeIndex,
-    },
+    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, scopes::ScopeIndex},
     resource::ResourceType,
 };
 
-use super::recorder::{key, object};
+use super::{
+    known::{Known, decoded},
+    recorder::{key, object},
+};
 
 struct Panics;
 
@@ -36,19 +34,19 @@ fn a_handler_or_an_indexer_that_panics_does_not_stop_the_informer() {
     let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>())
         .with_indexer("broken", |_| panic!("user code"))
         .with_indexer("works", |_| vec!["yes".to_owned()]);
-    let engine = Arc::new(Engine::new(&config, Arc::new(Panics)));
+    let engine = Known::new(&config, Arc::new(Panics));
     let scope = ScopeIndex(0);
     engine.list_started(scope);
-    engine.listed(scope, Decoded::Object(object("a", "uid-a", 5)));
+    engine.listed(scope, decoded(&object("a", "uid-a", 5)));
     engine.list_finished(scope, "10");
     assert!(engine.is_synced());
     assert_eq!((engine.by_index("broken", "yes").len(), engine.by_index("works", "yes").len()), (0, 1));
 
     // The change that waits for the end of a write is handed over by its guard's drop.
-    let write = OwnWrite::begin(Arc::clone(&engine), key("a"));
-    engine.watched(scope, WatchEvent::Applied(Decoded::Object(object("a", "uid-a", 11))));
+    let write = engine.begin(&key("a"));
+    engine.watched(scope, WatchEvent::Applied(decoded(&object("a", "uid-a", 11))));
     drop(write);
-    engine.watched(scope, WatchEvent::Deleted(Decoded::Object(object("a", "uid-a", 12))));
+    engine.watched(scope, WatchEvent::Deleted(decoded(&object("a", "uid-a", 12))));
     assert_eq!((engine.stored(), engine.windows(), engine.index_values()), (0, 0, 0));
 }
 
@@ -68,7 +66,7 @@ fn fragile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 
 impl Clone for Fragile {
     fn clone(&self) -> Self {
-        assert_ne!(self.value, "breaks the copy", "the user's code");
+        assert_ne!(self.value, "is never copied", "the user's code");
         Self { metadata: self.metadata.clone(), value: self.value.clone() }
     }
 }
@@ -114,7 +112,7 @@ impl ChangeHandler<Fragile> for Counts {
 fn a_kind_whose_own_code_panics_costs_that_object_only() {
     let config = InformerConfig::<Fragile>::new("test", ResourceType::of::<Fragile>());
     let told = Arc::new(Counts(Mutex::default()));
-    let engine = Engine::new(&config, Arc::clone(&told) as Arc<dyn ChangeHandler<Fragile>>);
+    let engine = Known::new(&config, Arc::clone(&told) as Arc<dyn ChangeHandler<Fragile>>);
     let scope = ScopeIndex(0);
     let shown = |name: &str, version: u32, value: &str| {
         let item = json!({
@@ -122,20 +120,19 @@ fn a_kind_whose_own_code_panics_costs_that_object_only() {
             "value": value,
         });
         let item = item.to_string();
-        let decoded = catch_unwind(AssertUnwindSafe(|| {
-            decode::object::<Fragile>(&item, &config.resource_type, &engine.shape)
-        }));
+        let decoded = catch_unwind(AssertUnwindSafe(|| engine.face.take(&item)));
         decoded.unwrap_or_else(|_| panic!("{value}: the panic would end the informer"))
     };
     engine.list_started(scope);
     engine.listed(scope, shown("a", 1, "good"));
     engine.listed(scope, shown("b", 2, "breaks the decoder"));
-    engine.listed(scope, shown("c", 3, "breaks the copy"));
+    engine.listed(scope, shown("c", 3, "is never copied"));
     engine.list_finished(scope, "10");
-    engine.watched(scope, WatchEvent::Applied(shown("a", 11, "better")));
-    engine.watched(scope, WatchEvent::Applied(shown("b", 12, "repaired")));
-    assert_eq!(*told.0.lock(), ["a good", "a better", "b repaired"]);
     let left = engine.undecodable();
     let [(of, why)] = &left[..] else { panic!("one is left: {left:?}") };
-    assert_eq!((of.name(), &**why), ("c", "the `Deserialize` or `Clone` of its type panicked"));
+    assert_eq!((of.name(), &**why), ("b", "the `Deserialize` of its type panicked"));
+    engine.watched(scope, WatchEvent::Applied(shown("a", 11, "better")));
+    engine.watched(scope, WatchEvent::Applied(shown("b", 12, "repaired")));
+    assert_eq!(*told.0.lock(), ["a good", "c is never copied", "a better", "b repaired"]);
+    assert_eq!(engine.undecodable(), []);
 }

@@ -5,39 +5,38 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::{
-    cache::{
-        InformerConfig, OwnWrite,
-        engine::{Decoded, Engine, WatchEvent},
-        scopes::ScopeIndex,
-    },
+    cache::{InformerConfig, engine::WatchEvent, scopes::ScopeIndex},
     resource::ResourceType,
 };
 
-use super::recorder::{Recorder, key, object, version};
+use super::{
+    known::{Known, decoded, kept},
+    recorder::{Recorder, key, object, version},
+};
 
 const SCOPE: ScopeIndex = ScopeIndex(0);
 
 /// An informer that knows `a` in version 5, up to version 10.
-fn engine() -> (Arc<Engine<ConfigMap>>, Arc<Recorder>) {
+fn engine() -> (Known<ConfigMap>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let engine = Arc::new(Engine::new(&config, Arc::new(Arc::clone(&recorder))));
+    let engine = Known::new(&config, Arc::new(Arc::clone(&recorder)));
     engine.list_started(SCOPE);
-    engine.listed(SCOPE, Decoded::Object(object("a", "uid-a", 5)));
+    engine.listed(SCOPE, decoded(&object("a", "uid-a", 5)));
     engine.list_finished(SCOPE, "10");
     recorder.take();
     (engine, recorder)
 }
 
-fn shown(engine: &Engine<ConfigMap>, version: u64) {
-    engine.watched(SCOPE, WatchEvent::Applied(Decoded::Object(object("a", "uid-a", version))));
+fn shown(engine: &Known<ConfigMap>, version: u64) {
+    engine.watched(SCOPE, WatchEvent::Applied(decoded(&object("a", "uid-a", version))));
 }
 
 #[test]
 fn what_was_decided_is_told_while_another_write_is_under_way_and_what_may_be_its_echo_waits() {
     let (engine, told) = engine();
-    let mut first = OwnWrite::begin(Arc::clone(&engine), key("a"));
-    let mut second = OwnWrite::begin(Arc::clone(&engine), key("a"));
+    let mut first = engine.begin(&key("a"));
+    let mut second = engine.begin(&key("a"));
     shown(&engine, 11);
     assert_eq!(told.take(), [""; 0], "it may be ours");
     first.wrote(object("a", "uid-a", 12));
@@ -58,8 +57,8 @@ fn what_was_decided_is_told_while_another_write_is_under_way_and_what_may_be_its
 #[test]
 fn an_echo_is_dropped_alone_while_a_later_change_waits_for_another_write() {
     let (engine, told) = engine();
-    let mut first = OwnWrite::begin(Arc::clone(&engine), key("a"));
-    let second = OwnWrite::begin(Arc::clone(&engine), key("a"));
+    let mut first = engine.begin(&key("a"));
+    let second = engine.begin(&key("a"));
     shown(&engine, 11);
     shown(&engine, 12);
     first.wrote(object("a", "uid-a", 11));
@@ -74,10 +73,10 @@ fn an_echo_is_dropped_alone_while_a_later_change_waits_for_another_write() {
 #[test]
 fn an_answer_that_the_collection_has_passed_is_not_kept() {
     let (engine, _told) = engine();
-    let mut write = OwnWrite::begin(Arc::clone(&engine), key("a"));
+    let mut write = engine.begin(&key("a"));
     write.wrote(object("a", "uid-a", 12));
     drop(write);
-    let read = || engine.get(&key("a")).map(|object| version(&object));
+    let read = || engine.base(&key("a")).map(|object| version(&object));
     engine.bookmark(SCOPE, "11");
     assert_eq!((engine.recent(), engine.windows(), read()), (1, 1, Some(12)));
     // Our write took away the label we select by, say: neither its echo nor a deletion will ever come.
@@ -89,11 +88,11 @@ fn an_answer_that_the_collection_has_passed_is_not_kept() {
 fn what_a_streamed_list_showed_as_deleted_was_not_listed() {
     let (engine, told) = engine();
     engine.list_started(SCOPE);
-    engine.streamed(SCOPE, WatchEvent::Applied(Decoded::Object(object("a", "uid-a", 11))));
-    engine.streamed(SCOPE, WatchEvent::Deleted(Decoded::Object(object("a", "uid-a", 12))));
+    engine.streamed(SCOPE, WatchEvent::Applied(decoded(&object("a", "uid-a", 11))));
+    engine.streamed(SCOPE, WatchEvent::Deleted(decoded(&object("a", "uid-a", 12))));
     assert_eq!(told.take(), ["a@5>11", "-a@12"]);
     // Our creation, which the end of the list has passed without showing it: it is gone again.
-    engine.remember(&key("a"), &Arc::new(object("a", "uid-b", 15)));
+    engine.remember(&key("a"), &kept(&object("a", "uid-b", 15)));
     engine.list_finished(SCOPE, "20");
     assert_eq!(told.take(), ["-a@15?"]);
     assert_eq!((engine.stored(), engine.recent()), (0, 0));

@@ -256,7 +256,7 @@ impl Elector {
         let lease_name = self.lease_name.clone();
         let called = move || call(&lease_name, || callback(), "on_stop_leading");
         // The error means that the runtime ends.
-        let _ = self.environment.spawn_blocking(called).await;
+        let _ = self.environment.call_apart(called).await;
     }
 }
 

@@ -6,14 +6,18 @@ use std::{
 };
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
+use serde_json::json;
 
 use crate::{
     cache::{
         Bounds, Change, InformerConfig, OwnWrite, WatchScope,
-        engine::{Decoded, Engine, Held, WatchEvent},
+        engine::{Held, WatchEvent},
         scopes::ScopeIndex,
         store::{BoundedStore, FullStore, ItemStore},
-        tests::recorder::{Recorder, object, version},
+        tests::{
+            known::{Known, decoded, kept},
+            recorder::{Recorder, object, version},
+        },
     },
     resource::{ObjectKey, ResourceType},
 };
@@ -67,7 +71,7 @@ pub(super) struct Guard {
 
 pub(super) struct World {
     pub(super) shape: Shape,
-    pub(super) engine: Arc<Engine<ConfigMap>>,
+    pub(super) engine: Known<ConfigMap>,
     pub(super) recorder: Arc<Recorder>,
     pub(super) told: Vec<Told>,
     // The server.
@@ -97,11 +101,13 @@ impl World {
             config.scope = WatchScope::Namespaces(NAMESPACES.map(str::to_owned).into());
         }
         let recorder = Arc::new(Recorder::default());
-        let store: Box<dyn ItemStore<ConfigMap>> = match shape.max_objects {
+        let store: Box<dyn ItemStore> = match shape.max_objects {
             None => Box::new(FullStore::new()),
-            Some(max) => Box::new(BoundedStore::new(&Bounds::new(max), ConfigMap::default())),
+            Some(max) => {
+                Box::new(BoundedStore::new(&Bounds::<ConfigMap>::new(max), json!(ConfigMap::default())))
+            }
         };
-        let engine = Arc::new(Engine::with_store(&config, Arc::new(Arc::clone(&recorder)), store));
+        let engine = Known::with_store(&config, Arc::new(Arc::clone(&recorder)), store);
         for scope in engine.scopes.indexes() {
             engine.list_started(scope);
             engine.list_finished(scope, "1");
@@ -224,7 +230,7 @@ impl World {
         self.naive_sees(event.name, version(&event.object), vec![position], event.deleted);
         self.shown[scope] = position + 1;
         self.seen[scope] = version(&event.object);
-        let object = Decoded::Object(event.object.clone());
+        let object = decoded(&event.object);
         if event.deleted {
             self.naive.remove(&event.name);
             self.gone[event.name] = self.seen[scope];
@@ -261,7 +267,7 @@ impl World {
             }
             self.naive_sees(name, version(&item), Vec::new(), true);
         }
-        self.engine.listed(ScopeIndex(scope), Decoded::Object(item));
+        self.engine.listed(ScopeIndex(scope), decoded(&item));
     }
 
     /// When the predecessor of `item` was deleted, as far as the log knows.
@@ -306,7 +312,7 @@ impl World {
     fn fetched(&mut self, name: usize) {
         let key = self.key(name);
         match self.fetch[name].take() {
-            Some((asked, Some(object))) => drop(self.engine.fetched(&key, asked.as_deref(), object)),
+            Some((asked, Some(object))) => drop(self.engine.fetched(&key, asked.as_deref(), kept(&object))),
             Some((asked, None)) => {
                 self.engine.not_found(&key, asked.as_deref());
             }
@@ -329,7 +335,7 @@ impl World {
             Step::ForeignDelete(name) => self.delete(name),
             Step::Elsewhere => self.version += 1,
             Step::Begin(name) if self.guards[name].len() < 2 => {
-                let write = OwnWrite::begin(Arc::clone(&self.engine), self.key(name));
+                let write = self.engine.begin(&self.key(name));
                 self.guards[name].push(Guard { write, answer: None });
             }
             Step::Begin(_) => {}
@@ -343,8 +349,8 @@ impl World {
                 }
             }
             Step::Remember(name) if self.objects.contains_key(&name) => {
-                let answer = Arc::new(self.foreign(name, |_| {}));
-                self.engine.remember(&self.key(name), &answer);
+                let answer = self.foreign(name, |_| {});
+                self.engine.remember(&self.key(name), &kept(&answer));
                 self.wrote(name, version(&answer));
             }
             Step::Remember(_) => {}

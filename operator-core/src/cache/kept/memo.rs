@@ -1,0 +1,103 @@
+//! The objects that were decoded last, so that who reads one soon after another finds it built. One for all informers of an
+//! operator.
+//!
+//! ```text
+//!  read ──▶ Kept: is somebody holding it? ──▶ yes: the same one
+//!                    │ no: decoded
+//!                    ▼
+//!            the last seat of the queue ── too heavy: the first ones leave ──▶ gone, unless somebody holds them
+//! ```
+//!
+//! # Guarantees
+//! - What is seated has a bound, by the length of the texts; what nobody holds beyond that is let go.
+//! - What is kept no more is not seated either.
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+
+use super::Kept;
+
+/// What takes a seat, whatever its type.
+pub(super) type Object = Arc<dyn Any + Send + Sync>;
+
+/// So many bytes of JSON are held decoded, which take one and a half to six times as much.
+const MOST: usize = 4 << 20;
+/// What even the smallest one takes.
+const LEAST: usize = 512;
+
+/// The queue.
+#[derive(Default)]
+pub(in crate::cache) struct Memo(Mutex<Seats>);
+
+#[derive(Default)]
+struct Seats {
+    next: u64,
+    weight: usize,
+    by_number: BTreeMap<u64, Seated>,
+}
+
+struct Seated {
+    object: Object,
+    of: Weak<Kept>,
+    weight: usize,
+}
+
+/// A place in the queue, given up when this is dropped.
+pub(super) struct Seat {
+    memo: Arc<Memo>,
+    number: u64,
+}
+
+impl Memo {
+    /// Seats `object`, which `kept` was decoded to.
+    pub(super) fn seat(self: &Arc<Self>, kept: &Arc<Kept>, object: Object) -> Seat {
+        let weight = kept.text().len() + LEAST;
+        let (number, leaving) = {
+            let seats = &mut *self.0.lock();
+            let number = seats.next;
+            seats.next += 1;
+            seats.weight += weight;
+            seats.by_number.insert(number, Seated { object, of: Arc::downgrade(kept), weight });
+            let mut leaving = Vec::new();
+            while seats.weight > MOST
+                && let Some((_, first)) = seats.by_number.pop_first()
+            {
+                seats.weight -= first.weight;
+                leaving.push(first);
+            }
+            (number, leaving)
+        };
+        // Outside of the lock: what is dropped here may leave seats of its own.
+        for Seated { object, of, .. } in leaving {
+            if let Some(kept) = of.upgrade() {
+                kept.leave(&object);
+            }
+        }
+        Seat { memo: Arc::clone(self), number }
+    }
+
+    /// How many are seated, and how heavy they are.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> (usize, usize) {
+        let seats = self.0.lock();
+        (seats.by_number.len(), seats.weight)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let left = {
+            let seats = &mut *self.memo.0.lock();
+            let left = seats.by_number.remove(&self.number);
+            seats.weight -= left.as_ref().map_or(0, |left| left.weight);
+            left
+        };
+        // Outside of the lock: its `Drop` may be the user's.
+        drop(left);
+    }
+}

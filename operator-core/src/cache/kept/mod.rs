@@ -1,0 +1,257 @@
+//! An object as the cache keeps it: the text that the server sent, and beside it what the library decides by. It knows no type,
+//! so that everything which works on it is compiled once.
+//!
+//! ```text
+//!  text of the server ──scan──▶ Kept { text without managed fields, header, own managed fields }
+//!                                 │ open                                    └─ shared by all that own the same
+//!                                 ▼
+//!                         Arc<K>: the same one while anybody holds it, or the memo does
+//! ```
+//!
+//! # Guarantees
+//! - While anybody holds the object that a state was decoded to, all readers of the state get the same one; afterwards another one
+//!   with the same content.
+//! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers hold them, and
+//!   nothing prints a text.
+
+mod memo;
+mod own;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    fmt,
+    num::NonZeroU64,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference, Time};
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use zeroize::Zeroize;
+
+use crate::resource::{Cluster, ObjectKey, ResourceType, ResourceVersion};
+
+pub(super) use memo::Memo;
+use memo::{Object, Seat};
+use own::{Own, Sharing};
+pub(super) use scan::range_within;
+use scan::{Header, NOTHING, Span};
+pub(super) use view::Face;
+pub(crate) use view::{Answer, View};
+
+/// One state of an object.
+pub(crate) struct Kept {
+    text: Text,
+    header: Header,
+    own: Option<Own>,
+    opened: Mutex<Option<Box<Opened>>>,
+    /// What it is known to match; 0 for nothing.
+    matched: AtomicU64,
+}
+
+/// JSON without managed fields.
+struct Text {
+    text: Box<str>,
+    is_sensitive: bool,
+}
+
+impl Text {
+    fn wipe(&mut self) {
+        if self.is_sensitive {
+            self.text.zeroize();
+        }
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
+/// What a state was decoded to.
+struct Opened {
+    object: Weak<dyn Any + Send + Sync>,
+    seat: Option<Seat>,
+}
+
+/// How the objects of one informer are kept.
+#[derive(Debug)]
+pub(super) struct Keeping {
+    own_managers: Vec<String>,
+    sharing: Sharing,
+    is_sensitive: bool,
+}
+
+impl Keeping {
+    pub(super) fn new(resource_type: &ResourceType, own_managers: &[String]) -> Self {
+        let is_sensitive = resource_type.is_sensitive();
+        Self { own_managers: own_managers.to_vec(), sharing: Sharing::default(), is_sensitive }
+    }
+
+    /// Keeps an object that has this text, whatever else is in it; its key is unknown where it has no name. `None` where its metadata
+    /// can't be read.
+    pub(super) fn keep(&self, item: &str) -> Option<(Option<ObjectKey>, Kept)> {
+        let scan::Scanned { header, name, namespace, managed_fields } = scan::scan(item)?;
+        let key = name.map(|name| ObjectKey::new(Cluster::local(), namespace, name));
+        let (text, own) = match managed_fields {
+            None => (item.into(), None),
+            Some((fields, cut)) => {
+                let text = [&item[..cut.start], NOTHING, &item[cut.end..]].concat();
+                (text.into_boxed_str(), self.sharing.own(fields, &self.own_managers))
+            }
+        };
+        Some((key, Kept::new(Text { text, is_sensitive: self.is_sensitive }, header, own)))
+    }
+}
+
+impl Kept {
+    fn new(text: Text, header: Header, own: Option<Own>) -> Self {
+        Self { text, header, own, opened: Mutex::new(None), matched: AtomicU64::new(0) }
+    }
+
+    /// An object of which only the metadata is known; the rest is `template`'s.
+    pub(super) fn minimal(mut template: Value, meta: &ObjectMeta) -> Self {
+        template["metadata"] = json!(meta);
+        let text = template.to_string();
+        let header = scan::scan(&text).map(|scanned| scanned.header).unwrap_or_default();
+        Self::new(Text { text: text.into(), is_sensitive: false }, header, None)
+    }
+
+    /// JSON without managed fields.
+    pub(super) fn text(&self) -> &str {
+        &self.text.text
+    }
+
+    fn part(&self, span: Span) -> Option<&str> {
+        span.of(&self.text.text)
+    }
+
+    pub(crate) fn uid(&self) -> Option<&str> {
+        self.part(self.header.uid)
+    }
+
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.part(self.header.version)
+    }
+
+    /// Its version, where it can be compared.
+    pub(crate) fn resource_version(&self) -> Option<ResourceVersion> {
+        self.version().and_then(ResourceVersion::parse)
+    }
+
+    pub(crate) fn generation(&self) -> Option<i64> {
+        self.header.generation
+    }
+
+    /// Whether it is marked for deletion.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.part(self.header.marked).is_some()
+    }
+
+    /// When it was marked for deletion.
+    pub(crate) fn marked_at(&self) -> Option<Time> {
+        self.read(self.header.marked)
+    }
+
+    pub(crate) fn labels(&self) -> Option<BTreeMap<String, String>> {
+        self.read(self.header.labels)
+    }
+
+    pub(crate) fn annotations(&self) -> Option<BTreeMap<String, String>> {
+        self.read(self.header.annotations)
+    }
+
+    pub(crate) fn owners(&self) -> Option<Vec<OwnerReference>> {
+        self.read(self.header.owners)
+    }
+
+    pub(crate) fn finalizers(&self) -> Option<Vec<String>> {
+        self.read(self.header.finalizers)
+    }
+
+    /// What can't be read is as good as none: whoever decodes the whole object is told.
+    fn read<T: DeserializeOwned>(&self, span: Span) -> Option<T> {
+        serde_json::from_str(self.part(span)?).ok()
+    }
+
+    /// The entries of our own managers, their fields as text.
+    pub(super) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
+        self.own.as_ref().map(Own::entries)
+    }
+
+    /// What it is known to match.
+    pub(super) fn matched(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.matched.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn note_match(&self, desired: NonZeroU64) {
+        self.matched.store(desired.get(), Ordering::Relaxed);
+    }
+
+    /// What it is decoded to: by `decode`, unless somebody holds that.
+    fn open(
+        self: &Arc<Self>,
+        memo: &Arc<Memo>,
+        decode: &dyn Fn(&Self) -> Result<Object, String>,
+    ) -> Result<Object, String> {
+        let object = {
+            let mut opened = self.opened.lock();
+            if let Some(held) = opened.as_ref().and_then(|opened| opened.object.upgrade()) {
+                return Ok(held);
+            }
+            let object = decode(self)?;
+            *opened = Some(Box::new(Opened { object: Arc::downgrade(&object), seat: None }));
+            object
+        };
+        self.seat(memo, &object);
+        Ok(object)
+    }
+
+    /// It is decoded to this already.
+    fn opened_as(self: &Arc<Self>, memo: &Arc<Memo>, object: &Object) {
+        *self.opened.lock() = Some(Box::new(Opened { object: Arc::downgrade(object), seat: None }));
+        self.seat(memo, object);
+    }
+
+    fn seat(self: &Arc<Self>, memo: &Arc<Memo>, object: &Object) {
+        if self.text.is_sensitive {
+            return;
+        }
+        let seat = memo.seat(self, Arc::clone(object));
+        // Outside of the other's lock, as who leaves for it has one like it.
+        let mut opened = self.opened.lock();
+        let replaced = match opened.as_mut() {
+            Some(opened) if opened.object.strong_count() > 0 => opened.seat.replace(seat),
+            _ => Some(seat),
+        };
+        drop(opened);
+        drop(replaced);
+    }
+
+    /// The memo holds the object no longer. With the last one who does, the memory goes that it was built in.
+    fn leave(&self, object: &Object) {
+        let mut opened = self.opened.lock();
+        let gone = if Arc::strong_count(object) == 1 { opened.take() } else { None };
+        drop(opened);
+        drop(gone);
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept")
+            .field("uid", &self.uid())
+            .field("version", &self.version())
+            .finish_non_exhaustive()
+    }
+}

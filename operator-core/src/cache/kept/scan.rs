@@ -1,0 +1,133 @@
+//! Understanding the metadata of an object's text, in one pass, without building the object. Pure.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Where a part of a text lies; an object's text is never longer than 4 GiB, as etcd takes no more than a few MiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    start: u32,
+    len: u32,
+}
+
+impl Span {
+    /// Nothing.
+    pub(super) const NONE: Self = Self { start: 0, len: 0 };
+
+    /// The part, unless there is none.
+    pub(super) fn of(self, text: &str) -> Option<&str> {
+        let (start, len) = (self.start as usize, self.len as usize);
+        if len == 0 { None } else { text.get(start..start + len) }
+    }
+}
+
+/// What the library decides by, as parts of the object's text: nothing of it is copied.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    pub(super) uid: Span,
+    pub(super) version: Span,
+    pub(super) generation: Option<i64>,
+    /// When it was marked for deletion.
+    pub(super) marked: Span,
+    /// JSON, each of them.
+    pub(super) labels: Span,
+    pub(super) annotations: Span,
+    pub(super) owners: Span,
+    pub(super) finalizers: Span,
+}
+
+/// What one pass finds.
+#[derive(Debug)]
+pub(super) struct Scanned<'a> {
+    pub(super) header: Header,
+    pub(super) name: Option<&'a str>,
+    pub(super) namespace: Option<&'a str>,
+    /// As they came, and where that is.
+    pub(super) managed_fields: Option<(&'a RawValue, Range<usize>)>,
+}
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    #[serde(borrow)]
+    metadata: Metadata<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    namespace: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uid: Option<&'a RawValue>,
+    #[serde(borrow)]
+    resource_version: Option<&'a RawValue>,
+    generation: Option<i64>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+    #[serde(borrow)]
+    annotations: Option<&'a RawValue>,
+    #[serde(borrow)]
+    owner_references: Option<&'a RawValue>,
+    #[serde(borrow)]
+    finalizers: Option<&'a RawValue>,
+    #[serde(borrow)]
+    managed_fields: Option<&'a RawValue>,
+}
+
+/// Reads an object's metadata; `None` where that isn't understood, and the decoder has better words for it.
+pub(super) fn scan(text: &str) -> Option<Scanned<'_>> {
+    let Object { metadata } = serde_json::from_str(text).ok()?;
+    let managed_fields = metadata.managed_fields.map(|fields| (fields, range_within(text, fields.get())));
+    let span = |part: &str| {
+        let Range { start, end } = range_within(text, part);
+        let len = end - start;
+        // What follows the managed fields moves, as these are taken out.
+        let start = match &managed_fields {
+            Some((_, cut)) if start >= cut.end => start + NOTHING.len() - cut.len(),
+            _ => start,
+        };
+        Some(Span { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? })
+    };
+    let json = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(part.get()));
+    let word = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(plain(part)?));
+    let header = Header {
+        uid: word(metadata.uid)?,
+        version: word(metadata.resource_version)?,
+        generation: metadata.generation,
+        marked: json(metadata.deletion_timestamp)?,
+        labels: json(metadata.labels)?,
+        annotations: json(metadata.annotations)?,
+        owners: json(metadata.owner_references)?,
+        finalizers: json(metadata.finalizers)?,
+    };
+    let name = match metadata.name {
+        Some(name) => Some(plain(name)?),
+        None => None,
+    };
+    let namespace = match metadata.namespace {
+        Some(namespace) => Some(plain(namespace)?),
+        None => None,
+    };
+    Some(Scanned { header, name, namespace, managed_fields })
+}
+
+/// What stands in the place of managed fields.
+pub(super) const NOTHING: &str = "null";
+
+/// A string without escapes: what the server makes of names, uids and versions never has any.
+fn plain(part: &RawValue) -> Option<&str> {
+    let inner = part.get().strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains('\\')).then_some(inner)
+}
+
+/// Where `part`, which was borrowed from `whole`, lies in it.
+pub(in crate::cache) fn range_within(whole: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
+}

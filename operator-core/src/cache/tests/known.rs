@@ -1,0 +1,73 @@
+//! An engine with its typed face, as an informer has them, without the informer's tasks; and what is kept of an object.
+
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+
+use crate::{
+    cache::{
+        ChangeHandler, InformerConfig, OwnWrite,
+        engine::{Decoded, Engine},
+        kept::{Kept, View},
+        opening::{Opening, parts},
+        store::{FullStore, ItemStore},
+    },
+    resource::{KubeObject, ObjectKey, ResourceType},
+};
+
+pub(in crate::cache) struct Known<K: KubeObject> {
+    pub(in crate::cache) engine: Arc<Engine>,
+    pub(in crate::cache) view: Arc<View<K>>,
+}
+
+impl<K: KubeObject> Known<K> {
+    pub(in crate::cache) fn new(config: &InformerConfig<K>, handler: Arc<dyn ChangeHandler<K>>) -> Self {
+        Self::with_store(config, handler, Box::new(FullStore::new()))
+    }
+
+    pub(in crate::cache) fn with_store(
+        config: &InformerConfig<K>,
+        handler: Arc<dyn ChangeHandler<K>>,
+        store: Box<dyn ItemStore>,
+    ) -> Self {
+        let view = Arc::new(View::with_memo(config, Arc::default()));
+        let engine = {
+            let handler = Arc::new(Opening { view: Arc::clone(&view), handler });
+            Arc::new(Engine::new(parts(config, &view, handler, BTreeMap::new(), store)))
+        };
+        Self { engine, view }
+    }
+
+    pub(in crate::cache) fn begin(&self, key: &ObjectKey) -> OwnWrite<K> {
+        OwnWrite::begin(Arc::clone(&self.engine), Arc::clone(&self.view), key.clone())
+    }
+
+    pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.view.open(&self.engine.base(key)?)
+    }
+}
+
+impl<K: KubeObject> Deref for Known<K> {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+/// Objects as an informer with one own manager, `me`, keeps them.
+pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View<K> {
+    let mut config = InformerConfig::new("test", ResourceType::with::<K>(&K::DynamicType::default()));
+    config.own_managers = vec!["me".to_owned()];
+    View::with_memo(&config, Arc::default())
+}
+
+/// An object as such an informer keeps it.
+pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept> {
+    view().answer_of(object.clone()).kept.expect("it can be kept")
+}
+
+/// The same as it comes from the server.
+pub(in crate::cache) fn decoded(map: &ConfigMap) -> Decoded {
+    Decoded::Object { key: ObjectKey::of(map), kept: kept(map) }
+}

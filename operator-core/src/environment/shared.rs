@@ -1,0 +1,32 @@
+//! What is there once for all parts of one operator.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+
+use super::Environment;
+
+/// One of each type.
+#[derive(Clone, Default)]
+pub(super) struct Shared(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("types", &self.0.lock().len()).finish()
+    }
+}
+
+impl Environment {
+    /// The operator's only `T`, which is made when it is first asked for.
+    pub(crate) fn shared<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
+        let mut shared = self.shared.0.lock();
+        let one = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        // It is kept under its type, so it is always of that.
+        Arc::clone(one).downcast().unwrap_or_default()
+    }
+}
