@@ -20,6 +20,7 @@ pub use crate::{
 };
 
 /// An informer whose handler opens nothing, as that of an event source without filters and mappers of users.
+#[must_use]
 pub fn unread_informer<K: KubeObject>(
     config: InformerConfig<K>,
     client: kube::Client,

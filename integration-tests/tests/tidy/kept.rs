@@ -27,6 +27,7 @@ const KEPT: &[(&str, &str, How)] = &[
         "State.undecodable",
         Passing("objects that exist, told by their own name in `/readyz`"),
     ),
+    ("cache/engine/mod.rs", "Collection.stored", Counted("engine.collection_leftovers()")),
     ("cache/engine/mod.rs", "Listing.keys", Passing("what a list that is being taken in has shown")),
     ("cache/indexers.rs", "Index.keys", Counted("engine.index_leftovers()")),
     ("cache/overlay/mod.rs", "Collection.own", Passing("bounded by `MOST_AWAITED`")),

@@ -212,6 +212,15 @@ impl<K: KubeObject> Informer<K> {
         }
     }
 
+    /// The same state of the object as it is kept; `None` for one that was read past the cache.
+    pub(crate) fn kept_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
+        let (meta, kept) = (object.meta(), self.kept(key)?);
+        let is_same = meta.resource_version.is_some()
+            && kept.version() == meta.resource_version.as_deref()
+            && kept.uid() == meta.uid.as_deref();
+        is_same.then_some(kept)
+    }
+
     fn shown_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
         let meta = object.meta();
         self.0.engine.shown_as(key, meta.uid.as_deref(), meta.resource_version.as_deref())
@@ -300,7 +309,8 @@ impl<K: KubeObject> Informer<K> {
     /// awaited count. 0 once everything has settled; a leak otherwise.
     pub(crate) fn leftovers(&self) -> usize {
         let engine = &self.0.engine;
-        engine.recent() + engine.windows() + engine.index_leftovers() + engine.kept_by_handler()
+        let indexed = engine.index_leftovers() + engine.collection_leftovers();
+        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
     }
 
     /// How much is held.

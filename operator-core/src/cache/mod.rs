@@ -78,7 +78,7 @@ pub use change::{Change, ChangeHandler, ChangeKind};
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub use informer::{Informer, Sizes};
-pub(crate) use kept::{Answer, Kept, View};
+pub(crate) use kept::{Answer, Applied, Kept, Owned, View};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, unreadable_words};
 pub(crate) use live::{Unread, read_live};
 pub use own_write::OwnWrite;

@@ -11,7 +11,7 @@ use super::{
     Error, ResourceOperations, WriteMode, body,
     intent::{Intent, Lock, Part},
     live::live,
-    mask,
+    mask, matcher,
     request::Verb,
     target::Target,
 };
@@ -51,6 +51,13 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     /// Whether this state of the object is known to match what has this fingerprint.
     pub(crate) fn has_matched(&self, actual: &K, desired: NonZeroU64) -> bool {
         self.target.informer().matched(&self.key, actual) == Some(desired)
+    }
+
+    /// Whether it is sure that an apply would change nothing; `false` is no answer.
+    pub(crate) fn is_surely_applied(&self, actual: &K) -> Result<bool, Error> {
+        let Some(kept) = self.target.informer().kept_as(&self.key, actual) else { return Ok(false) };
+        let Some(applied) = kept.applied_by(self.field_manager()) else { return Ok(false) };
+        Ok(matcher::is_surely_applied(self.body()?, kept.text(), &applied))
     }
 
     /// This state of the object matches what has this fingerprint.

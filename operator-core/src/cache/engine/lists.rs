@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::resource::{ObjectKey, ResourceVersion};
 
-use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, WatchEvent};
+use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, State, WatchEvent};
 
 impl Engine {
     /// A list starts from its first page, perhaps for the second time.
@@ -56,9 +56,8 @@ impl Engine {
             state
                 .undecodable
                 .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            for key in self.store.shown_keys() {
-                if self.scopes.of(&key) == Some(scope)
-                    && !listing.keys.contains(&key)
+            for key in self.stored_keys(state, scope) {
+                if !listing.keys.contains(&key)
                     && let Some(last) = self.store.shown(&key)
                 {
                     self.removed(state, &key, version, last, true);
@@ -80,6 +79,15 @@ impl Engine {
         self.count_undecodable(state);
         // A later list changes nothing.
         let _ = self.synced[scope.0].set(());
+    }
+
+    /// The keys of what is stored of a collection, sorted.
+    fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
+        match &state.collections[scope.0].stored {
+            Some(stored) => stored.iter().cloned().collect(),
+            // There is no other one.
+            None => self.store.shown_keys(),
+        }
     }
 
     /// Whether this informer has seen, and handed over, everything that a list of metadata shows: `listed` are its
@@ -127,5 +135,49 @@ impl Engine {
         all_listed_seen
             && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
             && self.recent.entries().iter().all(|(key, written)| exists(key, &|| written.resource_version()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use crate::{
+        cache::{
+            InformerConfig, WatchScope,
+            tests::{
+                known::{Known, decoded},
+                recorder::{Recorder, object},
+            },
+        },
+        resource::ResourceType,
+    };
+
+    #[test]
+    fn the_end_of_a_list_looks_at_its_own_collection_only() {
+        let namespaces: Vec<String> = (0..20).map(|number| format!("n-{number}")).collect();
+        let mut config = InformerConfig::<ConfigMap>::new("test", ResourceType::of::<ConfigMap>());
+        config.scope = WatchScope::Namespaces(namespaces.iter().cloned().collect());
+        let engine = Known::new(&config, Arc::new(Arc::new(Recorder::default())));
+        for scope in engine.scopes.indexes() {
+            engine.list_started(scope);
+            for name in ["a", "b"] {
+                let mut map = object(name, "uid", 5);
+                map.metadata.namespace = engine.scopes.namespace(scope).map(str::to_owned);
+                engine.listed(scope, decoded(&map));
+            }
+            engine.list_finished(scope, "10");
+        }
+        let looked_at: usize =
+            engine.scopes.indexes().map(|scope| engine.stored_keys(&engine.lock(), scope).len()).sum();
+        assert_eq!((looked_at, engine.stored()), (40, 40));
+        for scope in engine.scopes.indexes() {
+            engine.list_started(scope);
+            engine.list_finished(scope, "20");
+        }
+        assert_eq!(engine.stored(), 0);
+        assert!(engine.scopes.indexes().all(|scope| engine.stored_keys(&engine.lock(), scope).is_empty()));
     }
 }

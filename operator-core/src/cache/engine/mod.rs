@@ -86,6 +86,9 @@ pub(super) struct Parts {
 struct Collection {
     /// A list is being taken in; what it has shown so far.
     listing: Option<Listing>,
+    /// The keys of what is stored of it, where there are several collections: so the end of each one's list looks at its own
+    /// objects only.
+    stored: Option<BTreeSet<ObjectKey>>,
     health: SourceHealth,
 }
 
@@ -137,8 +140,13 @@ impl Engine {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone());
-        let collections: Vec<Collection> =
-            scopes.indexes().map(|_| Collection { listing: None, health: SourceHealth::Syncing }).collect();
+        let several = scopes.indexes().count() > 1;
+        let collection = |_| Collection {
+            listing: None,
+            stored: several.then(BTreeSet::new),
+            health: SourceHealth::Syncing,
+        };
+        let collections: Vec<Collection> = scopes.indexes().map(collection).collect();
         let synced = collections.iter().map(|_| SetOnce::new()).collect();
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
@@ -296,6 +304,9 @@ impl Engine {
         }
         self.indexers.add(key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
+        if let Some(stored) = &mut state.collections[scope.0].stored {
+            stored.insert(key.clone());
+        }
         if let Some(old) = &old {
             self.indexers.remove(key, old, Some(&new));
         }
@@ -323,6 +334,11 @@ impl Engine {
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
             self.indexers.remove(key, &stored, None);
+            if let Some(scope) = self.scopes.of(key)
+                && let Some(stored) = &mut state.collections[scope.0].stored
+            {
+                stored.remove(key);
+            }
         }
         state.overlay.deleted(key, version);
         self.handlers.gone(&self.name, key);

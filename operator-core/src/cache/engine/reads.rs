@@ -108,6 +108,13 @@ impl Engine {
         self.lock().overlay.awaited()
     }
 
+    /// How many keys a collection counts among its own that nobody finds.
+    pub(in crate::cache) fn collection_leftovers(&self) -> usize {
+        let state = self.lock();
+        let keys = state.collections.iter().filter_map(|collection| collection.stored.as_ref()).flatten();
+        keys.filter(|key| self.store.shown(key).is_none()).count()
+    }
+
     pub(in crate::cache) fn index_leftovers(&self) -> usize {
         self.indexers.leftovers(|key| self.contains(key))
     }

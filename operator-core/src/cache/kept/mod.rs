@@ -16,6 +16,7 @@
 
 mod memo;
 mod own;
+mod owned;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ use crate::resource::{Cluster, ObjectKey, ResourceType, ResourceVersion};
 pub(super) use memo::Memo;
 use memo::{Object, Seat};
 use own::{Own, Sharing};
+pub(crate) use owned::{Applied, Owned};
 pub(super) use scan::range_within;
 use scan::{Header, NOTHING, Span};
 pub(super) use view::Face;
@@ -128,7 +130,7 @@ impl Kept {
     }
 
     /// JSON without managed fields.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text.text
     }
 
@@ -187,6 +189,11 @@ impl Kept {
     /// The entries of our own managers, their fields as text.
     pub(super) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
         self.own.as_ref().map(Own::entries)
+    }
+
+    /// What `manager`, one of our own, has applied to the main resource; `None` where it never has, or where that isn't understood.
+    pub(crate) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
+        self.own.as_ref()?.applied_by(manager)
     }
 
     /// What it is known to match.

@@ -9,8 +9,8 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
-    sync::{Arc, Weak},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
@@ -18,7 +18,10 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::scan::range_within;
+use super::{
+    owned::{Applied, AppliedFields, Owned},
+    scan::range_within,
+};
 
 /// The entries of our own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
@@ -40,10 +43,35 @@ struct Entry {
 }
 
 /// JSON, with a hole where the owners are.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 struct Fields {
     text: Box<str>,
     hole: Option<usize>,
+    /// What it says, where several objects share it and somebody has asked.
+    parsed: OnceLock<Owned>,
+}
+
+impl Fields {
+    fn parse(&self) -> Owned {
+        match self.hole {
+            Some(hole) => Owned::parse(&[&self.text[..hole], "{}", &self.text[hole..]].concat()),
+            None => Owned::parse(&self.text),
+        }
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, self.hole) == (&other.text, other.hole)
+    }
+}
+
+impl Eq for Fields {}
+
+impl Hash for Fields {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.text, self.hole).hash(state);
+    }
 }
 
 impl Own {
@@ -71,6 +99,37 @@ impl Own {
             time: None,
         });
         entries.collect()
+    }
+
+    /// What `manager` has applied to the main resource; `None` where it never has, or where that isn't understood.
+    pub(super) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
+        let (mut owners, mut found) = (self.owners.iter(), None);
+        for entry in &*self.entries {
+            let fields = entry.fields.as_ref();
+            let owners = fields.filter(|fields| fields.hole.is_some()).and_then(|_| owners.next());
+            let is_it = entry.manager.as_deref() == Some(manager)
+                && entry.operation.as_deref() == Some("Apply")
+                && entry.subresource.as_deref().unwrap_or_default().is_empty();
+            // The server writes one such entry at most.
+            if is_it && found.replace((entry, owners)).is_some() {
+                return None;
+            }
+        }
+        let (entry, owners) = found?;
+        if !matches!(entry.fields_type.as_deref(), None | Some("FieldsV1")) {
+            return None;
+        }
+        let fields = entry.fields.as_ref()?;
+        // What one object has alone isn't worth the memory.
+        let fields = match Arc::strong_count(&self.entries) {
+            1 => AppliedFields::Alone(fields.parse()),
+            _ => AppliedFields::Shared(fields.parsed.get_or_init(|| fields.parse())),
+        };
+        Some(Applied {
+            api_version: entry.api_version.as_deref(),
+            fields,
+            owners: owners.map(|owners| &**owners),
+        })
     }
 }
 
@@ -225,9 +284,9 @@ impl Fields {
                 let hole = range_within(text, found.get());
                 owners.push(found.get().into());
                 let text = [&text[..hole.start], &text[hole.end..]].concat().into();
-                Self { text, hole: Some(hole.start) }
+                Self { text, hole: Some(hole.start), parsed: OnceLock::new() }
             }
-            Err(_) => Self { text: text.into(), hole: None },
+            Err(_) => Self { text: text.into(), hole: None, parsed: OnceLock::new() },
         }
     }
 }

@@ -146,10 +146,10 @@ impl<K: KubeObject> View<K> {
     }
 
     /// What is kept of an object whose metadata could be read.
-    fn checked(&self, kept: Kept) -> Result<Arc<Kept>, (Kept, String)> {
+    fn checked(&self, kept: Kept) -> Result<Arc<Kept>, (Box<Kept>, String)> {
         let object = match self.decode(&kept) {
             Ok(object) => object,
-            Err(error) => return Err((kept, self.resource_type.masked(error))),
+            Err(error) => return Err((Box::new(kept), self.resource_type.masked(error))),
         };
         let Some(transform) = &self.transform else {
             let kept = Arc::new(kept);
@@ -160,7 +160,7 @@ impl<K: KubeObject> View<K> {
         };
         match transformed(object, transform).and_then(|object| self.keep(object).1) {
             Ok(kept) => Ok(Arc::new(kept)),
-            Err(error) => Err((kept, error)),
+            Err(error) => Err((Box::new(kept), error)),
         }
     }
 }
@@ -180,11 +180,11 @@ impl<K: KubeObject> Face for View<K> {
         let checked = self.checked(kept);
         let (kept, error) = match (key.clone(), checked) {
             (Some(key), Ok(kept)) => return Decoded::Object { key, kept },
-            (None, Ok(kept)) => (Arc::into_inner(kept), NAMELESS.to_owned()),
+            (None, Ok(kept)) => (Arc::into_inner(kept).map(Box::new), NAMELESS.to_owned()),
             (_, Err((kept, error))) => (Some(kept), error),
         };
-        let version = kept.as_ref().and_then(Kept::version).map(str::to_owned);
-        Decoded::Undecodable(Undecodable { key, version, kept: kept.map(Box::new), error })
+        let version = kept.as_ref().and_then(|kept| kept.version()).map(str::to_owned);
+        Decoded::Undecodable(Undecodable { key, version, kept, error })
     }
 
     fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept> {

@@ -38,7 +38,7 @@ impl Observed {
 
 /// What is open about one object while own writes are under way or their echoes are awaited. JOSDK's
 /// `EventFilterDetails`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Window {
     /// Own writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
     pub(super) active: usize,
@@ -46,12 +46,6 @@ pub(super) struct Window {
     own: BTreeMap<ResourceVersion, Option<Box<str>>>,
     /// Events that wait for the decision whether they are an echo.
     events: BTreeMap<ResourceVersion, Observed>,
-}
-
-impl Default for Window {
-    fn default() -> Self {
-        Self { active: 0, own: BTreeMap::new(), events: BTreeMap::new() }
-    }
 }
 
 impl Window {

@@ -8,7 +8,7 @@ use crate::{
     cache::{
         ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine},
-        kept::{Kept, View},
+        kept::{Keeping, Kept, View},
         opening::{Opening, parts},
         store::{FullStore, ItemStore},
     },
@@ -70,4 +70,10 @@ pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept>
 /// The same as it comes from the server.
 pub(in crate::cache) fn decoded(map: &ConfigMap) -> Decoded {
     Decoded::Object { key: ObjectKey::of(map), kept: kept(map) }
+}
+
+/// What has this text as an informer whose own manager is `manager` keeps it, whatever its kind.
+pub(crate) fn scanned(text: &str, manager: &str) -> Option<Kept> {
+    let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
+    Some(keeping.keep(text)?.1)
 }

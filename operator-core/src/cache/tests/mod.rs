@@ -9,7 +9,7 @@ mod memory;
 mod model;
 mod order;
 mod panics;
-mod recorder;
+pub(super) mod recorder;
 mod scene;
 mod selectors;
 mod server;

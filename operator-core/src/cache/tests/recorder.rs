@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A config map in short: name, uid, version and the number it carries as data.
-pub(super) fn object(name: &str, uid: &str, version: u64) -> ConfigMap {
+pub(in crate::cache) fn object(name: &str, uid: &str, version: u64) -> ConfigMap {
     let mut object = ConfigMap::default();
     object.metadata.name = Some(name.to_owned());
     object.metadata.namespace = Some("shop".to_owned());
@@ -44,7 +44,7 @@ pub(super) fn short(change: &Change<ConfigMap>) -> String {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Recorder {
+pub(in crate::cache) struct Recorder {
     pub(super) changes: Mutex<Vec<Change<ConfigMap>>>,
     pub(super) health: Mutex<Vec<SourceHealth>>,
     pub(super) undecodable: Mutex<Vec<Option<ObjectKey>>>,

@@ -41,6 +41,7 @@
 //! - An object that owns nothing at all has no entry, because the server drops empty ones: it is
 //!   [`Match::NeverApplied`] each time.
 
+mod beside;
 mod index;
 mod item_key;
 mod lists;
@@ -59,6 +60,7 @@ use serde_json::Value;
 
 use self::walk::{Object, Walk};
 
+pub(crate) use self::beside::is_surely_applied;
 pub(crate) use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub(crate) use self::value::strip_nulls;
 pub(crate) use self::{

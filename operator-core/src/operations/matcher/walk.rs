@@ -31,7 +31,7 @@ pub(super) struct Walk {
 
 /// Which fields of an object are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
+pub(super) enum Scope {
     /// The top of an object without what names its kind; `metadata` and `status` are walked by themselves.
     Top,
     /// `metadata` without [`IGNORED_METADATA`].
@@ -41,7 +41,7 @@ enum Scope {
 }
 
 impl Scope {
-    fn ignores(self, name: &str) -> bool {
+    pub(super) fn ignores(self, name: &str) -> bool {
         match self {
             Self::Top => matches!(name, "apiVersion" | "kind" | "metadata" | "status"),
             Self::Metadata => IGNORED_METADATA.contains(&name),

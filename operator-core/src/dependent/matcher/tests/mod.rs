@@ -1,5 +1,6 @@
 //! The matchers on objects as a real API server stores them.
 
+mod beside;
 mod cases;
 mod configured;
 mod generic;

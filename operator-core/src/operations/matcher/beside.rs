@@ -1,0 +1,270 @@
+//! The desired object beside the text of the actual one, nothing of which is built. Pure.
+//!
+//! What it says is "surely equal" or "don't know". Then [`matches_owned_fields`](super::matches_owned_fields) is asked, and those who
+//! know what the server drops and fills in; so every rule keeps its one place. A difference ends the look at once.
+//!
+//! # Guarantees
+//! - What is surely equal is equal for the full matcher, too: each field that is wanted is owned, each that is owned is wanted, and
+//!   all have the same values.
+//!
+//! # Assumptions
+//! - The text is an object as the server sends it: no key comes twice.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::cache::{Applied, Owned};
+
+use super::walk::Scope;
+
+/// Whether it is sure that applying `desired` would change nothing about the object that has this text, and to which `applied` was
+/// applied. `false` is no answer.
+pub(crate) fn is_surely_applied(desired: &Value, actual: &str, applied: &Applied<'_>) -> bool {
+    let (Some(wanted), Some(metadata)) = (desired.as_object(), desired["metadata"].as_object()) else {
+        return false;
+    };
+    let Owned::Fields(owned) = applied.fields.get() else { return false };
+    if applied.api_version.is_some_and(|recorded| desired["apiVersion"] != recorded) {
+        return false;
+    }
+    let owners = applied.owners.map(Owned::parse);
+    let below = Metadata { wanted: metadata, owners: owners.as_ref() };
+    let top = Fields { wanted, owned, part: Part::Top(&below) };
+    top.deserialize(&mut serde_json::Deserializer::from_str(actual)).is_ok()
+}
+
+/// What is walked below the top.
+struct Metadata<'a> {
+    wanted: &'a Map<String, Value>,
+    /// Kept apart from all else that is owned, as they are another one's for each object.
+    owners: Option<&'a Owned>,
+}
+
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Top(&'a Metadata<'a>),
+    Metadata(Option<&'a Owned>),
+    Inner,
+}
+
+impl Part<'_> {
+    fn ignores(self, name: &str) -> bool {
+        let scope = match self {
+            Self::Top(_) => Scope::Top,
+            Self::Metadata(_) => Scope::Metadata,
+            Self::Inner => Scope::Inner,
+        };
+        scope.ignores(name)
+    }
+}
+
+/// What ends a look. Nobody reads it.
+fn unsure<E: Error>() -> E {
+    E::custom("")
+}
+
+/// Fields of an object: each that is owned is met and is as it is wanted.
+struct Fields<'a> {
+    wanted: &'a Map<String, Value>,
+    owned: &'a BTreeMap<Box<str>, Owned>,
+    part: Part<'a>,
+}
+
+impl<'de> DeserializeSeed<'de> for Fields<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Fields<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
+        const NOTHING: &BTreeMap<Box<str>, Owned> = &BTreeMap::new();
+        let mut met = 0;
+        while let Some(Name(name)) = actual.next_key()? {
+            if let (Part::Top(metadata), "metadata") = (self.part, &*name) {
+                let owned = match self.owned.get("metadata") {
+                    Some(Owned::Fields(owned)) => owned,
+                    Some(_) => return Err(unsure()),
+                    None => NOTHING,
+                };
+                let part = Part::Metadata(metadata.owners);
+                actual.next_value_seed(Fields { wanted: metadata.wanted, owned, part })?;
+                continue;
+            }
+            let owned = self.owned.get(&*name).filter(|_| !self.part.ignores(&name));
+            let Some(owned) = owned else {
+                actual.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let owned = match self.part {
+                Part::Metadata(Some(owners)) if name == "ownerReferences" => owners,
+                _ => owned,
+            };
+            let wanted = self.wanted.get(&*name).ok_or_else(unsure)?;
+            actual.next_value_seed(Place { wanted, owned })?;
+            met += 1;
+        }
+        let counts = |name: &str| !self.part.ignores(name);
+        let wanted = self.wanted.iter().filter(|(name, value)| !value.is_null() && counts(name)).count();
+        let owned = self.owned.keys().filter(|name| counts(name)).count();
+        if met == wanted && met == owned { Ok(()) } else { Err(unsure()) }
+    }
+}
+
+/// A name, borrowed where the text spells it without escapes.
+struct Name<'de>(Cow<'de, str>);
+
+impl<'de> serde::Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Spelled;
+        impl<'de> Visitor<'de> for Spelled {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Spelled)
+    }
+}
+
+/// A place that is owned, and what is wanted there.
+struct Place<'a> {
+    wanted: &'a Value,
+    owned: &'a Owned,
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match (self.owned, self.wanted) {
+            (Owned::Whole, wanted) => Same(wanted).deserialize(deserializer),
+            (Owned::Fields(owned), Value::Object(wanted)) => {
+                Fields { wanted, owned, part: Part::Inner }.deserialize(deserializer)
+            }
+            (Owned::Keyed(owned), Value::Array(wanted)) if owned.len() == wanted.len() => {
+                deserializer.deserialize_seq(Items { wanted, owned })
+            }
+            _ => Err(unsure()),
+        }
+    }
+}
+
+/// Items that are merged by key, where they stand in the order of those that are wanted, and there are no others.
+struct Items<'a> {
+    wanted: &'a [Value],
+    owned: &'a [(Map<String, Value>, Owned)],
+}
+
+impl<'de> Visitor<'de> for Items<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
+        let mut met = vec![false; self.owned.len()];
+        for wanted in self.wanted {
+            let is_it = |(key, _): &(Map<String, Value>, Owned)| {
+                key.iter().all(|(name, value)| wanted.get(name) == Some(value))
+            };
+            let position = self.owned.iter().position(is_it).ok_or_else(unsure)?;
+            if std::mem::replace(&mut met[position], true) {
+                return Err(unsure());
+            }
+            let owned = &self.owned[position].1;
+            actual.next_element_seed(Place { wanted, owned })?.ok_or_else(unsure)?;
+        }
+        end(actual)
+    }
+}
+
+/// A value that is the same as a whole.
+struct Same<'a>(&'a Value);
+
+impl Same<'_> {
+    fn sure<E: Error>(is_same: bool) -> Result<(), E> {
+        if is_same { Ok(()) } else { Err(unsure()) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Same<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Same<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        Self::sure(self.0.as_str() == Some(text))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        Self::sure(self.0.as_bool() == Some(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        Self::sure(self.0.as_i64() == Some(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        Self::sure(self.0.as_u64() == Some(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        Self::sure(self.0.is_f64() && self.0.as_f64() == Some(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
+        for wanted in self.0.as_array().ok_or_else(unsure)? {
+            actual.next_element_seed(Same(wanted))?.ok_or_else(unsure)?;
+        }
+        end(actual)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
+        let wanted = self.0.as_object().ok_or_else(unsure)?;
+        let mut met = 0;
+        while let Some(Name(name)) = actual.next_key()? {
+            actual.next_value_seed(Same(wanted.get(&*name).ok_or_else(unsure)?))?;
+            met += 1;
+        }
+        Self::sure(met == wanted.len())
+    }
+}
+
+/// Nothing follows.
+fn end<'de, A: SeqAccess<'de>>(mut actual: A) -> Result<(), A::Error> {
+    match actual.next_element::<IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(unsure()),
+    }
+}
