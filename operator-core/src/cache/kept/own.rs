@@ -350,6 +350,12 @@ mod tests {
         }
         let left: usize = sharing.known.lock().by_hash.values().map(Vec::len).sum();
         assert!(left < 40, "{left}");
+        let sharing = Sharing::default();
+        for _ in 0..1_000 {
+            drop(read(&sharing, &applied("uid")));
+        }
+        let left: usize = sharing.known.lock().by_hash.values().map(Vec::len).sum();
+        assert_eq!(left, 1, "the same one again and again");
     }
 
     #[test]

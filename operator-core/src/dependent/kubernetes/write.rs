@@ -148,14 +148,12 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         }
         let by_managed_fields =
             self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
-        if by_managed_fields && writer.is_surely_applied(actual)? {
-            if let Some(desired) = fingerprint {
-                writer.note_match(actual, desired);
-            }
-            return Ok(true);
-        }
-        let found = self.managed.matcher.matches(actual, desired, writer.body()?, written);
-        let found = found.map_err(|source| writer.serialize(source))?;
+        let found = if by_managed_fields && writer.is_surely_applied(actual)? {
+            Match::Equal
+        } else {
+            let found = self.managed.matcher.matches(actual, desired, writer.body()?, written);
+            found.map_err(|source| writer.serialize(source))?
+        };
         match &found {
             Match::Equal => {
                 if let Some(desired) = fingerprint {
