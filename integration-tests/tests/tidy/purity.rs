@@ -10,6 +10,7 @@ const PURE: &[&str] = &[
     "cache/indexers.rs",
     "cache/kept/mod.rs",
     "cache/kept/own.rs",
+    "cache/kept/owned.rs",
     "cache/kept/scan.rs",
     "cache/list_watch/failure.rs",
     "cache/list_watch/fsm.rs",

@@ -18,6 +18,10 @@ pub(super) struct Indexers {
     by_name: BTreeMap<String, Index>,
 }
 
+/// The values of one object, index by index; by default it has none.
+#[derive(Default)]
+pub(super) struct Values(Vec<BTreeSet<String>>);
+
 struct Index {
     indexer: Indexer<Arc<Kept>>,
     keys: RwLock<HashMap<String, BTreeSet<ObjectKey>>>,
@@ -40,26 +44,26 @@ impl Indexers {
     }
 
     /// Takes up the new values of an object. Comes before the store, as [`Indexers::remove`] comes after it: a reader
-    /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few.
-    pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) {
-        for index in self.by_name.values() {
+    /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few. Answers with the values.
+    pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) -> Values {
+        let add = |index: &Index| {
             let values = index.values(new);
-            if values.is_empty() {
-                continue;
+            if !values.is_empty() {
+                let mut keys = index.keys.write();
+                for value in &values {
+                    keys.entry(value.clone()).or_default().insert(key.clone());
+                }
             }
-            let mut keys = index.keys.write();
-            for value in values {
-                keys.entry(value).or_default().insert(key.clone());
-            }
-        }
+            values
+        };
+        Values(self.by_name.values().map(add).collect())
     }
 
-    /// Drops the values that `old` had and `new` has no more.
-    pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: Option<&Arc<Kept>>) {
-        for index in self.by_name.values() {
+    /// Drops the values that `old` had, but for those that its successor has.
+    pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: &Values) {
+        for (position, index) in self.by_name.values().enumerate() {
             let mut gone = index.values(old);
-            if let Some(new) = new {
-                let kept = index.values(new);
+            if let Some(kept) = new.0.get(position) {
                 gone.retain(|value| !kept.contains(value));
             }
             let mut keys = index.keys.write();

@@ -214,16 +214,11 @@ impl<K: KubeObject> Informer<K> {
 
     /// The same state of the object as it is kept; `None` for one that was read past the cache.
     pub(crate) fn kept_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
-        let (meta, kept) = (object.meta(), self.kept(key)?);
-        let is_same = meta.resource_version.is_some()
-            && kept.version() == meta.resource_version.as_deref()
-            && kept.uid() == meta.uid.as_deref();
-        is_same.then_some(kept)
+        self.kept(key).filter(|kept| kept.is_state_of(object.meta()))
     }
 
     fn shown_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
-        let meta = object.meta();
-        self.0.engine.shown_as(key, meta.uid.as_deref(), meta.resource_version.as_deref())
+        self.0.engine.shown(key).filter(|kept| kept.is_state_of(object.meta()))
     }
 
     fn open(&self, kept: &Arc<Kept>) -> Option<Arc<K>> {

@@ -29,7 +29,7 @@ pub(super) use undecodable::Undecodable;
 
 use super::{
     Change, ChangeHandler, ChangeKind,
-    indexers::Indexers,
+    indexers::{Indexers, Values},
     kept::{Face, Kept},
     overlay::{Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
@@ -296,19 +296,19 @@ impl Engine {
         if let Some(replaced) = old.take_if(|old| old.uid() != new.uid()) {
             // Deleted and created again in a gap. The store goes from one to the other in one step, so that no reader
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
-            self.indexers.remove(key, &replaced, None);
+            self.indexers.remove(key, &replaced, &Values::default());
             state.overlay.deleted(key, replaced.resource_version());
             self.handlers.gone(&self.name, key);
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
-        self.indexers.add(key, &new);
+        let values = self.indexers.add(key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
         if let Some(stored) = &mut state.collections[scope.0].stored {
             stored.insert(key.clone());
         }
         if let Some(old) = &old {
-            self.indexers.remove(key, old, Some(&new));
+            self.indexers.remove(key, old, &values);
         }
         // Before the change causes a run: what others keep about the object is in order then.
         self.handlers.seen(&self.name, key);
@@ -333,7 +333,7 @@ impl Engine {
         self.can_be_decoded(state, key);
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
-            self.indexers.remove(key, &stored, None);
+            self.indexers.remove(key, &stored, &Values::default());
             if let Some(scope) = self.scopes.of(key)
                 && let Some(stored) = &mut state.collections[scope.0].stored
             {

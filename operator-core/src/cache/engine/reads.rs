@@ -69,15 +69,9 @@ impl Engine {
         found.into_values().filter(|object| self.indexers.matches(index, value, object)).collect()
     }
 
-    /// What the watch showed last, where it is this state of the object. What has no version may be in any state.
-    pub(in crate::cache) fn shown_as(
-        &self,
-        key: &ObjectKey,
-        uid: Option<&str>,
-        version: Option<&str>,
-    ) -> Option<Arc<Kept>> {
-        let shown = self.store.get(key)?;
-        (version.is_some() && shown.uid() == uid && shown.version() == version).then_some(shown)
+    /// What the watch showed last, if it is held in full.
+    pub(in crate::cache) fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.store.get(key)
     }
 
     pub(in crate::cache) fn health(&self) -> SourceHealth {

@@ -146,6 +146,12 @@ impl Kept {
         self.part(self.header.version)
     }
 
+    /// Whether `meta` is that of the same state of the same object. What has no version may be in any state.
+    pub(super) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
+        let version = meta.resource_version.as_deref();
+        version.is_some() && self.version() == version && self.uid() == meta.uid.as_deref()
+    }
+
     /// Its version, where it can be compared.
     pub(crate) fn resource_version(&self) -> Option<ResourceVersion> {
         self.version().and_then(ResourceVersion::parse)

@@ -147,15 +147,20 @@ impl<K: KubeObject> View<K> {
 
     /// What is kept of an object whose metadata could be read.
     fn checked(&self, kept: Kept) -> Result<Arc<Kept>, (Box<Kept>, String)> {
-        let object = match self.decode(&kept) {
-            Ok(object) => object,
+        let is_used = self.transform.is_some() || self.is_read_at_once;
+        // A check alone needs no more than the text.
+        let decoded = match is_used {
+            true => self.decode(&kept).map(Some),
+            false => decode::<K>(kept.text()).map(|_| None),
+        };
+        let object = match decoded {
+            Ok(Some(object)) => object,
+            Ok(None) => return Ok(Arc::new(kept)),
             Err(error) => return Err((Box::new(kept), self.resource_type.masked(error))),
         };
         let Some(transform) = &self.transform else {
             let kept = Arc::new(kept);
-            if self.is_read_at_once {
-                kept.opened_as(&self.memo, &(Arc::new(object) as Object));
-            }
+            kept.opened_as(&self.memo, &(Arc::new(object) as Object));
             return Ok(kept);
         };
         match transformed(object, transform).and_then(|object| self.keep(object).1) {

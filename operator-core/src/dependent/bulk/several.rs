@@ -92,10 +92,6 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
         Ok(actual.into_values().collect())
     }
 
-    fn is_read_only(&self) -> bool {
-        !self.managed.capabilities.can_write()
-    }
-
     /// What it takes to remove these.
     fn removals<'r>(
         &'r self,
@@ -133,7 +129,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
 impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
     fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
         async move {
-            if self.is_read_only() {
+            if self.managed.is_read_only() {
                 let found = self.found(asked)?.into_iter();
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
@@ -173,7 +169,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
 
     fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let actual = match self.is_read_only() {
+            let actual = match self.managed.is_read_only() {
                 true => self.found(asked)?,
                 false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
             };
@@ -183,16 +179,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
     }
 
     fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
-        async move {
-            let known = self.secondaries(asked).await?;
-            if !known.is_empty() || self.is_read_only() {
-                return Ok(known);
-            }
-            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
-            Ok(hidden.map(|object| self.managed.secondary(object)).collect())
-        }
-        .boxed()
+        async move { self.managed.left(self.secondaries(asked).await?, asked).await }.boxed()
     }
 
     fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {

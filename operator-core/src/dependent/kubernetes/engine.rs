@@ -74,10 +74,6 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
         }
     }
 
-    fn is_read_only(&self) -> bool {
-        !self.managed.capabilities.can_write()
-    }
-
     fn result(&self, done: Option<(Operation, Arc<D::Resource>)>) -> ReconcileResult {
         done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
             ReconcileResult::of(operation, self.managed.secondary(object))
@@ -112,7 +108,7 @@ impl<D: Desired<P>, P: KubeObject> Single<D, P> {
 impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
     fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
         async move {
-            if self.is_read_only() {
+            if self.managed.is_read_only() {
                 let found = self.found(asked).map_err(Error::boxed)?;
                 return Ok(self.result(found.map(|found| (Operation::Matched, found))));
             }
@@ -140,7 +136,7 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
 
     fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let found = if self.is_read_only() {
+            let found = if self.managed.is_read_only() {
                 self.found(asked).map(Vec::from_iter)
             } else {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
@@ -158,16 +154,7 @@ impl<D: Desired<P>, P: KubeObject> Engine<P> for Single<D, P> {
     }
 
     fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
-        async move {
-            let known = self.secondaries(asked).await?;
-            if !known.is_empty() || self.is_read_only() {
-                return Ok(known);
-            }
-            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
-            Ok(hidden.map(|object| self.managed.secondary(object)).collect())
-        }
-        .boxed()
+        async move { self.managed.left(self.secondaries(asked).await?, asked).await }.boxed()
     }
 
     fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {

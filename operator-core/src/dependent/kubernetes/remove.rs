@@ -2,12 +2,29 @@
 
 use std::sync::Arc;
 
-use super::OfPrimary;
+use super::{OfPrimary, settings::Managed};
 use crate::{
-    dependent::Error,
+    dependent::{Asked, Error},
     operations::{Removed, live},
+    reconciler::{BoxError, workflow::Secondary},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
+
+impl<K: KubeObject> Managed<K> {
+    /// What is left after a deletion: what is `known` by the event source, or else what only a look at the live objects shows.
+    pub(in crate::dependent) async fn left<P: KubeObject>(
+        &self,
+        known: Vec<Secondary>,
+        asked: Asked<'_, P>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        if !known.is_empty() || self.is_read_only() {
+            return Ok(known);
+        }
+        let own = self.of_primary(asked).map_err(Error::boxed)?;
+        let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
+        Ok(hidden.map(|object| self.secondary(object)).collect())
+    }
+}
 
 impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Removes an object that the node has made, and that isn't wanted.
@@ -28,7 +45,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
 
     /// What was deleted and is still there, though the event source shows it no more: somebody has taken off the label by which it
     /// does. Only a look at the live objects tells, and nothing else wakes the primary when they are gone.
-    pub(in crate::dependent) async fn hidden(&self) -> Result<Vec<Arc<K>>, Error> {
+    async fn hidden(&self) -> Result<Vec<Arc<K>>, Error> {
         let context = self.asked.context;
         let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
         let mut hidden = Vec::new();

@@ -116,6 +116,11 @@ impl<K: KubeObject> Managed<K> {
         Secondary::of_object(object, self.kind.clone())
     }
 
+    /// Whether it neither creates nor updates, so that it has no desired state.
+    pub(in crate::dependent) const fn is_read_only(&self) -> bool {
+        !self.capabilities.can_write()
+    }
+
     /// The rights that are needed to write. What is written is also read, where a creation meets what exists, or a deletion
     /// is refused.
     fn access(&self) -> Vec<Access> {
