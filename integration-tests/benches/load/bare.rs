@@ -1,27 +1,32 @@
 //! A client that makes the same requests with the same concurrency and nothing else: no cache, no queue, no comparison.
 //! What it takes is what the server takes.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, fmt::Debug, sync::Arc, time::Duration};
 
 use anyhow::Result;
-use futures::{TryStreamExt, future::try_join_all, pin_mut};
-use k8s_openapi::api::core::v1::ConfigMap;
+use futures::{TryStreamExt, pin_mut};
+use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Api, Client, Config, Resource, ResourceExt,
     api::{Patch, PatchParams},
     runtime::{WatchStreamExt, watcher},
 };
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::workload::{CONCURRENCY, TestResource, children, status};
+use crate::workload::{CONCURRENCY, Children, TestResource, status};
 
 const MANAGER: &str = "bare";
 const FINALIZER: &str = "load.bench.operator-core.io/finalizer";
 
+fn apply() -> PatchParams {
+    PatchParams::apply(MANAGER).force()
+}
+
 struct Shared {
     primaries: Api<TestResource>,
-    maps: Api<ConfigMap>,
+    client: Client,
     slots: Semaphore,
 }
 
@@ -29,6 +34,18 @@ impl Shared {
     async fn finalizers(&self, name: &str, finalizers: &[&str]) -> kube::Result<TestResource> {
         let patch = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
         self.primaries.patch(name, &PatchParams::default(), &patch).await
+    }
+
+    async fn put<K>(&self, child: &K) -> kube::Result<()>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+            + Serialize
+            + DeserializeOwned
+            + Clone
+            + Debug,
+    {
+        let api = Api::<K>::namespaced(self.client.clone(), &child.namespace().unwrap_or_default());
+        api.patch(&child.name_any(), &apply(), &Patch::Apply(child)).await.map(|_| ())
     }
 
     async fn apply(&self, primary: TestResource) -> kube::Result<()> {
@@ -40,18 +57,19 @@ impl Shared {
             self.finalizers(&name, &[FINALIZER]).await?;
         }
         let Some(owner) = primary.controller_owner_ref(&()) else { return Ok(()) };
-        let apply = PatchParams::apply(MANAGER).force();
-        let (maps, apply) = (&self.maps, &apply);
-        let writes = children(&primary, &owner).into_iter().map(|child| async move {
-            maps.patch(&child.name_any(), apply, &Patch::Apply(&child)).await.map(|_| ())
-        });
-        try_join_all(writes).await?;
+        let children = Children::of(&primary, &owner);
+        tokio::try_join!(
+            self.put(&children.config_map),
+            self.put(&children.secret),
+            self.put(&children.deployment),
+            self.put(&children.service),
+        )?;
         let body: Value = json!({
             "apiVersion": TestResource::api_version(&()),
             "kind": TestResource::kind(&()),
             "status": status(&primary),
         });
-        self.primaries.patch_status(&name, apply, &Patch::Apply(&body)).await.map(|_| ())
+        self.primaries.patch_status(&name, &apply(), &Patch::Apply(&body)).await.map(|_| ())
     }
 }
 
@@ -60,7 +78,7 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     let client = Client::try_from(config)?;
     let shared = Arc::new(Shared {
         primaries: Api::namespaced(client.clone(), namespace),
-        maps: Api::namespaced(client, namespace),
+        client,
         slots: Semaphore::new(CONCURRENCY),
     });
     let objects = watcher(shared.primaries.clone(), watcher::Config::default())

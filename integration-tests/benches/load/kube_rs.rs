@@ -1,12 +1,18 @@
-//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for the children, so that a
-//! child is written only where it differs; a generation predicate, so that its own status writes don't wake it; a bounded
+//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for each kind of children, so
+//! that a child is written only where it differs; a generation predicate, so that its own status writes don't wake it; a bounded
 //! concurrency; the finalizer helper.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Result;
-use futures::{StreamExt, future::try_join_all};
-use k8s_openapi::api::core::v1::ConfigMap;
+use futures::{Stream, StreamExt};
+use k8s_openapi::{
+    NamespaceResourceScope,
+    api::{
+        apps::v1::{Deployment, DeploymentSpec},
+        core::v1::{ConfigMap, Container, Secret, Service},
+    },
+};
 use kube::{
     Api, Client, Config, Resource, ResourceExt,
     api::{Patch, PatchParams},
@@ -14,20 +20,25 @@ use kube::{
         Controller, WatchStreamExt,
         controller::{Action, Config as ControllerConfig},
         finalizer::{self, Event},
-        predicates, reflector,
+        predicates,
+        reflector::{self, Store},
         utils::Predicate as _,
         watcher,
     },
 };
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::workload::{CONCURRENCY, TestResource, children, is_ready, status};
+use crate::workload::{CONCURRENCY, Children, TestResource, VALUE, is_ready, status};
 
 const MANAGER: &str = "kube-rs";
 
 struct Shared {
     client: Client,
-    children: reflector::Store<ConfigMap>,
+    config_maps: Store<ConfigMap>,
+    secrets: Store<Secret>,
+    deployments: Store<Deployment>,
+    services: Store<Service>,
 }
 
 #[derive(Debug)]
@@ -47,22 +58,76 @@ impl From<kube::Error> for Failed {
     }
 }
 
+/// What is written of a kind's objects.
+trait Child:
+    Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+    + Serialize
+    + DeserializeOwned
+    + Clone
+    + std::fmt::Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl Child for ConfigMap {}
+impl Child for Secret {}
+impl Child for Deployment {}
+impl Child for Service {}
+
+/// Writes a child where what is known of it is not the same.
+async fn put<K: Child>(
+    client: &Client,
+    store: &Store<K>,
+    child: &K,
+    is_same: impl Fn(&K, &K) -> bool,
+) -> kube::Result<()> {
+    let found = store.get(&reflector::ObjectRef::from_obj(child));
+    if found.is_some_and(|found| {
+        is_same(&found, child) && found.meta().owner_references == child.meta().owner_references
+    }) {
+        return Ok(());
+    }
+    let api = Api::<K>::namespaced(client.clone(), &child.namespace().unwrap_or_default());
+    api.patch(&child.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(child)).await.map(|_| ())
+}
+
+/// Compares what this operator says; the server fills in the rest of a template.
+fn is_same_deployment(found: &Deployment, wanted: &Deployment) -> bool {
+    let (Some(found), Some(wanted)) = (&found.spec, &wanted.spec) else { return false };
+    found.replicas == wanted.replicas
+        && labels(found) == labels(wanted)
+        && container(found).is_some_and(|found| {
+            container(wanted).is_some_and(|wanted| found.image == wanted.image && found.env == wanted.env)
+        })
+}
+
+fn labels(spec: &DeploymentSpec) -> Option<&BTreeMap<String, String>> {
+    spec.template.metadata.as_ref()?.labels.as_ref()
+}
+
+fn container(spec: &DeploymentSpec) -> Option<&Container> {
+    spec.template.spec.as_ref()?.containers.first()
+}
+
+fn is_same_service(found: &Service, wanted: &Service) -> bool {
+    let (Some(found_spec), Some(wanted_spec)) = (&found.spec, &wanted.spec) else { return false };
+    found.annotations().get(VALUE) == wanted.annotations().get(VALUE)
+        && found_spec.selector == wanted_spec.selector
+        && found_spec.ports == wanted_spec.ports
+}
+
 async fn apply(primary: Arc<TestResource>, shared: &Shared) -> Result<Action, Failed> {
     let namespace = primary.namespace().unwrap_or_default();
     let Some(owner) = primary.controller_owner_ref(&()) else { return Ok(Action::await_change()) };
-    let maps = Api::<ConfigMap>::namespaced(shared.client.clone(), &namespace);
-    let apply = PatchParams::apply(MANAGER).force();
-    let differing = children(&primary, &owner).into_iter().filter(|child| {
-        let key = reflector::ObjectRef::from_obj(child);
-        shared.children.get(&key).is_none_or(|found| {
-            found.data != child.data || found.metadata.owner_references != child.metadata.owner_references
-        })
-    });
-    let (maps, apply_to_maps) = (&maps, &apply);
-    let writes = differing.map(|child| async move {
-        maps.patch(&child.name_any(), apply_to_maps, &Patch::Apply(&child)).await.map(|_| ())
-    });
-    try_join_all(writes).await?;
+    let (client, children) = (&shared.client, Children::of(&primary, &owner));
+    tokio::try_join!(
+        put(client, &shared.config_maps, &children.config_map, |found, wanted| found.data == wanted.data),
+        put(client, &shared.secrets, &children.secret, |found, wanted| found.data == wanted.data),
+        put(client, &shared.deployments, &children.deployment, is_same_deployment),
+        put(client, &shared.services, &children.service, is_same_service),
+    )?;
     if !is_ready(&primary) {
         let body = json!({
             "apiVersion": TestResource::api_version(&()),
@@ -70,7 +135,9 @@ async fn apply(primary: Arc<TestResource>, shared: &Shared) -> Result<Action, Fa
             "status": status(&primary),
         });
         let primaries = Api::<TestResource>::namespaced(shared.client.clone(), &namespace);
-        primaries.patch_status(&primary.name_any(), &apply, &Patch::Apply(&body)).await?;
+        primaries
+            .patch_status(&primary.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(&body))
+            .await?;
     }
     Ok(Action::await_change())
 }
@@ -86,18 +153,29 @@ async fn reconcile(primary: Arc<TestResource>, shared: Arc<Shared>) -> Result<Ac
     .map_err(|error| Failed(error.into()))
 }
 
+/// The children of one kind: what is known of them, and what happens to them.
+fn children<K: Child>(
+    client: &Client,
+    namespace: &str,
+) -> (Store<K>, impl Stream<Item = watcher::Result<K>> + Send + use<K>) {
+    let (store, writer) = reflector::store();
+    let events = watcher(Api::<K>::namespaced(client.clone(), namespace), watcher::Config::default())
+        .default_backoff()
+        .modify(|child| child.managed_fields_mut().clear())
+        .reflect(writer)
+        .touched_objects();
+    (store, events)
+}
+
 /// Runs until the process is told to stop.
 pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     let client = Client::try_from(config)?;
     let primaries = Api::<TestResource>::namespaced(client.clone(), namespace);
-    let maps = Api::<ConfigMap>::namespaced(client.clone(), namespace);
 
-    let (store, writer) = reflector::store();
-    let children = watcher(maps, watcher::Config::default())
-        .default_backoff()
-        .modify(|map| map.managed_fields_mut().clear())
-        .reflect(writer)
-        .touched_objects();
+    let (config_maps, config_map_events) = children::<ConfigMap>(&client, namespace);
+    let (secrets, secret_events) = children::<Secret>(&client, namespace);
+    let (deployments, deployment_events) = children::<Deployment>(&client, namespace);
+    let (services, service_events) = children::<Service>(&client, namespace);
     let (primary_store, primary_writer) = reflector::store();
     let triggers = watcher(primaries, watcher::Config::default())
         .default_backoff()
@@ -105,10 +183,13 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
         .reflect(primary_writer)
         .applied_objects()
         .predicate_filter(predicates::generation.combine(predicates::finalizers), Default::default());
-    let shared = Arc::new(Shared { client, children: store });
+    let shared = Arc::new(Shared { client, config_maps, secrets, deployments, services });
     Controller::for_stream(triggers, primary_store)
         .with_config(ControllerConfig::default().concurrency(u16::try_from(CONCURRENCY)?))
-        .owns_stream(children)
+        .owns_stream(config_map_events)
+        .owns_stream(secret_events)
+        .owns_stream(deployment_events)
+        .owns_stream(service_events)
         .graceful_shutdown_on(async {
             let _ = tokio::signal::ctrl_c().await;
         })

@@ -1,25 +1,31 @@
-//! Our operator in the managed style: a workflow of three dependents, which the framework runs.
+//! Our operator in the managed style: a workflow of four dependents, which the framework runs.
 
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Config, ResourceExt};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret, Service},
+};
+use kube::Config;
 use operator_core::{
     BoxError, Cleaner, Context, Controller, DeleteControl, Desired, KubernetesDependent, Operator,
-    Reconciler, UpdateControl, Workflow,
+    Reconciler, UpdateControl, Workflow, resource::KubeObject,
 };
 
-use crate::workload::{CHILDREN, CONCURRENCY, TestResource, child, status};
+use crate::{
+    deployment::deployment,
+    workload::{CONCURRENCY, TestResource, config_map, secret, service, status},
+};
 
-struct Child(usize);
+/// The child that the function makes.
+struct Child<K>(fn(&TestResource) -> K);
 
-impl Desired<TestResource> for Child {
-    type Resource = ConfigMap;
+impl<K: KubeObject> Desired<TestResource> for Child<K> {
+    type Resource = K;
 
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        let metadata = ObjectMeta { namespace: primary.namespace(), ..ObjectMeta::default() };
-        Ok(child(primary, self.0, metadata))
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<K, BoxError> {
+        Ok(self.0(primary))
     }
 }
 
@@ -50,9 +56,11 @@ impl Cleaner for Load {
 
 /// Runs until the process is told to stop.
 pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
-    let children =
-        (0..CHILDREN).map(|index| KubernetesDependent::new(Child(index)).name(format!("child-{index}")));
-    let workflow = children.fold(Workflow::builder(), operator_core::workflow::WorkflowBuilder::dependent);
+    let workflow = Workflow::builder()
+        .dependent(KubernetesDependent::new(Child::<ConfigMap>(config_map)).name("config-map"))
+        .dependent(KubernetesDependent::new(Child::<Secret>(secret)).name("secret"))
+        .dependent(KubernetesDependent::new(Child::<Deployment>(deployment)).name("deployment"))
+        .dependent(KubernetesDependent::new(Child::<Service>(service)).name("service"));
     let controller = Controller::builder(Load)
         .name("managed")
         .with_cleaner()

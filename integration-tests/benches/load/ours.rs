@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use futures::future::try_join_all;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret, Service},
+};
 use kube::Config;
 use operator_core::{
     Cleaner, Context, Controller, DeleteControl, Operator, Reconciler, UpdateControl, operations,
 };
 
-use crate::workload::{CONCURRENCY, TestResource, children, status};
+use crate::workload::{CONCURRENCY, Children, TestResource, status};
 
 struct Load;
 
@@ -24,8 +26,13 @@ impl Reconciler for Load {
         context: &Context<TestResource>,
     ) -> Result<UpdateControl<TestResource>, operations::Error> {
         if let Some(owner) = context.owner_reference(&primary) {
-            let (children, operations) = (children(&primary, &owner), context.resource_operations());
-            try_join_all(children.iter().map(|child| operations.server_side_apply(child))).await?;
+            let (children, operations) = (Children::of(&primary, &owner), context.resource_operations());
+            tokio::try_join!(
+                operations.server_side_apply(&children.config_map),
+                operations.server_side_apply(&children.secret),
+                operations.server_side_apply(&children.deployment),
+                operations.server_side_apply(&children.service),
+            )?;
         }
         Ok(UpdateControl::patch_status(status(&primary)))
     }
@@ -47,6 +54,9 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
         .name("ours")
         .with_cleaner()
         .owns::<ConfigMap>()
+        .owns::<Secret>()
+        .owns::<Deployment>()
+        .owns::<Service>()
         .namespaces([namespace])
         .max_concurrent_reconciles(CONCURRENCY);
     let operator = Operator::builder().config(config).register(controller);

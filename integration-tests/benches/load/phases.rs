@@ -199,7 +199,7 @@ async fn restart(subject: &mut Subject, objects: usize) -> Result<()> {
     subject.end_phase("restart, until one change", took, "")
 }
 
-/// Somebody else labels every child.
+/// Somebody else labels every config map.
 async fn foreign_labels(subject: &mut Subject) -> Result<()> {
     let maps = Api::<ConfigMap>::namespaced(subject.client.clone(), &subject.namespace);
     let names: BTreeSet<String> = maps
@@ -217,7 +217,7 @@ async fn foreign_labels(subject: &mut Subject) -> Result<()> {
         .try_collect::<Vec<_>>()
         .await?;
     quiet(subject).await?;
-    subject.end_phase("a foreign label on children", started.elapsed(), "")
+    subject.end_phase("a foreign label on maps", started.elapsed(), "")
 }
 
 async fn deletion(subject: &mut Subject) -> Result<()> {

@@ -1,39 +1,106 @@
-//! What both operators are asked to do: three config maps for each object, a finalizer, and a status.
+//! What all operators are asked to do: a child of each of four kinds for each object, a finalizer, and a status.
 
 pub(crate) use integration_tests::TestResource;
 use integration_tests::TestStatus;
 use k8s_openapi::{
-    api::core::v1::ConfigMap,
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+    ByteString,
+    api::{
+        apps::v1::Deployment,
+        core::v1::{ConfigMap, Secret, Service, ServicePort, ServiceSpec},
+    },
+    apimachinery::pkg::{
+        apis::meta::v1::{ObjectMeta, OwnerReference},
+        util::intstr::IntOrString,
+    },
 };
-use kube::ResourceExt;
+use kube::{Resource, ResourceExt};
+
+use crate::deployment::deployment;
 
 /// How many runs each operator may have under way at the same time.
 pub(crate) const CONCURRENCY: usize = 50;
 
-/// How many children each object has.
-pub(crate) const CHILDREN: usize = 3;
+/// Says of a Service for which value it was written, which nothing in its spec says.
+pub(crate) const VALUE: &str = "load.bench.operator-core.io/value";
 
-/// The children of `primary`.
-pub(crate) fn children(primary: &TestResource, owner: &OwnerReference) -> Vec<ConfigMap> {
-    let metadata = || ObjectMeta {
-        namespace: primary.namespace(),
-        owner_references: Some(vec![owner.clone()]),
-        ..ObjectMeta::default()
-    };
-    (0..CHILDREN).map(|index| child(primary, index, metadata())).collect()
+/// The children of one object. Each has its name, and holds its value.
+pub(crate) struct Children {
+    pub(crate) config_map: ConfigMap,
+    pub(crate) secret: Secret,
+    pub(crate) deployment: Deployment,
+    pub(crate) service: Service,
 }
 
-/// One child of `primary`, with this metadata besides.
-pub(crate) fn child(primary: &TestResource, index: usize, metadata: ObjectMeta) -> ConfigMap {
+impl Children {
+    /// Those of `primary`.
+    pub(crate) fn of(primary: &TestResource, owner: &OwnerReference) -> Self {
+        let owned = |metadata| ObjectMeta { owner_references: Some(vec![owner.clone()]), ..metadata };
+        let mut children = Self {
+            config_map: config_map(primary),
+            secret: secret(primary),
+            deployment: deployment(primary),
+            service: service(primary),
+        };
+        for metadata in [
+            children.config_map.meta_mut(),
+            children.secret.meta_mut(),
+            children.deployment.meta_mut(),
+            children.service.meta_mut(),
+        ] {
+            *metadata = owned(std::mem::take(metadata));
+        }
+        children
+    }
+}
+
+/// What every child says of itself, but for its owner.
+pub(crate) fn metadata(primary: &TestResource) -> ObjectMeta {
+    ObjectMeta {
+        name: primary.metadata.name.clone(),
+        namespace: primary.namespace(),
+        labels: Some([("app".to_owned(), "load".to_owned())].into()),
+        ..ObjectMeta::default()
+    }
+}
+
+pub(crate) fn config_map(primary: &TestResource) -> ConfigMap {
     ConfigMap {
-        metadata: ObjectMeta {
-            name: Some(format!("{}-{index}", primary.name_any())),
-            labels: Some([("app".to_owned(), "load".to_owned())].into()),
-            ..metadata
-        },
+        metadata: metadata(primary),
         data: Some([("value".to_owned(), primary.spec.value.clone())].into()),
         ..ConfigMap::default()
+    }
+}
+
+pub(crate) fn secret(primary: &TestResource) -> Secret {
+    let value = ByteString(primary.spec.value.clone().into_bytes());
+    Secret {
+        metadata: metadata(primary),
+        data: Some([("value".to_owned(), value)].into()),
+        ..Secret::default()
+    }
+}
+
+/// A Service without an address of its own: there are fewer addresses than Services.
+pub(crate) fn service(primary: &TestResource) -> Service {
+    let port = ServicePort {
+        name: Some("http".to_owned()),
+        port: 80,
+        protocol: Some("TCP".to_owned()),
+        target_port: Some(IntOrString::String("http".to_owned())),
+        ..ServicePort::default()
+    };
+    Service {
+        metadata: ObjectMeta {
+            annotations: Some([(VALUE.to_owned(), primary.spec.value.clone())].into()),
+            ..metadata(primary)
+        },
+        spec: Some(ServiceSpec {
+            cluster_ip: Some("None".to_owned()),
+            ports: Some(vec![port]),
+            selector: Some([("instance".to_owned(), primary.name_any())].into()),
+            ..ServiceSpec::default()
+        }),
+        ..Service::default()
     }
 }
 
