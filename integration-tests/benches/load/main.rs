@@ -1,28 +1,41 @@
 //! The load bench: our operator in two styles, kube-rs's own controller and a bare client do the same work on the same kube-apiserver,
 //! one after the other, each in a process of its own. Each object has a child of each of four kinds: a ConfigMap, a Secret, a
-//! Deployment and a Service. The bare client makes the same requests and nothing else, and only takes part in the first two
-//! phases.
+//! Deployment and a Service.
 //!
-//! `cargo bench -p integration-tests --bench load`, with `-- --objects 200` for a smaller one. Phases: a burst of new
-//! objects, single updates, a restart of the operator, a foreign label on every config map, deletion of everything. Printed are
-//! the requests of each operator by verb (from the API server's audit log), its CPU time and its peak memory, and how long
-//! the objects took. Figures of one run are comparable with one another; those of two runs are not.
+//! `cargo bench -p integration-tests --bench load` runs all of it in some forty minutes, with
+//! `-- --objects 200 --cold 500 --rounds 1` a smaller one in two. There are two parts, each in rounds in which one operator
+//! after the other has its turn:
 //!
-//! `-- --objects 100 --foreign 10000` measures something else: the memory of an operator that was started beside so many
-//! objects of others, and beside none.
+//! - `--objects 1000`: a burst of new objects, `--updates 300` single updates, a restart of the operator, a foreign label on
+//!   every child, deletion of everything. Each round begins with nothing. The bare client makes the requests that have to be
+//!   made and nothing else, and has no part in what a memory is needed for.
+//! - `--cold 10000`: so many objects of each operator are made once. In each round it is started anew and finds all of them as
+//!   they should be, then somebody labels one child of each. In the end, once: a start beside `--foreign 10000` objects of
+//!   others, half of them config maps and half of them Secrets, and the deletion of everything.
+//!
+//! Either is left out with 0. Printed are for each turn the requests by verb (from the API server's audit log), the CPU time, the
+//! peak memory, and how long the objects took; and in the end a table of the medians with what ours may be of kube-rs's.
+//! Figures of one run are comparable with one another; those of two runs are not.
+//!
+//! Of kube-controller-manager the garbage collector runs, and what the start of a control plane waits for. Others would write the status of Deployments and make
+//! ReplicaSets, EndpointSlices and config maps of their own, which load the server more than the operators do.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 mod bare;
+mod cost;
 mod deployment;
 mod kube_rs;
 mod managed;
 mod measure;
 mod ours;
 mod phases;
+mod report;
+mod rounds;
+mod waiting;
 mod workload;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use kube::{
     Config, CustomResourceExt,
@@ -30,20 +43,26 @@ use kube::{
 };
 use operator_core::testing::{ControlPlane, Part, TestCluster};
 
-use measure::Subject;
+use report::Report;
 use workload::TestResource;
 
 #[derive(Parser)]
 struct Arguments {
-    /// How many objects there are.
+    /// How many objects the first part has.
     #[arg(long, default_value_t = 1000)]
     objects: usize,
     /// How many of them are updated one by one.
     #[arg(long, default_value_t = 300)]
     updates: usize,
-    /// In place of all that: what this many objects of others cost, half of them config maps and half of them Secrets.
-    #[arg(long, default_value_t = 0)]
-    foreign: usize,
+    /// How many objects the second part has.
+    #[arg(long, default_value_t = 10_000)]
+    cold: usize,
+    /// How many objects of others there are in its end; as many as it has itself, unless this says otherwise.
+    #[arg(long)]
+    foreign: Option<usize>,
+    /// How often each operator has its turn.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
     /// Internal: be this operator, in this namespace.
     #[arg(long, num_args = 2, hide = true)]
     subject: Option<Vec<String>>,
@@ -80,32 +99,31 @@ async fn be(subject: &str, namespace: &str) -> Result<()> {
 }
 
 async fn compare(arguments: &Arguments) -> Result<()> {
-    // Of the other controllers some would write the status of Deployments and make ReplicaSets and EndpointSlices, which load the
-    // server more than the operators do.
-    let plane = ControlPlane::builder()
-        .controller_manager(true)
-        .flag(Part::ControllerManager, "--controllers=garbage-collector-controller,serviceaccount-controller")
-        .audit_log(true)
-        .crds([TestResource::crd()]);
-    let cluster = TestCluster::new(plane.start().await?);
-    if arguments.foreign > 0 {
-        return beside(&cluster, arguments).await;
+    ensure!(arguments.rounds > 0, "without a round there are no figures");
+    let mut report = Report::default();
+    let (rounds, objects, cold) = (arguments.rounds, arguments.objects, arguments.cold);
+    if objects > 0 {
+        let updates = arguments.updates.min(objects);
+        rounds::from_the_beginning(&cluster().await?, &mut report, rounds, objects, updates).await?;
     }
-    println!("{} objects with four children each, {} single updates\n", arguments.objects, arguments.updates);
-    // The order is turned around and back again, so that none of them always meets the warmer server.
-    for name in ["ours", "managed", "kube-rs", "bare", "bare", "kube-rs", "managed", "ours"] {
-        let subject = Subject::new(&cluster, name).await?;
-        phases::run(subject, arguments.objects, arguments.updates).await?;
+    if cold > 0 {
+        let foreign = arguments.foreign.unwrap_or(cold);
+        rounds::on_many(&cluster().await?, &mut report, rounds, cold, foreign).await?;
     }
+    report.print();
     Ok(())
 }
 
-/// What objects of others cost the operators that own config maps.
-async fn beside(cluster: &TestCluster, arguments: &Arguments) -> Result<()> {
-    let (own, foreign) = (arguments.objects, arguments.foreign);
-    println!("{own} objects with four children each, beside {foreign} objects of others\n");
-    for name in ["managed", "kube-rs", "kube-rs", "managed"] {
-        phases::beside(Subject::new(cluster, name).await?, own, foreign).await?;
-    }
-    Ok(())
+/// Each part has a control plane of its own, which knows nothing of the other's objects.
+async fn cluster() -> Result<TestCluster> {
+    let plane = ControlPlane::builder()
+        .controller_manager(true)
+        .audit_log(true)
+        .crds([TestResource::crd()])
+        .flag(Part::ControllerManager, "--controllers=garbage-collector-controller,serviceaccount-controller")
+        // The server marks several objects at a time for deletion, so that it is the operators that are measured.
+        .flag(Part::ApiServer, "--delete-collection-workers=8")
+        // In place of 2 GiB: all rounds write some hundred thousand versions of objects.
+        .flag(Part::Etcd, "--quota-backend-bytes=8589934592");
+    Ok(TestCluster::new(plane.start().await?))
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use kube::{Api, Client};
 use operator_core::testing::{AuditReader, TestCluster};
 
-use crate::workload::TestResource;
+use crate::{cost::Cost, workload::TestResource};
 
 /// Clock ticks in a second, as Linux counts the CPU time of processes.
 const TICKS: f64 = 100.0;
@@ -70,27 +70,23 @@ impl Subject {
         Ok(())
     }
 
-    /// Prints what the operator has cost since the phase began.
-    pub(crate) fn end_phase(&mut self, phase: &str, took: Duration, note: &str) -> Result<()> {
-        let mut requests = BTreeMap::<&str, usize>::new();
-        let audit = self.log.read()?;
-        for event in &audit {
+    /// What the operator has cost since the phase began, which was about so many objects.
+    pub(crate) fn end_phase(&mut self, objects: usize, took: Duration) -> Result<Cost> {
+        let mut requests = BTreeMap::new();
+        for event in self.log.read()? {
             if event.user == self.name && event.stage == "ResponseComplete" {
-                *requests.entry(event.verb.as_str()).or_default() += 1;
+                *requests.entry(event.verb).or_default() += 1;
             }
         }
-        let requests: Vec<String> = requests.iter().map(|(verb, count)| format!("{verb} {count}")).collect();
-        println!(
-            "{:8} {phase:26} {:7.2} s  cpu {:5.2} s  peak {:5.1} MiB, now {:5.1} of its own  {}  {note}",
-            self.name,
-            took.as_secs_f64(),
-            self.cpu_seconds()? - self.cpu,
-            self.mebibytes("VmHWM:")?,
-            // Without the pages of the program itself.
-            self.mebibytes("RssAnon:")?,
-            requests.join(", "),
-        );
-        Ok(())
+        Ok(Cost {
+            objects,
+            took,
+            cpu_seconds: self.cpu_seconds()? - self.cpu,
+            peak: self.mebibytes("VmHWM:")?,
+            own: self.mebibytes("RssAnon:")?,
+            delays: Vec::new(),
+            requests,
+        })
     }
 
     fn proc(&self, file: &str) -> Result<String> {
@@ -98,7 +94,8 @@ impl Subject {
         Ok(fs::read_to_string(format!("/proc/{}/{file}", process.id()))?)
     }
 
-    fn cpu_seconds(&self) -> Result<f64> {
+    /// The CPU time of the process so far.
+    pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         let stat = self.proc("stat")?;
         // The second field is the program's name in parentheses and may contain spaces; user and system time are the 14th
         // and 15th of all.
@@ -110,7 +107,7 @@ impl Subject {
     }
 
     /// How large the process is, by the name of a line of its status.
-    pub(crate) fn mebibytes(&self, field: &str) -> Result<f64> {
+    fn mebibytes(&self, field: &str) -> Result<f64> {
         let status = self.proc("status")?;
         let memory = status.lines().find_map(|line| line.strip_prefix(field)).context("no such memory")?;
         let kibibytes: f64 = memory.trim().trim_end_matches("kB").trim().parse()?;
@@ -123,16 +120,4 @@ impl Drop for Subject {
         // The end of the bench; there is nobody to tell.
         let _ = self.kill();
     }
-}
-
-/// The value below which `share` of the sorted durations lie, in milliseconds.
-pub(crate) fn percentile(sorted: &[Duration], share: f64) -> f64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "an index"
-    )]
-    let index = ((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1));
-    sorted.get(index).map_or(0.0, |duration| duration.as_secs_f64() * 1000.0)
 }

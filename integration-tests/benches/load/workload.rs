@@ -13,7 +13,7 @@ use k8s_openapi::{
         util::intstr::IntOrString,
     },
 };
-use kube::{Resource, ResourceExt};
+use kube::{Resource, ResourceExt, api::ApiResource};
 
 use crate::deployment::deployment;
 
@@ -22,6 +22,16 @@ pub(crate) const CONCURRENCY: usize = 50;
 
 /// Says of a Service for which value it was written, which nothing in its spec says.
 pub(crate) const VALUE: &str = "load.bench.operator-core.io/value";
+
+/// The kinds of the children.
+pub(crate) fn kinds() -> [ApiResource; 4] {
+    [
+        ApiResource::erase::<ConfigMap>(&()),
+        ApiResource::erase::<Secret>(&()),
+        ApiResource::erase::<Deployment>(&()),
+        ApiResource::erase::<Service>(&()),
+    ]
+}
 
 /// The children of one object. Each has its name, and holds its value.
 pub(crate) struct Children {
