@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig, Kept, View},
+    cache::{AnyInformer, Change, ChangeHandler, Informer, InformerConfig, Kept, View},
     environment::Environment,
     resource::KubeObject,
 };
@@ -21,6 +21,7 @@ pub use crate::{
 
 /// An informer whose handler opens nothing, as that of an event source without filters and mappers of users.
 #[must_use]
+#[expect(clippy::needless_pass_by_value, reason = "informers are made of their configuration")]
 pub fn unread_informer<K: KubeObject>(
     config: InformerConfig<K>,
     client: kube::Client,
@@ -30,6 +31,8 @@ pub fn unread_informer<K: KubeObject>(
     impl ChangeHandler<Kept> for Nobody {
         fn on_change(&self, _: Change<Kept>) {}
     }
-    let view = Arc::new(View::new(&config, &environment));
-    Informer::of_kept(config, view, client, environment, Arc::new(Nobody), BTreeMap::new())
+    let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
+    let handler = Arc::new(Nobody);
+    let informer = AnyInformer::of_kept(settings, view, client, environment, handler, BTreeMap::new());
+    Informer::of_any(informer)
 }

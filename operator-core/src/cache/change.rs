@@ -19,7 +19,7 @@ pub struct Change<K> {
 
 /// What happened to an object.
 #[derive(Clone, Debug)]
-pub enum ChangeKind<K> {
+pub enum ChangeKind<K: ?Sized> {
     /// The object appeared, or the handler hears of it for the first time.
     Added {
         /// Its state.
@@ -43,7 +43,7 @@ pub enum ChangeKind<K> {
     },
 }
 
-impl<K> ChangeKind<K> {
+impl<K: ?Sized> ChangeKind<K> {
     /// The same without the states.
     #[must_use]
     pub const fn action(&self) -> Action {

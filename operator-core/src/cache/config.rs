@@ -63,10 +63,24 @@ pub struct InformerConfig<K: KubeObject> {
     pub indexers: BTreeMap<String, Indexer<K>>,
 }
 
-impl<K: KubeObject> InformerConfig<K> {
-    /// The defaults for following all objects of `resource_type`.
-    #[must_use]
-    pub fn new(name: impl Into<String>, resource_type: ResourceType) -> Self {
+/// What of it concerns objects of any type.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) resource_type: ResourceType,
+    pub(crate) scope: WatchScope,
+    pub(crate) label_selector: Option<String>,
+    pub(crate) field_selector: Option<String>,
+    pub(crate) metadata_only: bool,
+    pub(crate) page_size: u32,
+    pub(crate) initial_list: InitialList,
+    pub(crate) watch_timeout: Duration,
+    pub(crate) take_over_metadata: bool,
+}
+
+impl Settings {
+    /// The defaults.
+    pub(crate) fn new(name: impl Into<String>, resource_type: ResourceType) -> Self {
         Self {
             name: name.into(),
             resource_type,
@@ -77,9 +91,45 @@ impl<K: KubeObject> InformerConfig<K> {
             page_size: 500,
             initial_list: InitialList::default(),
             watch_timeout: Duration::from_secs(90),
+            take_over_metadata: false,
+        }
+    }
+}
+
+impl<K: KubeObject> InformerConfig<K> {
+    /// What of it concerns objects of any type.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            name: self.name.clone(),
+            resource_type: self.resource_type.clone(),
+            scope: self.scope.clone(),
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            metadata_only: self.metadata_only,
+            page_size: self.page_size,
+            initial_list: self.initial_list,
+            watch_timeout: self.watch_timeout,
+            take_over_metadata: self.take_over_metadata,
+        }
+    }
+
+    /// The defaults for following all objects of `resource_type`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, resource_type: ResourceType) -> Self {
+        let settings = Settings::new(name, resource_type);
+        Self {
+            name: settings.name,
+            resource_type: settings.resource_type,
+            scope: settings.scope,
+            label_selector: settings.label_selector,
+            field_selector: settings.field_selector,
+            metadata_only: settings.metadata_only,
+            page_size: settings.page_size,
+            initial_list: settings.initial_list,
+            watch_timeout: settings.watch_timeout,
             own_managers: Vec::new(),
             transform: None,
-            take_over_metadata: false,
+            take_over_metadata: settings.take_over_metadata,
             indexers: BTreeMap::new(),
         }
     }

@@ -2,54 +2,27 @@
 
 mod making;
 mod synced;
+mod untyped;
 
-use std::{
-    fmt,
-    future::Future,
-    num::NonZeroU64,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
-
-use futures::future::{self, join_all};
-use kube::Client;
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use crate::{
-    environment::{Environment, Now},
+    environment::Now,
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
-use super::{
-    Error, Follower, InformerConfig, OwnWrite, barrier,
-    engine::{Engine, Held},
-    fetch,
-    kept::{Answer, Kept, View},
-    list_watch::{Collection, follow},
-};
+use super::{Error, OwnWrite};
+
+pub(crate) use untyped::AnyInformer;
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.
 /// JOSDK: `InformerManager` and `ManagedInformerEventSource`.
 ///
 /// Nothing runs before [`Informer::run`] is polled.
-pub struct Informer<K: KubeObject>(Arc<Inner<K>>);
-
-struct Inner<K: KubeObject> {
-    config: InformerConfig<K>,
-    client: Client,
-    environment: Environment,
-    view: Arc<View<K>>,
-    engine: Arc<Engine>,
-    /// Milliseconds since the operator's start.
-    last_activity: AtomicU64,
+pub struct Informer<K: KubeObject> {
+    any: AnyInformer,
+    of: PhantomData<fn() -> K>,
 }
-
-/// How often an object is read again because the watch has shown something newer than the answer. A server that goes on
-/// like that is itself behind.
-const FETCH_ATTEMPTS: usize = 3;
 
 /// How much an informer holds, for tests and diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,11 +44,14 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
-    /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
-    /// it is told.
-    pub(crate) fn also_tell(&self, follower: Arc<dyn Follower>) {
-        self.0.engine.also_tell(follower);
+    /// What follows objects of this type; those of another one are none to it.
+    pub(crate) fn of_any(any: AnyInformer) -> Self {
+        Self { any, of: PhantomData }
+    }
+
+    /// The same whatever the type.
+    pub(crate) fn any(&self) -> &AnyInformer {
+        &self.any
     }
 
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
@@ -83,55 +59,38 @@ impl<K: KubeObject> Informer<K> {
     ///
     /// It never fails: what goes wrong is reported as health, and tried again.
     pub async fn run(&self, cancelled: impl Future<Output = ()>) {
-        let loops = self.0.engine.scopes.indexes().map(|scope| {
-            let collection = self.collection(self.0.engine.scopes.namespace(scope));
-            let inner = &*self.0;
-            Box::pin(async move {
-                let active = || inner.note_activity();
-                follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
-            })
-        });
-        let everything = join_all(loops);
-        // Without any namespace to follow there is nothing to do but to wait for the end.
-        let for_ever = future::join(everything, future::pending::<()>());
-        let cancelled = pin!(cancelled);
-        future::select(cancelled, pin!(for_ever)).await;
+        self.any.run(cancelled).await;
     }
 
     /// The configured name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.0.config.name
+        self.any.name()
     }
 
     /// The type of object that is followed.
     #[must_use]
     pub fn resource_type(&self) -> &ResourceType {
-        &self.0.config.resource_type
+        self.any.resource_type()
     }
 
     /// Whether objects under this key are followed at all. Label and field selectors are not looked at.
     #[must_use]
     pub fn follows(&self, key: &ObjectKey) -> bool {
-        self.0.engine.scopes.of(key).is_some()
+        self.any.follows(key)
     }
 
     /// The newest known state of an object: the answer of an own write until the watch has caught up with it. From an
     /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.open(&self.kept(key)?)
-    }
-
-    /// The same as it is kept.
-    pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
-        self.0.engine.get(key)
+        self.any.get(key)?.typed()
     }
 
     /// Whether an object exists as far as is known, held in full or not.
     #[must_use]
     pub fn contains(&self, key: &ObjectKey) -> bool {
-        self.0.engine.contains(key)
+        self.any.contains(key)
     }
 
     /// The newest known state of an object, read from the server if it is known and not held in full. `None` when it
@@ -146,113 +105,49 @@ impl<K: KubeObject> Informer<K> {
     /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the
     /// object changed again and again meanwhile.
     pub async fn fetch(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        let engine = &self.0.engine;
-        let collection = self.collection(key.namespace());
-        for _ in 0..FETCH_ATTEMPTS {
-            let asked = match engine.held(key) {
-                Held::Full(kept) => return Ok(self.open(&kept)),
-                Held::Nothing => return Ok(None),
-                Held::Minimal(version) => version,
-            };
-            match fetch::object(&collection, key, &*self.0.view).await? {
-                Some(object) => {
-                    if let Some(kept) = engine.fetched(key, asked.as_deref(), object) {
-                        return Ok(self.open(&kept));
-                    }
-                }
-                None if engine.not_found(key, asked.as_deref()) => return Ok(None),
-                None => {}
-            }
-        }
-        Err(Error::Get {
-            object: format!("{}/{}", collection.path(), key.name()),
-            reason: "the server's answers are older than what its watch has shown".to_owned(),
-            status: None,
-        })
+        Ok(self.any.fetch(key).await?.and_then(|object| object.typed()))
     }
 
     /// The newest known state of all objects, sorted by key; minimal objects from an informer made by
     /// [`Informer::bounded`].
     #[must_use]
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.0.engine.entries().iter().filter_map(|(_, kept)| self.open(kept)).collect()
+        self.any.entries().iter().filter_map(|(_, kept)| self.any.open(kept)?.typed()).collect()
     }
 
     /// The newest known state of all objects of a namespace, sorted by name; like [`Informer::list`].
     #[must_use]
     pub fn list_in(&self, namespace: &str) -> Vec<Arc<K>> {
-        let entries = self.0.engine.entries().into_iter();
+        let entries = self.any.entries().into_iter();
         let within = entries.filter(|(key, _)| key.namespace() == Some(namespace));
-        within.filter_map(|(_, kept)| self.open(&kept)).collect()
+        within.filter_map(|(_, kept)| self.any.open(&kept)?.typed()).collect()
     }
 
     /// The keys of all objects, sorted.
     #[must_use]
     pub fn keys(&self) -> Vec<ObjectKey> {
-        self.0.engine.keys()
+        self.any.keys()
     }
 
     /// The newest known state of all objects for which the named indexer gives `value`, sorted by key. An unknown index
     /// has nothing.
     #[must_use]
     pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
-        self.0.engine.by_index(index, value).iter().filter_map(|kept| self.open(kept)).collect()
-    }
-
-    /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
-    /// that is newer than what the watch has shown.
-    pub(crate) fn matched(&self, key: &ObjectKey, object: &K) -> Option<NonZeroU64> {
-        self.shown_as(key, object)?.matched()
-    }
-
-    /// This state of the object matches the desired state with this fingerprint. It is forgotten with the state.
-    pub(crate) fn note_match(&self, key: &ObjectKey, object: &K, desired: NonZeroU64) {
-        if let Some(kept) = self.shown_as(key, object) {
-            kept.note_match(desired);
-        }
-    }
-
-    /// The same state of the object as it is kept; `None` for one that was read past the cache.
-    pub(crate) fn kept_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
-        self.kept(key).filter(|kept| kept.is_state_of(object.meta()))
-    }
-
-    fn shown_as(&self, key: &ObjectKey, object: &K) -> Option<Arc<Kept>> {
-        self.0.engine.shown(key).filter(|kept| kept.is_state_of(object.meta()))
-    }
-
-    fn open(&self, kept: &Arc<Kept>) -> Option<Arc<K>> {
-        self.0.view.open(kept)
+        let found = self.any.by_index(index, value).into_iter();
+        found.filter_map(|(_, kept)| self.any.open(&kept)?.typed()).collect()
     }
 
     /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.
     pub fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
-        OwnWrite::begin(Arc::clone(&self.0.engine), Arc::clone(&self.0.view), key.clone())
+        OwnWrite::of_any(self.any.begin_write(key))
     }
 
     /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
     /// Returns it in the form in which it is kept. JOSDK's cache-only mode.
     pub fn remember(&self, answer: K) -> Arc<K> {
-        self.remember_answer(self.0.view.answer_of(answer))
-    }
-
-    /// The same of an answer that is kept already.
-    pub(crate) fn remember_answer(&self, answer: Answer<K>) -> Arc<K> {
-        if let Some(kept) = &answer.kept {
-            self.0.engine.remember(&answer.key, kept);
-        }
-        answer.object
-    }
-
-    /// Understands the answer to a write, for [`Informer::remember_answer`] or [`OwnWrite::answered`]. The error names the field and
-    /// what is expected there, and none of the object's values.
-    pub(crate) fn answer(&self, text: &str) -> Result<Answer<K>, serde_json::Error> {
-        self.0.view.answer(text)
-    }
-
-    /// The same of an object that was decoded already.
-    pub(crate) fn answer_of(&self, object: K) -> Answer<K> {
-        self.0.view.answer_of(object)
+        let answer = Arc::new(answer);
+        let remembered = self.any.remember_answer(self.any.answer_of(Arc::clone(&answer) as _));
+        remembered.typed().unwrap_or(answer)
     }
 
     /// Whether this informer has seen everything that the cluster holds at the moment of the call, and has handed it to
@@ -261,88 +156,48 @@ impl<K: KubeObject> Informer<K> {
     /// # Errors
     /// The list was refused, or failed.
     pub async fn caught_up(&self) -> Result<bool, Error> {
-        for scope in self.0.engine.scopes.indexes() {
-            let collection = self.collection(self.0.engine.scopes.namespace(scope));
-            let (version, listed) = barrier::list_metadata(&collection).await?;
-            if !self.0.engine.has_seen(scope, &version, &listed) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.any.caught_up().await
     }
 
     /// When the server last answered: a page, an event or a bookmark.
     #[must_use]
     pub fn last_activity(&self) -> Now {
-        Now::at(Duration::from_millis(self.0.last_activity.load(Ordering::Relaxed)))
+        self.any.last_activity()
     }
 
     /// Up to which version each namespace (`None` for all of them at once) has been seen.
     #[must_use]
     pub fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
-        let engine = &self.0.engine;
-        engine
-            .scopes
-            .indexes()
-            .map(|scope| (engine.scopes.namespace(scope).map(str::to_owned), engine.last_sync(scope)))
-            .collect()
+        self.any.last_syncs()
     }
 
     /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
     #[must_use]
     pub fn is_undecodable(&self, key: &ObjectKey) -> bool {
-        self.0.engine.is_undecodable(key)
+        self.any.is_undecodable(key)
     }
 
     /// The objects that exist and can't be decoded, each with its field that isn't as expected; sorted by key.
     #[must_use]
     pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
-        self.0.engine.undecodable()
-    }
-
-    /// How much is kept about objects that are not there, by the informer and by its handler. Writes whose echo is
-    /// awaited count. 0 once everything has settled; a leak otherwise.
-    pub(crate) fn leftovers(&self) -> usize {
-        let engine = &self.0.engine;
-        let indexed = engine.index_leftovers() + engine.collection_leftovers();
-        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
+        self.any.undecodable()
     }
 
     /// How much is held.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
-        let engine = &self.0.engine;
-        Sizes {
-            store: engine.stored(),
-            full: engine.full(),
-            overlay: engine.recent(),
-            windows: engine.windows(),
-            awaited: engine.awaited(),
-            index_values: engine.index_values(),
-            undecodable: engine.undecodable().len(),
-        }
-    }
-
-    fn collection(&self, namespace: Option<&str>) -> Collection {
-        Collection::new(&self.0.config, self.0.client.clone(), namespace)
-    }
-}
-
-impl<K: KubeObject> Inner<K> {
-    fn note_activity(&self) {
-        let now = self.environment.now().since_start();
-        self.last_activity.store(u64::try_from(now.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.any.sizes()
     }
 }
 
 impl<K: KubeObject> Clone for Informer<K> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self::of_any(self.any.clone())
     }
 }
 
 impl<K: KubeObject> fmt::Debug for Informer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Informer").field("config", &self.0.config).field("engine", &self.0.engine).finish()
+        self.any.fmt(f)
     }
 }

@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     observe::SourceHealth,
-    resource::{KubeObject, ObjectKey},
+    resource::{KubeObject, Object, ObjectKey},
 };
 
 use super::{
-    Change, ChangeHandler, ChangeKind, Indexer, InformerConfig,
+    Change, ChangeHandler, ChangeKind, Indexer,
+    config::Settings,
     engine::Parts,
     indexers::Indexers,
     kept::{Kept, View},
@@ -16,34 +17,37 @@ use super::{
     store::ItemStore,
 };
 
-/// What the engine of an informer is made of; `indexers` are those that open nothing.
-pub(super) fn parts<K: KubeObject>(
-    config: &InformerConfig<K>,
-    view: &Arc<View<K>>,
+/// What the engine of an informer is made of.
+pub(super) fn parts(
+    settings: &Settings,
+    view: &Arc<View>,
     handler: Arc<dyn ChangeHandler<Kept>>,
     indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
     store: Box<dyn ItemStore>,
 ) -> Parts {
-    let opened = |(name, indexer): (&String, &Indexer<K>)| {
-        let (view, indexer) = (Arc::clone(view), Arc::clone(indexer));
-        let values = move |kept: &Arc<Kept>| view.open(kept).map_or_else(Vec::new, |object| indexer(&object));
-        (name.clone(), Arc::new(values) as Indexer<Arc<Kept>>)
-    };
     Parts {
-        name: config.name.clone(),
-        scopes: Scopes::new(&config.scope, &config.resource_type),
+        name: settings.name.clone(),
+        scopes: Scopes::new(&settings.scope, &settings.resource_type),
         face: Arc::clone(view) as _,
         store,
-        indexers: Indexers::new(config.indexers.iter().map(opened).chain(indexers).collect()),
+        indexers: Indexers::new(indexers),
         handler,
-        selector: selector(config),
-        takes_metadata: config.take_over_metadata,
+        selector: selector(settings),
+        takes_metadata: settings.take_over_metadata,
     }
 }
 
+/// An indexer of objects of any type.
+pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
+
+/// An indexer that is asked of no other type than its own.
+pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
+    Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
+}
+
 /// The selectors of an informer, in words.
-fn selector<K: KubeObject>(config: &InformerConfig<K>) -> Option<String> {
-    match (&config.label_selector, &config.field_selector) {
+fn selector(settings: &Settings) -> Option<String> {
+    match (&settings.label_selector, &settings.field_selector) {
         (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
         (Some(labels), None) => Some(format!("labels {labels}")),
         (None, Some(fields)) => Some(format!("fields {fields}")),
@@ -53,13 +57,19 @@ fn selector<K: KubeObject>(config: &InformerConfig<K>) -> Option<String> {
 
 /// Opens changes for a handler of objects of type `K`.
 pub(super) struct Opening<K> {
-    pub(super) view: Arc<View<K>>,
+    pub(super) view: Arc<View>,
     pub(super) handler: Arc<dyn ChangeHandler<K>>,
 }
 
-impl<K: KubeObject> View<K> {
+impl View {
+    /// The indexer, asked of what is kept.
+    pub(crate) fn opens(self: &Arc<Self>, indexer: AnyIndexer) -> Indexer<Arc<Kept>> {
+        let view = Arc::clone(self);
+        Arc::new(move |kept| view.open(kept).map_or_else(Vec::new, |object| indexer(&*object)))
+    }
+
     /// The same change with its objects opened.
-    pub(crate) fn opened(&self, kind: &ChangeKind<Kept>) -> Option<ChangeKind<K>> {
+    pub(crate) fn opened(&self, kind: &ChangeKind<Kept>) -> Option<ChangeKind<dyn Object>> {
         Some(match kind {
             ChangeKind::Added { new, initial } => {
                 ChangeKind::Added { new: self.open(new)?, initial: *initial }
@@ -74,10 +84,23 @@ impl<K: KubeObject> View<K> {
     }
 }
 
+impl ChangeKind<dyn Object> {
+    /// The same of objects of type `K`.
+    fn typed<K: KubeObject>(self) -> Option<ChangeKind<K>> {
+        Some(match self {
+            Self::Added { new, initial } => ChangeKind::Added { new: new.typed()?, initial },
+            Self::Updated { old, new } => ChangeKind::Updated { old: old.typed()?, new: new.typed()? },
+            Self::Deleted { last, final_state_unknown } => {
+                ChangeKind::Deleted { last: last.typed()?, final_state_unknown }
+            }
+        })
+    }
+}
+
 impl<K: KubeObject> ChangeHandler<Kept> for Opening<K> {
     fn on_change(&self, change: Change<Kept>) {
         // What can't be opened is said where that was tried.
-        if let Some(kind) = self.view.opened(&change.kind) {
+        if let Some(kind) = self.view.opened(&change.kind).and_then(ChangeKind::typed) {
             self.handler.on_change(Change { key: change.key, kind });
         }
     }

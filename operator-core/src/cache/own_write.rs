@@ -1,8 +1,8 @@
 //! The guard around one own write.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
-use crate::resource::{KubeObject, ObjectKey};
+use crate::resource::{AnyObject, KubeObject, ObjectKey};
 
 use super::{
     engine::Engine,
@@ -22,53 +22,32 @@ use super::{
 ///   try again.
 #[must_use = "dropping it ends the write"]
 pub struct OwnWrite<K: KubeObject> {
+    write: AnyWrite,
+    of: PhantomData<fn() -> K>,
+}
+
+/// The same of an object of any type.
+#[must_use = "dropping it ends the write"]
+pub(crate) struct AnyWrite {
     engine: Arc<Engine>,
-    view: Arc<View<K>>,
+    view: Arc<View>,
     key: ObjectKey,
     base: Option<Arc<Kept>>,
 }
 
-impl<K: KubeObject> OwnWrite<K> {
-    pub(super) fn begin(engine: Arc<Engine>, view: Arc<View<K>>, key: ObjectKey) -> Self {
+impl AnyWrite {
+    pub(super) fn begin(engine: Arc<Engine>, view: Arc<View>, key: ObjectKey) -> Self {
         let base = engine.begin_write(&key);
         Self { engine, view, key, base }
     }
 
-    /// The object that is written.
-    #[must_use]
-    pub fn key(&self) -> &ObjectKey {
-        &self.key
-    }
-
-    /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` when the
-    /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that an
-    /// optimistic lock needs.
-    #[must_use]
-    pub fn base(&self) -> Option<Arc<K>> {
-        self.view.open(self.base.as_ref()?)
-    }
-
-    /// The same as it is kept.
-    pub(crate) fn kept_base(&self) -> Option<&Arc<Kept>> {
+    /// The newest state that was known when the write began, or when it was rebased, or the last answer.
+    pub(crate) fn base(&self) -> Option<&Arc<Kept>> {
         self.base.as_ref()
     }
 
-    /// Looks again, for another attempt after a conflict. Returns the new base.
-    pub fn rebase(&mut self) -> Option<Arc<K>> {
-        self.base = self.engine.base(&self.key);
-        self.base()
-    }
-
-    /// The write was answered with `answer`. Reads show it from now on, and its echo will be dropped. Returns it in the
-    /// form in which it is kept: without foreign managed fields, transformed.
-    ///
-    /// May be called again for a further write to the same object under this guard.
-    pub fn wrote(&mut self, answer: K) -> Arc<K> {
-        self.answered(self.view.answer_of(answer))
-    }
-
-    /// The same of an answer that is kept already.
-    pub(crate) fn answered(&mut self, answer: Answer<K>) -> Arc<K> {
+    /// The write was answered with `answer`.
+    pub(crate) fn answered(&mut self, answer: Answer) -> AnyObject {
         if let Some(kept) = answer.kept {
             self.engine.wrote(&self.key, self.base.as_deref(), &kept);
             self.base = Some(kept);
@@ -77,14 +56,50 @@ impl<K: KubeObject> OwnWrite<K> {
     }
 }
 
-impl<K: KubeObject> Drop for OwnWrite<K> {
+impl Drop for AnyWrite {
     fn drop(&mut self) {
         self.engine.finish_write(&self.key);
     }
 }
 
+impl<K: KubeObject> OwnWrite<K> {
+    pub(super) fn of_any(write: AnyWrite) -> Self {
+        Self { write, of: PhantomData }
+    }
+
+    /// The object that is written.
+    #[must_use]
+    pub fn key(&self) -> &ObjectKey {
+        &self.write.key
+    }
+
+    /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` when the
+    /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that an
+    /// optimistic lock needs.
+    #[must_use]
+    pub fn base(&self) -> Option<Arc<K>> {
+        self.write.view.open(self.write.base()?)?.typed()
+    }
+
+    /// Looks again, for another attempt after a conflict. Returns the new base.
+    pub fn rebase(&mut self) -> Option<Arc<K>> {
+        self.write.base = self.write.engine.base(&self.write.key);
+        self.base()
+    }
+
+    /// The write was answered with `answer`. Reads show it from now on, and its echo will be dropped. Returns it in the
+    /// form in which it is kept: without foreign managed fields, transformed.
+    ///
+    /// May be called again for a further write to the same object under this guard.
+    pub fn wrote(&mut self, answer: K) -> Arc<K> {
+        let answer = Arc::new(answer);
+        let kept = self.write.answered(self.write.view.answer_of(Arc::clone(&answer) as _));
+        kept.typed().unwrap_or(answer)
+    }
+}
+
 impl<K: KubeObject> fmt::Debug for OwnWrite<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnWrite").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("OwnWrite").field("key", &self.write.key).finish_non_exhaustive()
     }
 }

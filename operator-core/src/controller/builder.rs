@@ -10,22 +10,16 @@ use std::{
 use futures::FutureExt;
 
 use super::{
-    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes,
-    check::{Facts, Node, check},
-    declaration::Declaration,
-    names::{default_finalizer, retired_field_managers},
-    settings::Settings,
-    sources::{DeclaredSources, Finished},
+    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, check::Node,
+    settings::Settings, sources::DeclaredSources, unfinished::Unfinished,
 };
 use crate::{
-    dispatcher::{CleanupFn, RetiredFinalizers},
-    event_source::{
-        InformerEventSource, References, RustType, SourceDeclaration, WatchScope, filter_methods,
-    },
+    cache::opening,
+    dispatcher::{CleanupFn, Code},
+    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
     processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, Reconciler},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
-    workflow::Workflow,
 };
 
 /// Runs of one controller that may be under way at the same time, unless it says otherwise.
@@ -50,7 +44,7 @@ pub struct ControllerBuilder<R: Reconciler> {
     /// The names that it had before, and so its field managers.
     former_names: BTreeSet<String>,
     pub(super) sources: DeclaredSources,
-    pub(super) settings: Settings<R::Primary>,
+    pub(super) settings: Settings,
     /// The dependents of all its workflows, and those beside them.
     pub(super) nodes: Vec<Node>,
     /// What was wrong when it was said; everything else is found at the end.
@@ -75,7 +69,7 @@ where
             retired_field_managers: BTreeSet::new(),
             former_names: BTreeSet::new(),
             sources: DeclaredSources::default(),
-            settings: Settings::new(ResourceType::of::<R::Primary>()),
+            settings: Settings::new::<R::Primary>(ResourceType::of::<R::Primary>()),
             nodes: Vec::new(),
             mistakes: Vec::new(),
         }
@@ -192,7 +186,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ) -> Self {
         match self.settings.indexers.entry(name.into()) {
             Entry::Vacant(entry) => {
-                entry.insert(Arc::new(values));
+                entry.insert(opening::<R::Primary>(Arc::new(values)));
             }
             Entry::Occupied(entry) => self.mistakes.push(Mistake::new(
                 format!("two indexes are called `{}`", entry.key()),
@@ -295,50 +289,36 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// # Errors
     /// When it contradicts itself, or a name in it can't be used; with everything that is wrong.
-    pub fn build(mut self) -> Result<Controller, Mistakes> {
-        let name = Arc::from(self.name);
-        let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
-        let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
-        let known: Vec<_> = sources.facts().collect();
-        mistakes.extend(check(&Facts {
-            name: &name,
-            field_manager: &field_manager,
-            retired_field_managers: &self.retired_field_managers,
-            finalizer: self.finalizer.as_deref(),
-            primary: RustType::of::<R::Primary>(),
-            primary_kind: &self.settings.primary_type,
-            scope: &self.settings.scope,
-            max_concurrent: self.settings.machine.max_concurrent,
-            reconcile_timeout: self.settings.reconcile_timeout,
-            max_interval: self.settings.machine.max_reconciliation_interval,
-            has_cleaner: self.cleanup.is_some(),
-            sources: &known,
-            nodes: &self.nodes,
-        }));
-        let Finished { always, conditional, mistakes: of_sources } = sources;
-        mistakes.extend(of_sources);
-        Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
-        self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
-        let cleans_up =
-            self.cleanup.is_some() || self.settings.workflow.as_ref().is_some_and(Workflow::has_deletable);
-        let default = default_finalizer(&self.settings.primary_type);
-        let finalizer: Option<Arc<str>> =
-            cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
-        let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
-        let named = self.retired_field_managers.into_iter().chain(self.former_names);
-        let retired_managers = retired_field_managers(named, &name, &field_manager);
-        Ok(Controller(Box::new(Declaration {
-            reconciler: Arc::new(self.reconciler),
+    pub fn build(self) -> Result<Controller, Mistakes> {
+        let Self {
+            reconciler,
             name,
-            cleanup: self.cleanup,
+            cleanup,
             finalizer,
-            retired_finalizers: Arc::new(retired),
-            field_manager: Arc::from(field_manager),
-            retired_managers,
-            sources: always,
-            conditional_sources: conditional,
-            settings: self.settings,
-        })))
+            retired_finalizers,
+            field_manager,
+            retired_field_managers,
+            former_names,
+            sources,
+            settings,
+            nodes,
+            mistakes,
+        } = self;
+        let code = Arc::new(Code { reconciler, cleanup });
+        let unfinished = Unfinished {
+            code,
+            name,
+            finalizer,
+            retired_finalizers,
+            field_manager,
+            retired_field_managers,
+            former_names,
+            sources,
+            settings,
+            nodes,
+            mistakes,
+        };
+        unfinished.finish()
     }
 }
 

@@ -6,7 +6,7 @@ use futures::FutureExt;
 
 use crate::{
     client::Clients,
-    dispatcher::{CleanupFn, Dispatcher, RetiredFinalizers, Runs},
+    dispatcher::{Dispatcher, RetiredFinalizers, Runs, UserCode},
     environment::Environment,
     event_source::{
         ConditionalSources, Divisions, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
@@ -19,8 +19,8 @@ use crate::{
         ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType},
-    workflow::{Outline, Workflow},
+    resource::{Access, ControllerMarks, MarkNames, ObjectKey, ResourceType},
+    workflow::{AnyWorkflow, Outline},
 };
 
 #[cfg(feature = "testing")]
@@ -28,7 +28,7 @@ use super::planted;
 use super::{ControllerBuilder, Mistakes, running::RunningController, settings::Settings, starting::Start};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
-pub struct Controller(pub(super) Box<dyn Declared>);
+pub struct Controller(pub(super) Box<Declaration>);
 
 impl Controller {
     /// Starts the declaration of a controller for `reconciler`.
@@ -122,20 +122,10 @@ pub(crate) struct OperatorParts {
     pub(crate) marks: MarkNames,
 }
 
-/// A controller whose primary type is not visible any more.
-pub(super) trait Declared: Send + Sync {
-    fn name(&self) -> &str;
-    fn resource_type(&self) -> &ResourceType;
-    fn access(&self) -> Vec<Access>;
-    fn outlines(&self) -> &[Outline];
-    fn start(&self, parts: &OperatorParts) -> RunningController;
-}
-
 /// A finished declaration.
-pub(super) struct Declaration<R: Reconciler> {
-    pub(super) reconciler: Arc<R>,
+pub(super) struct Declaration {
+    pub(super) code: Arc<dyn UserCode>,
     pub(super) name: Arc<str>,
-    pub(super) cleanup: Option<CleanupFn<R>>,
     pub(super) finalizer: Option<Arc<str>>,
     pub(super) retired_finalizers: Arc<RetiredFinalizers>,
     pub(super) field_manager: Arc<str>,
@@ -144,10 +134,10 @@ pub(super) struct Declaration<R: Reconciler> {
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Those that run only while some primary needs them.
     pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
-    pub(super) settings: Settings<R::Primary>,
+    pub(super) settings: Settings,
 }
 
-impl<R: Reconciler> Declaration<R> {
+impl Declaration {
     /// In the order of their indexes.
     fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
         self.sources.iter().chain(&self.conditional_sources)
@@ -164,9 +154,7 @@ impl<R: Reconciler> Declaration<R> {
         let discovery = "CustomResourceDefinition".to_owned();
         self.all_sources().map(|source| source.name()).chain([discovery]).collect()
     }
-}
 
-impl<R: Reconciler> Declared for Declaration<R> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -189,7 +177,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.all_sources().flat_map(|source| source.access()));
-        access.extend(self.settings.workflow.iter().flat_map(Workflow::access));
+        access.extend(self.settings.workflow.iter().flat_map(AnyWorkflow::access));
         access.extend(self.settings.further_access.iter().cloned());
         access
     }
@@ -262,7 +250,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             wiring.primaries.follow(Arc::downgrade(follower));
         }
         let workflow =
-            self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow<_>>);
+            self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
         count_kept(&wiring, &conditional, &workflows, workflow.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
@@ -284,8 +272,7 @@ impl<R: Reconciler> Declared for Declaration<R> {
             processor: processor.clone(),
         });
         let dispatcher = Dispatcher {
-            reconciler: Arc::clone(&self.reconciler),
-            cleanup: self.cleanup,
+            code: Arc::clone(&self.code),
             use_ssa: self.settings.use_ssa_to_patch_primary,
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
@@ -315,11 +302,11 @@ impl<R: Reconciler> Declared for Declaration<R> {
 type Count = dyn Fn(&dyn Fn(&ObjectKey) -> bool) -> Option<usize> + Send + Sync;
 
 /// What is kept for each primary outside the event sources.
-fn count_kept<P: KubeObject>(
+fn count_kept(
     wiring: &Wiring,
     conditional: &Arc<ConditionalSources>,
     workflows: &WorkflowSurroundings,
-    workflow: Option<Arc<dyn ManagedWorkflow<P>>>,
+    workflow: Option<Arc<dyn ManagedWorkflow>>,
 ) {
     let keeps = |what: &str, count: Box<Count>| {
         // Whoever knows the primaries holds the environment, which must not hold them in turn: nothing of a controller that was

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::{ControllerBuilder, Mistake, Mistakes, check::Node};
 use crate::{
-    dependent::Dependent,
+    dependent::{AnyDependent, Dependent},
     reconciler::Reconciler,
-    resource::KubeObject,
-    workflow::{IntoWorkflow, Workflow},
+    workflow::{AnyWorkflow, IntoWorkflow},
 };
 
 impl<R: Reconciler> ControllerBuilder<R> {
@@ -46,21 +45,17 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.settings.further_access.extend(dependent.access());
         self.nodes.push(Node {
             cleaned_up_by_hand: dependent.capabilities().needs_cleanup(),
-            ..node(dependent, false)
+            ..node(dependent.any(), false)
         });
         self
     }
 
     /// Takes what every workflow has; `None` where it contradicts itself.
-    fn declared(
-        &mut self,
-        workflow: impl IntoWorkflow<R::Primary>,
-        duty: Duty,
-    ) -> Option<Workflow<R::Primary>> {
+    fn declared(&mut self, workflow: impl IntoWorkflow<R::Primary>, duty: Duty) -> Option<AnyWorkflow> {
         let dependents = workflow.dependents();
         let mut nodes: Vec<Node> =
-            dependents.iter().map(|(dependent, conditional)| node(dependent, *conditional)).collect();
-        let workflow = workflow.into_workflow();
+            dependents.iter().map(|(dependent, conditional)| node(dependent.any(), *conditional)).collect();
+        let workflow = workflow.into_workflow().map(|workflow| workflow.any().clone());
         if let (Ok(workflow), Duty::Reconciler) = (&workflow, duty) {
             for node in &mut nodes {
                 node.cleaned_up_by_hand = workflow.deletable().any(|name| *name == *node.name);
@@ -91,7 +86,7 @@ enum Duty {
     Reconciler,
 }
 
-fn node<P: KubeObject>(dependent: &Dependent<P>, conditional: bool) -> Node {
+fn node(dependent: &AnyDependent, conditional: bool) -> Node {
     let (name, declaration) = (dependent.shared_name(), Arc::clone(dependent.declaration()));
     Node { name, declaration, conditional, cleaned_up_by_hand: false }
 }

@@ -20,6 +20,7 @@ mod settings;
 mod sink;
 mod sources;
 mod starting;
+mod unfinished;
 
 pub(crate) use builder::ControllerBuilder;
 pub use builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};

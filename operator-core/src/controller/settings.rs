@@ -8,27 +8,30 @@ use std::{
 
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
-    cache::Indexer,
-    event_source::{Filters, PrimaryEventSource, PrimaryFilters, WatchScope},
+    cache::{AnyIndexer, AnyKind, kind_of},
+    event_source::{Filters, PrimaryEventSource, PrimaryFilters, RustType, WatchScope},
     processor::{GenericRetry, MachineConfig},
-    resource::{Access, KubeObject, Nodes, ResourceType},
-    workflow::{Outline, Workflow},
+    resource::{Access, KubeObject, Nodes, Object, ResourceType},
+    workflow::{AnyWorkflow, Outline},
 };
 
 /// The settings of a controller that the builder takes and the finished declaration keeps, as they are.
-pub(super) struct Settings<P: KubeObject> {
+pub(super) struct Settings {
+    /// The Rust type of the primaries.
+    pub(super) of: RustType,
+    pub(super) kind: AnyKind,
     pub(super) primary_type: ResourceType,
     pub(super) scope: WatchScope,
     pub(super) label_selector: Option<String>,
     pub(super) field_selector: Option<String>,
-    pub(super) indexers: BTreeMap<String, Indexer<P>>,
-    pub(super) user_filters: Filters<P>,
+    pub(super) indexers: BTreeMap<String, AnyIndexer>,
+    pub(super) user_filters: Filters<dyn Object>,
     pub(super) default_filters: bool,
     pub(super) generation_aware: bool,
     pub(super) machine: MachineConfig,
     pub(super) use_ssa_to_patch_primary: bool,
     pub(super) reconcile_timeout: Option<Duration>,
-    pub(super) workflow: Option<Workflow<P>>,
+    pub(super) workflow: Option<AnyWorkflow>,
     /// The controller's own workflow, and those that the reconciler calls by itself.
     pub(super) outlines: Vec<Outline>,
     /// Its nodes that write objects in the cluster.
@@ -39,10 +42,16 @@ pub(super) struct Settings<P: KubeObject> {
     pub(super) further_access: Vec<Access>,
 }
 
-impl<P: KubeObject> Settings<P> {
+impl Settings {
     /// The defaults.
-    pub(super) fn new(primary_type: ResourceType) -> Self {
+    pub(super) fn new<P: KubeObject>(primary_type: ResourceType) -> Self {
+        Self::of(RustType::of::<P>(), kind_of::<P>(), primary_type)
+    }
+
+    fn of(of: RustType, kind: AnyKind, primary_type: ResourceType) -> Self {
         Self {
+            of,
+            kind,
             primary_type,
             scope: WatchScope::All,
             label_selector: None,
@@ -69,8 +78,10 @@ impl<P: KubeObject> Settings<P> {
     }
 
     /// The source of the primaries, for a controller that uses `finalizer` on them.
-    pub(super) fn primary_source(&self, finalizer: Option<&str>) -> PrimaryEventSource<P> {
+    pub(super) fn primary_source(&self, finalizer: Option<&str>) -> PrimaryEventSource {
         PrimaryEventSource {
+            of: self.of,
+            kind: Arc::clone(&self.kind),
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
             indexers: self.indexers.clone(),

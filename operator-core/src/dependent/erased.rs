@@ -1,6 +1,6 @@
 //! A dependent as the engine sees it, whatever it is made of.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
@@ -8,10 +8,10 @@ use super::{Capabilities, Deletion, Objects, Reading};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
-        BoxError, Context,
+        AnyContext, BoxError, Context,
         workflow::{ReconcileResult, Secondary},
     },
-    resource::{Access, KubeObject, ObjectKey},
+    resource::{Access, AnyObject, KubeObject, ObjectKey},
 };
 
 /// An event source that a dependent brings along.
@@ -81,40 +81,41 @@ pub(crate) struct Pruning {
 pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
 
 /// For whom something is asked of a dependent.
-pub(crate) struct Asked<'r, P: KubeObject> {
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'r> {
     /// What the dependent is called, in the workflow or by itself.
     pub(crate) node: &'r str,
-    pub(crate) primary: &'r Arc<P>,
-    pub(crate) context: &'r Context<P>,
+    pub(crate) primary: &'r AnyObject,
+    pub(crate) context: &'r Arc<AnyContext>,
 }
 
-impl<P: KubeObject> Clone for Asked<'_, P> {
-    fn clone(&self) -> Self {
-        *self
+impl Asked<'_> {
+    /// The primary as user code knows it, and the context for it. A dependent is asked for primaries of one type only.
+    pub(super) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
+        let primary = AnyObject::clone(self.primary).typed();
+        Ok((primary.ok_or("the primary is of another type")?, Context::of_any(Arc::clone(self.context))))
     }
 }
 
-impl<P: KubeObject> Copy for Asked<'_, P> {}
-
 /// What the engine asks of a dependent.
-pub(crate) trait Engine<P: KubeObject>: Send + Sync {
+pub(crate) trait Engine: Send + Sync {
     /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
-    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult>;
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult>;
 
     /// Deletes the resource, if it is there.
-    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted>;
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted>;
 
     /// What is there now; several for a bulk dependent.
-    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>>;
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>>;
 
     /// The same after a deletion, with what only a look at the live objects shows. By default the event source shows everything.
-    fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+    fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         self.secondaries(asked)
     }
 
     /// Removes what nodes have made that the controller has no more, as far as the dependent's event source shows it. Says how
     /// many objects that were. By default it knows of none.
-    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
     }
@@ -128,23 +129,115 @@ pub(crate) trait Engine<P: KubeObject>: Send + Sync {
 
 /// A declared dependent of primaries of type `P`. Cheap to clone.
 pub struct Dependent<P: KubeObject> {
+    any: AnyDependent,
+    of: PhantomData<fn(P)>,
+}
+
+/// The same for primaries of any type.
+#[derive(Clone)]
+pub(crate) struct AnyDependent {
     name: Arc<str>,
     declaration: Arc<Declaration>,
-    engine: Arc<dyn Engine<P>>,
+    engine: Arc<dyn Engine>,
 }
 
 impl<P: KubeObject> Dependent<P> {
     pub(crate) fn new(
         name: impl Into<Arc<str>>,
         declaration: Declaration,
-        engine: impl Engine<P> + 'static,
+        engine: impl Engine + 'static,
     ) -> Self {
-        Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
+        Self::of_any(AnyDependent::new(name, declaration, engine))
+    }
+
+    /// The same for who knows the type of the primaries.
+    pub(crate) fn of_any(any: AnyDependent) -> Self {
+        Self { any, of: PhantomData }
+    }
+
+    /// The same whatever the type of the primaries.
+    pub(crate) fn any(&self) -> &AnyDependent {
+        &self.any
     }
 
     /// The name: by default the last segment of the type that says what is desired.
     #[must_use]
     pub fn name(&self) -> &str {
+        &self.any.name
+    }
+
+    /// The same dependent under another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.any.name = name.into();
+        self
+    }
+
+    /// What it may do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.any.capabilities()
+    }
+
+    /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
+    ///
+    /// # Errors
+    /// When the desired state can't be told, or can't be written.
+    pub async fn reconcile(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<ReconcileResult, BoxError> {
+        let result = self.any.attempt(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        result.check()?;
+        Ok(result)
+    }
+
+    /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
+    /// [`Deletion::Asked`] until its event source has seen the end.
+    ///
+    /// # Errors
+    /// When it can't be deleted.
+    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
+        let removed = self.any.remove(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        Ok(removed.deletion)
+    }
+
+    /// What is there now. JOSDK's `getSecondaryResource`.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub async fn secondaries(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        self.any.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await
+    }
+
+    /// The event sources that it brings along, for a controller that uses it without a workflow.
+    #[must_use]
+    pub fn event_sources(&self) -> Vec<DependentSource> {
+        self.any.event_sources()
+    }
+
+    /// The rights that it needs to write.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.any.access()
+    }
+}
+
+impl AnyDependent {
+    pub(crate) fn new(
+        name: impl Into<Arc<str>>,
+        declaration: Declaration,
+        engine: impl Engine + 'static,
+    ) -> Self {
+        Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
+    }
+
+    /// What its name is.
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -153,14 +246,13 @@ impl<P: KubeObject> Dependent<P> {
     }
 
     /// The same dependent under another name.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+    pub(crate) fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
         self
     }
 
     /// What it may do.
-    pub fn capabilities(&self) -> Capabilities {
+    pub(crate) fn capabilities(&self) -> Capabilities {
         self.declaration.capabilities
     }
 
@@ -179,51 +271,29 @@ impl<P: KubeObject> Dependent<P> {
         self.declaration.outside
     }
 
-    /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
-    ///
-    /// # Errors
-    /// When the desired state can't be told, or can't be written.
-    pub async fn reconcile(
-        &self,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<ReconcileResult, BoxError> {
-        let result = self.attempt(primary, context).await?;
-        result.check()?;
-        Ok(result)
-    }
-
-    /// The same, with the items that failed in the result.
+    /// Brings the resource into the desired state, with the items that failed in the result.
     pub(crate) async fn attempt(
         &self,
-        primary: &Arc<P>,
-        context: &Context<P>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
     ) -> Result<ReconcileResult, BoxError> {
         self.engine.reconcile(self.asked(primary, context)).await
     }
 
-    /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
-    /// [`Deletion::Asked`] until its event source has seen the end.
-    ///
-    /// # Errors
-    /// When it can't be deleted.
-    pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
-        Ok(self.remove(primary, context).await?.deletion)
-    }
-
-    /// The same; says also how many resources there were.
-    pub(crate) async fn remove(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deleted, BoxError> {
+    /// Deletes the resource, if it is there; says also how many resources there were.
+    pub(crate) async fn remove(
+        &self,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<Deleted, BoxError> {
         self.engine.delete(self.asked(primary, context)).await
     }
 
-    /// What is there now. JOSDK's `getSecondaryResource`.
-    ///
-    /// # Errors
-    /// When it can't be read.
-    pub async fn secondaries(
+    /// What is there now.
+    pub(crate) async fn secondaries(
         &self,
-        primary: &Arc<P>,
-        context: &Context<P>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.secondaries(self.asked(primary, context)).await
     }
@@ -231,8 +301,8 @@ impl<P: KubeObject> Dependent<P> {
     /// What is still there after a deletion, also where its event source shows it no more.
     pub(crate) async fn left(
         &self,
-        primary: &Arc<P>,
-        context: &Context<P>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.left(self.asked(primary, context)).await
     }
@@ -240,14 +310,14 @@ impl<P: KubeObject> Dependent<P> {
     /// Removes what nodes have made that the controller has no more, as far as its event source shows it.
     pub(crate) async fn prune(
         &self,
-        primary: &Arc<P>,
-        context: &Context<P>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
         pruning: Pruning,
     ) -> Result<usize, BoxError> {
         self.engine.prune(self.asked(primary, context), pruning).await
     }
 
-    fn asked<'r>(&'r self, primary: &'r Arc<P>, context: &'r Context<P>) -> Asked<'r, P> {
+    fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {
         Asked { node: &self.name, primary, context }
     }
 
@@ -257,29 +327,29 @@ impl<P: KubeObject> Dependent<P> {
     }
 
     /// The event sources that it brings along, for a controller that uses it without a workflow.
-    #[must_use]
-    pub fn event_sources(&self) -> Vec<DependentSource> {
+    pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
         self.declaration.event_sources.clone()
     }
 
     /// The rights that it needs to write.
-    #[must_use]
-    pub fn access(&self) -> Vec<Access> {
+    pub(crate) fn access(&self) -> Vec<Access> {
         self.declaration.access.clone()
     }
 }
 
 impl<P: KubeObject> Clone for Dependent<P> {
     fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            declaration: Arc::clone(&self.declaration),
-            engine: Arc::clone(&self.engine),
-        }
+        Self { any: self.any.clone(), of: PhantomData }
     }
 }
 
 impl<P: KubeObject> fmt::Debug for Dependent<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.any.fmt(f)
+    }
+}
+
+impl fmt::Debug for AnyDependent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dependent")
             .field("name", &self.name)

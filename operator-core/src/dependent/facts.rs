@@ -2,10 +2,7 @@
 
 use std::{any::TypeId, sync::Arc};
 
-use crate::{
-    event_source::RustType,
-    resource::{KubeObject, ResourceType},
-};
+use crate::{event_source::RustType, resource::ResourceType};
 
 /// The objects in the cluster that a dependent is about.
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ pub(crate) enum Reading {
 
 impl Reading {
     /// Objects of type `K` from the source of that name.
-    pub(in crate::dependent) fn objects<K: KubeObject>(source: &Arc<str>, kind: &ResourceType) -> Self {
-        Self::Objects { source: Arc::clone(source), of: RustType::of::<K>(), kind: kind.clone() }
+    pub(in crate::dependent) fn objects(of: RustType, source: &Arc<str>, kind: &ResourceType) -> Self {
+        Self::Objects { source: Arc::clone(source), of, kind: kind.clone() }
     }
 }

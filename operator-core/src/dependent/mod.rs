@@ -38,7 +38,7 @@ pub mod matcher;
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
-pub(crate) use erased::{Asked, Declaration, Engine, Pruning};
+pub(crate) use erased::{AnyDependent, Asked, Declaration, Engine, Pruning};
 pub use erased::{Dependent, DependentSource, IntoDependent};
 pub(crate) use facts::{Objects, Reading};
 pub use kubernetes::Adoption;

@@ -1,6 +1,6 @@
 //! Why a run failed, and what follows.
 
-use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
+use std::{any::Any, error::Error as StdError, fmt, time::Duration};
 
 use crate::{
     operations,
@@ -10,10 +10,11 @@ use crate::{
         failure_kind::{kind_of_returned, of_operation},
         workflow::{WorkflowError, panic_text},
     },
+    resource::AnyObject,
 };
 
 /// Why a run failed, and what follows from that.
-pub(super) struct Failure {
+pub(crate) struct Failure {
     pub(super) error: BoxError,
     pub(super) kind: FailureKind,
     pub(super) panicked: bool,
@@ -67,13 +68,13 @@ pub(super) enum After {
 }
 
 /// A run that failed.
-pub(super) struct Failed<P> {
+pub(super) struct Failed {
     pub(super) failure: Failure,
     /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
-    pub(super) reconciled: Option<Arc<P>>,
+    pub(super) reconciled: Option<AnyObject>,
 }
 
-impl<P> From<Failure> for Failed<P> {
+impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
         Self { failure, reconciled: None }
     }

@@ -29,6 +29,7 @@ mod failure;
 mod newest;
 mod report;
 mod retired;
+mod user;
 
 #[cfg(test)]
 mod tests;
@@ -43,44 +44,36 @@ use crate::{
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{FailureKind, Outcome, Run, RunExecutor},
     reconciler::{
-        Context, ControllerContext, DeleteControl, ErrorStatus, ErrorStatusUpdateControl, Reconciler,
-        RunContext, SerializedStatus, UpdateControl,
+        AnyContext, ControllerContext, DeleteControl, ErrorStatus, RunContext, SerializedStatus,
         workflow::{WorkflowError, panic_text},
     },
+    resource::{AnyObject, Object},
 };
 
 use failure::{After, Failed, Failure};
 use report::Report;
 pub(crate) use retired::RetiredFinalizers;
-
-type Primary<R> = <R as Reconciler>::Primary;
-
-/// Calls `Cleaner::cleanup` of a reconciler that has it.
-pub(crate) type CleanupFn<R> = for<'c> fn(
-    &'c R,
-    Arc<Primary<R>>,
-    &'c Context<Primary<R>>,
-) -> BoxFuture<'c, Result<DeleteControl, <R as Reconciler>::Error>>;
+pub(crate) use user::{CleanupFn, Code, UserCode};
+use user::{ErrorUpdate, Update};
 
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
-pub(crate) struct Dispatcher<R: Reconciler> {
-    pub(crate) reconciler: Arc<R>,
-    pub(crate) cleanup: Option<CleanupFn<R>>,
+pub(crate) struct Dispatcher {
+    pub(crate) code: Arc<dyn UserCode>,
     /// Whether primaries are written by server-side apply, otherwise by JSON patch.
     pub(crate) use_ssa: bool,
     /// How long a run may take.
     pub(crate) timeout: Option<Duration>,
     /// The names of the event sources, for the causes of a run.
     pub(crate) source_names: Arc<[String]>,
-    pub(crate) shared: Arc<ControllerContext<Primary<R>>>,
+    pub(crate) shared: Arc<ControllerContext>,
     /// What an earlier version has put on primaries.
     pub(crate) retired_finalizers: Arc<RetiredFinalizers>,
 }
 
 /// A dispatcher as the processor sees it.
-pub(crate) struct Runs<R: Reconciler>(pub(crate) Arc<Dispatcher<R>>);
+pub(crate) struct Runs(pub(crate) Arc<Dispatcher>);
 
-impl<R: Reconciler> RunExecutor for Runs<R> {
+impl RunExecutor for Runs {
     fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
         let dispatcher = Arc::clone(&self.0);
         async move { dispatcher.dispatch(run).await }.boxed()
@@ -94,18 +87,18 @@ enum Done {
     Reconciled { reschedule: Option<Duration> },
 }
 
-impl<R: Reconciler> Dispatcher<R> {
+impl Dispatcher {
     async fn dispatch(&self, run: Run) -> Outcome {
         let because = run.causes.describe(|index| {
             self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
         });
         let primary = newest::known(&self.shared.primary, &run);
         let kind = self.shared.primary.resource_type();
-        let meta = primary.as_deref().map(kube::Resource::meta);
+        let meta = primary.as_deref().map(Object::meta);
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);
         async {
             let mut report = Report::start(&self.shared.writer, &run, &because);
-            let context = Context::new(
+            let context = AnyContext::new(
                 RunContext {
                     key: run.key.clone(),
                     uid: run.uid.clone(),
@@ -130,12 +123,12 @@ impl<R: Reconciler> Dispatcher<R> {
 
     async fn work_in_time(
         &self,
-        primary: Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
+        primary: AnyObject,
+        context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failed<Primary<R>>> {
+    ) -> Result<Done, Failed> {
         let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
-        let work = self.work(Arc::clone(&primary), context, report);
+        let work = self.work(AnyObject::clone(&primary), context, report);
         match tokio::time::timeout(limit, work).await {
             Ok(result) => result,
             Err(_) => Err(Failed {
@@ -148,17 +141,17 @@ impl<R: Reconciler> Dispatcher<R> {
 
     async fn work(
         &self,
-        primary: Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
+        primary: AnyObject,
+        context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failed<Primary<R>>> {
+    ) -> Result<Done, Failed> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
-        if primary_is_deleting(&*primary) {
+        if primary.meta().deletion_timestamp.is_some() {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
-                    let done = self.clean_up(Arc::clone(&primary), context, finalizer).await?;
+                    let done = self.clean_up(AnyObject::clone(&primary), context, finalizer).await?;
                     if matches!(done, Done::FinalizerRemoved) {
                         self.take_off_retired(&primary, context).await?;
                     }
@@ -191,37 +184,28 @@ impl<R: Reconciler> Dispatcher<R> {
         result.map_err(|failure| Failed { failure, reconciled: Some(primary) })
     }
 
-    async fn reconcile(
-        &self,
-        primary: &Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
-    ) -> Result<Done, Failure> {
+    async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, Failure> {
         if let Some(error) = self.run_workflow(context).await {
             return Err(Failure::of_workflow(error));
         }
-        // The call stands in the future, as a function written by hand may panic before it answers one.
-        let call = async { self.reconciler.reconcile(Arc::clone(primary), context).await };
+        let call = self.code.reconcile(primary, context);
         let control = match AssertUnwindSafe(call).catch_unwind().await {
-            Ok(Ok(control)) => control,
-            Ok(Err(error)) => {
-                let retryable = self.reconciler.is_retryable(&error);
-                return Err(Failure::of_user(error, retryable));
-            }
+            Ok(control) => control?,
             Err(payload) => return Err(Failure::of_panic(&*payload)),
         };
         let reschedule = context.remembered().lock().again_after(control.reschedule);
-        self.patch(control, primary, context).await.map_err(Failure::of_write)?;
+        self.patch(control, &**primary, context).await.map_err(Failure::of_write)?;
         Ok(Done::Reconciled { reschedule })
     }
 
     async fn patch(
         &self,
-        control: UpdateControl<Primary<R>>,
-        original: &Primary<R>,
-        context: &Context<Primary<R>>,
+        control: Update,
+        original: &dyn Object,
+        context: &Arc<AnyContext>,
     ) -> Result<(), operations::Error> {
         if let Some(resource) = control.resource {
-            self.writer(context).patch_resource(original, &resource).await?;
+            self.writer(context).patch_resource(original, &*resource).await?;
         }
         if let Some(status) = control.status {
             self.patch_status(status, original, context).await?;
@@ -232,8 +216,8 @@ impl<R: Reconciler> Dispatcher<R> {
     async fn patch_status(
         &self,
         status: SerializedStatus,
-        original: &Primary<R>,
-        context: &Context<Primary<R>>,
+        original: &dyn Object,
+        context: &Arc<AnyContext>,
     ) -> Result<(), operations::Error> {
         let kind = || self.shared.primary.resource_type().clone();
         let status = status.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
@@ -242,7 +226,7 @@ impl<R: Reconciler> Dispatcher<R> {
     }
 
     /// Runs the workflow that is to run before `reconcile`. Answers with what went wrong, if that fails the run.
-    async fn run_workflow(&self, context: &Context<Primary<R>>) -> Option<WorkflowError> {
+    async fn run_workflow(&self, context: &Arc<AnyContext>) -> Option<WorkflowError> {
         let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
         tracing::trace!(?workflow, "runs before reconcile");
         context.workflow().reconcile().await.err()
@@ -250,9 +234,9 @@ impl<R: Reconciler> Dispatcher<R> {
 
     /// Cleans the workflow up: always before the user's own clean-up, except where user code invokes it and has a clean-up
     /// to do so in. Says whether everything is gone that has to go before the primary.
-    async fn clean_up_workflow(&self, context: &Context<Primary<R>>) -> Result<bool, WorkflowError> {
+    async fn clean_up_workflow(&self, context: &Arc<AnyContext>) -> Result<bool, WorkflowError> {
         let Some(workflow) = &self.shared.workflow else { return Ok(true) };
-        if workflow.is_explicit() && self.cleanup.is_some() {
+        if workflow.is_explicit() && self.code.cleans_up() {
             return Ok(true);
         }
         let handle = context.workflow();
@@ -262,7 +246,7 @@ impl<R: Reconciler> Dispatcher<R> {
         }
         // Who wants to look at errors decides about them in `cleanup`; without one nobody would, and what is left behind
         // would be forgotten.
-        if self.cleanup.is_none() {
+        if !self.code.cleans_up() {
             result.check()?;
             return Ok(result.all_deleted());
         }
@@ -271,17 +255,12 @@ impl<R: Reconciler> Dispatcher<R> {
 
     async fn clean_up(
         &self,
-        primary: Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
+        primary: AnyObject,
+        context: &Arc<AnyContext>,
         finalizer: &str,
     ) -> Result<Done, Failure> {
         let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
-        let call = async {
-            match self.cleanup {
-                Some(cleanup) => cleanup(&self.reconciler, primary, context).await,
-                None => Ok(DeleteControl::RemoveFinalizer),
-            }
-        };
+        let call = self.code.cleanup(&primary, context);
         let answer = AssertUnwindSafe(call).catch_unwind().await;
         let again_after =
             |wanted| Ok(Done::Reconciled { reschedule: context.remembered().lock().again_after(wanted) });
@@ -297,18 +276,15 @@ impl<R: Reconciler> Dispatcher<R> {
                 Ok(Done::FinalizerRemoved)
             }
             Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => again_after(reschedule_after),
-            Ok(Err(error)) => {
-                let retryable = self.reconciler.is_retryable(&error);
-                Err(Failure::of_user(error, retryable))
-            }
+            Ok(Err(failure)) => Err(failure),
             Err(payload) => Err(Failure::of_panic(&*payload)),
         }
     }
 
     async fn conclude(
         &self,
-        result: Result<Done, Failed<Primary<R>>>,
-        context: &Context<Primary<R>>,
+        result: Result<Done, Failed>,
+        context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Outcome {
         let (failure, reconciled) = match result {
@@ -355,23 +331,21 @@ impl<R: Reconciler> Dispatcher<R> {
     async fn write_error_status(
         &self,
         failure: &Failure,
-        primary: &Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
     ) -> After {
         let work = async {
-            let call = async {
-                self.reconciler.update_error_status(Arc::clone(primary), context, &*failure.error).await
-            };
+            let call = self.code.update_error_status(primary, context, &failure.error);
             let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
                 tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
-                ErrorStatusUpdateControl::default_processing()
+                ErrorUpdate::default_processing()
             });
             let after = match control.no_retry {
                 true => After::Done { reschedule: control.reschedule },
                 false => After::Retry { handled: !matches!(control.status, ErrorStatus::DefaultProcessing) },
             };
             if let ErrorStatus::Patch(status) = control.status
-                && let Err(error) = self.patch_status(status, primary, context).await
+                && let Err(error) = self.patch_status(status, &**primary, context).await
                 && !error.is_gone()
             {
                 tracing::warn!(error = %crate::observe::error_chain(&error), "the error status could not be written");
@@ -385,11 +359,7 @@ impl<R: Reconciler> Dispatcher<R> {
         })
     }
 
-    fn writer<'r>(&'r self, context: &'r Context<Primary<R>>) -> PrimaryWriter<'r, Primary<R>> {
+    fn writer<'r>(&'r self, context: &'r AnyContext) -> PrimaryWriter<'r> {
         PrimaryWriter::new(context.writing_run(), &context.shared().primary, self.use_ssa)
     }
-}
-
-fn primary_is_deleting<P: kube::Resource>(primary: &P) -> bool {
-    primary.meta().deletion_timestamp.is_some()
 }

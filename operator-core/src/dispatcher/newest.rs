@@ -1,17 +1,15 @@
 //! The primary that a run begins with.
 
-use std::sync::Arc;
-
 use crate::{
     event_source::PrimarySource,
     operations,
     processor::Run,
     reconciler::ControllerContext,
-    resource::{KubeObject, ResourceVersion},
+    resource::{AnyObject, Object, ResourceVersion},
 };
 
 /// The newest known state of the object that the run is about; `None` when it is gone or replaced.
-pub(super) fn known<P: KubeObject>(source: &PrimarySource<P>, run: &Run) -> Option<Arc<P>> {
+pub(super) fn known(source: &PrimarySource, run: &Run) -> Option<AnyObject> {
     source.informer().get(&run.key).filter(|primary| is_of(&**primary, run))
 }
 
@@ -24,11 +22,11 @@ pub(super) fn known<P: KubeObject>(source: &PrimarySource<P>, run: &Run) -> Opti
 ///   the list came from a replica that lags behind, a run would bring back old values, or what is gone.
 ///
 /// All are rare, and a look costs one request.
-pub(super) async fn live_if_in_doubt<P: KubeObject>(
-    shared: &ControllerContext<P>,
+pub(super) async fn live_if_in_doubt(
+    shared: &ControllerContext,
     run: &Run,
-    known: Option<Arc<P>>,
-) -> Result<Option<Arc<P>>, operations::Error> {
+    known: Option<AnyObject>,
+) -> Result<Option<AnyObject>, operations::Error> {
     let Some(known) = known else { return Ok(None) };
     let source = &shared.primary;
     // The live state couldn't be decoded either.
@@ -42,23 +40,27 @@ pub(super) async fn live_if_in_doubt<P: KubeObject>(
     if !source.is_in_doubt(&run.key) {
         return Ok(Some(known));
     }
-    let live = operations::live::<P>(&shared.writer, source.resource_type(), &run.key).await?;
+    let live = operations::live(&shared.writer, source.informer(), &run.key).await?;
     source.looked_at(&run.key);
-    Ok(live.filter(|live| is_of(live, run)).map(|live| {
+    Ok(live.filter(|live| is_of(&**live, run)).map(|live| {
         let same = live.meta().resource_version == known.meta().resource_version;
         if same {
             return known;
         }
-        let live = source.informer().remember(live);
+        let live = source.informer().remember_answer(source.informer().answer_of(live));
         // While a list is taken in, nothing is remembered that the one before it would have shown.
         let newest = source.informer().get(&run.key);
-        if newest.is_some_and(|newest| ResourceVersion::of(&*newest) < ResourceVersion::of(&*live)) {
+        if newest.is_some_and(|newest| version(&*newest) < version(&*live)) {
             source.doubt(&run.key);
         }
         live
     }))
 }
 
-fn is_of<P: KubeObject>(primary: &P, run: &Run) -> bool {
+fn version(object: &dyn Object) -> Option<ResourceVersion> {
+    object.meta().resource_version.as_deref().and_then(ResourceVersion::parse)
+}
+
+fn is_of(primary: &dyn Object, run: &Run) -> bool {
     primary.meta().uid.as_deref().unwrap_or_default() == run.uid.as_str()
 }

@@ -5,11 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::{Dispatcher, Primary, failure::Failure};
-use crate::{
-    operations::matcher::owned_fields,
-    reconciler::{Context, Reconciler},
-};
+use super::{Dispatcher, failure::Failure};
+use crate::{operations::matcher::owned_fields, reconciler::AnyContext, resource::AnyObject};
 
 /// The finalizers that the controller doesn't use any more.
 #[derive(Debug, Default)]
@@ -39,13 +36,13 @@ impl RetiredFinalizers {
     }
 }
 
-impl<R: Reconciler> Dispatcher<R> {
+impl Dispatcher {
     /// Settles what an earlier version has left on a primary that is alive, and answers with its newest state.
     pub(super) async fn succeed(
         &self,
-        mut primary: Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
-    ) -> Result<Arc<Primary<R>>, Failure> {
+        mut primary: AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<AnyObject, Failure> {
         if let Some(newest) = self.writer(context).inherit().await.map_err(Failure::of_write)? {
             context.work_on(&newest);
             primary = newest;
@@ -62,11 +59,11 @@ impl<R: Reconciler> Dispatcher<R> {
     /// Takes off the finalizers that an earlier version has put on the primary. Says whether there were some.
     pub(super) async fn take_off_retired(
         &self,
-        primary: &Arc<Primary<R>>,
-        context: &Context<Primary<R>>,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
     ) -> Result<bool, Failure> {
         let managers = self.shared.writer.own_managers();
-        let retired = self.retired_finalizers.found(kube::Resource::meta(&**primary), &managers);
+        let retired = self.retired_finalizers.found(primary.meta(), &managers);
         for finalizer in &retired {
             tracing::info!(%finalizer, "taken off, as this version of the controller doesn't use it");
             self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;

@@ -24,18 +24,18 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::{Informer, WatchScope},
+    cache::{AnyInformer, WatchScope, kind_of},
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
     event_source::{
         EventSink, EventSource, Filters, InformerEventSource, NoPrimaries, PrimaryChange, PrimaryEventSource,
-        PrimaryFilters, PrimarySource, SourceDeclaration, Sources, Wiring,
+        PrimaryFilters, PrimarySource, RustType, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::Writer,
     processor::{FailureKind, MachineConfig, Processor, RunId},
-    reconciler::{ControllerContext, workflow::WorkflowSurroundings},
-    resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion, Uid},
+    reconciler::{Context, ControllerContext, Reconciler, UpdateControl, workflow::WorkflowSurroundings},
+    resource::{ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
 /// Later than whatever the server answers.
@@ -167,7 +167,7 @@ impl EventSink for Nobody {
 struct World {
     server: Server,
     under_way: Arc<UnderWay>,
-    dispatcher: Dispatcher<Writes>,
+    dispatcher: Dispatcher,
 }
 
 impl World {
@@ -207,6 +207,8 @@ impl World {
             default_filters: true,
         };
         let declaration = PrimaryEventSource {
+            of: RustType::of::<ConfigMap>(),
+            kind: kind_of::<ConfigMap>(),
             label_selector: None,
             field_selector: None,
             indexers: BTreeMap::new(),
@@ -241,11 +243,10 @@ impl World {
             workflows: WorkflowSurroundings::default(),
             processor,
         });
-        let reconciler = Arc::new(Writes { child_in });
+        let code = Arc::new(Code { reconciler: Writes { child_in }, cleanup: None });
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher = Dispatcher {
-            reconciler,
-            cleanup: None,
+            code,
             use_ssa: true,
             timeout,
             source_names,
@@ -285,11 +286,11 @@ impl World {
             .sources
             .named::<Secret>("Secret", &ObjectKey::namespaced("shop", "a"))
             .expect("the source of secrets");
-        nothing_is_left(secrets.informer(), polls).await;
+        nothing_is_left(secrets.informer().any(), polls).await;
     }
 }
 
-async fn nothing_is_left<K: KubeObject>(informer: &Informer<K>, polls: usize) {
+async fn nothing_is_left(informer: &AnyInformer, polls: usize) {
     let has_passed =
         || informer.last_syncs().iter().all(|(_, sync)| *sync >= Some(ResourceVersion::new(LATEST)));
     while !has_passed() {

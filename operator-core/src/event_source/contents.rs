@@ -40,7 +40,17 @@ impl SourceContents {
     /// where something else than owner references and the default annotations relates them to primaries.
     #[must_use]
     pub fn objects<K: KubeObject>(kind: ResourceType, selects: Option<String>, maps: bool) -> Self {
-        Self::Objects { of: RustType::of::<K>(), kind, selects, marked: false, maps }
+        Self::objects_of(RustType::of::<K>(), kind, selects, maps)
+    }
+
+    /// The same of a type that is known at run time.
+    pub(crate) const fn objects_of(
+        of: RustType,
+        kind: ResourceType,
+        selects: Option<String>,
+        maps: bool,
+    ) -> Self {
+        Self::Objects { of, kind, selects, marked: false, maps }
     }
 
     /// The same, of which only what the controller's dependents have written is there.

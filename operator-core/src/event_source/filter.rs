@@ -4,7 +4,7 @@ use std::{fmt, panic, sync::Arc};
 
 use crate::{
     cache::{ChangeKind, Kept, View},
-    resource::KubeObject,
+    resource::{KubeObject, Object},
 };
 
 type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
@@ -12,7 +12,7 @@ type OnUpdate<K> = Arc<dyn Fn(&K, &K) -> bool + Send + Sync>;
 
 /// The filters of an event source; what is not set accepts everything. JOSDK: `OnAddFilter`,
 /// `OnUpdateFilter`, `OnDeleteFilter` and `GenericFilter`.
-pub struct Filters<K> {
+pub struct Filters<K: ?Sized> {
     /// Asked first, for every kind of change, with the newest state.
     pub(crate) generic: Option<OnObject<K>>,
     pub(crate) on_add: Option<OnObject<K>>,
@@ -21,27 +21,11 @@ pub struct Filters<K> {
     pub(crate) on_delete: Option<OnObject<K>>,
 }
 
-impl<K> Filters<K> {
+impl<K: ?Sized> Filters<K> {
     /// Accepts everything.
     #[must_use]
     pub fn new() -> Self {
         Self { generic: None, on_add: None, on_update: None, on_delete: None }
-    }
-
-    /// The same of objects as they are kept, which are opened only where there is a filter.
-    pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View<K>) -> bool
-    where
-        K: KubeObject,
-    {
-        let asked = match change {
-            ChangeKind::Added { .. } => self.on_add.is_some(),
-            ChangeKind::Updated { .. } => self.on_update.is_some(),
-            ChangeKind::Deleted { .. } => self.on_delete.is_some(),
-        };
-        if !asked && self.generic.is_none() {
-            return true;
-        }
-        view.opened(change).is_none_or(|change| self.accepts(&change))
     }
 
     /// Whether `change` passes.
@@ -57,6 +41,51 @@ impl<K> Filters<K> {
     }
 }
 
+impl Filters<dyn Object> {
+    /// The same of objects as they are kept, which are opened only where there is a filter.
+    pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
+        let asked = match change {
+            ChangeKind::Added { .. } => self.on_add.is_some(),
+            ChangeKind::Updated { .. } => self.on_update.is_some(),
+            ChangeKind::Deleted { .. } => self.on_delete.is_some(),
+        };
+        if !asked && self.generic.is_none() {
+            return true;
+        }
+        view.opened(change).is_none_or(|change| self.accepts(&change))
+    }
+}
+
+/// Whose filters are set: those of any type are asked of objects of one type only, that of their event source.
+pub(crate) trait Filtered<K: ?Sized> {
+    fn on_object(accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> OnObject<Self>;
+
+    fn on_update(accept: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> OnUpdate<Self>;
+}
+
+impl<K> Filtered<K> for K {
+    fn on_object(accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> OnObject<K> {
+        Arc::new(accept)
+    }
+
+    fn on_update(accept: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> OnUpdate<K> {
+        Arc::new(accept)
+    }
+}
+
+impl<K: KubeObject> Filtered<K> for dyn Object {
+    fn on_object(accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> OnObject<Self> {
+        Arc::new(move |object| object.typed_ref().is_none_or(&accept))
+    }
+
+    fn on_update(accept: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> OnUpdate<Self> {
+        Arc::new(move |new, old| match (new.typed_ref(), old.typed_ref()) {
+            (Some(new), Some(old)) => accept(new, old),
+            _ => true,
+        })
+    }
+}
+
 /// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in
 /// its `impl`. Changes that don't pass wake no primary; what is known of the objects is kept up to date all the same.
 macro_rules! filter_methods {
@@ -65,20 +94,20 @@ macro_rules! filter_methods {
 
         #[doc = concat!("Ignores deletions of ", $what, " whose last state doesn't pass: they cause no reconcile.")]
         pub fn on_delete(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$($filters).+.on_delete = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_delete = Some($crate::event_source::Filtered::<$object>::on_object(accept));
             self
         }
     };
     ($($filters:ident).+: $object:ty, $what:literal $(, $more:literal)?) => {
         #[doc = concat!("Ignores changes of ", $what, " whose newest state doesn't pass: they cause no reconcile.")]
         pub fn generic_filter(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$($filters).+.generic = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.generic = Some($crate::event_source::Filtered::<$object>::on_object(accept));
             self
         }
 
         #[doc = concat!("Ignores new ", $what, " that don't pass: they cause no reconcile.")]
         pub fn on_add(mut self, accept: impl Fn(&$object) -> bool + Send + Sync + 'static) -> Self {
-            self.$($filters).+.on_add = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_add = Some($crate::event_source::Filtered::<$object>::on_object(accept));
             self
         }
 
@@ -89,7 +118,7 @@ macro_rules! filter_methods {
             mut self,
             accept: impl Fn(&$object, &$object) -> bool + Send + Sync + 'static,
         ) -> Self {
-            self.$($filters).+.on_update = Some(std::sync::Arc::new(accept));
+            self.$($filters).+.on_update = Some($crate::event_source::Filtered::<$object>::on_update(accept));
             self
         }
     };
@@ -97,7 +126,7 @@ macro_rules! filter_methods {
 
 pub(crate) use filter_methods;
 
-fn ask<K>(filter: &Option<OnObject<K>>, object: &K) -> bool {
+fn ask<K: ?Sized>(filter: &Option<OnObject<K>>, object: &K) -> bool {
     filter.as_ref().is_none_or(|filter| fenced(|| filter(object), true))
 }
 
@@ -111,13 +140,13 @@ pub(super) fn fenced<T>(call: impl FnOnce() -> T, otherwise: T) -> T {
     })
 }
 
-impl<K> Default for Filters<K> {
+impl<K: ?Sized> Default for Filters<K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K> Clone for Filters<K> {
+impl<K: ?Sized> Clone for Filters<K> {
     fn clone(&self) -> Self {
         Self {
             generic: self.generic.clone(),
@@ -128,7 +157,7 @@ impl<K> Clone for Filters<K> {
     }
 }
 
-impl<K> fmt::Debug for Filters<K> {
+impl<K: ?Sized> fmt::Debug for Filters<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Filters")
             .field("generic", &self.generic.is_some())

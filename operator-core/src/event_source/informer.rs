@@ -1,16 +1,18 @@
 //! The declaration of a source of secondaries that live in the cluster.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
 use super::{
-    Filters, Primaries, SecondarySource, SecondaryToPrimary, SourceContents, SourceDeclaration, Sources,
-    WatchScope, Wiring, filter_methods, references::References, relation::Relation,
+    AnySecondary, Filters, Primaries, RustType, SecondaryToPrimary, SourceContents, SourceDeclaration,
+    Sources, WatchScope, Wiring, filter_methods, references::References, relation::Relation,
     secondary::SecondaryEvents,
 };
 use crate::{
-    cache::{ChangeHandler, Indexer, Informer, InformerConfig, Kept, View},
+    cache::{
+        AnyIndexer, AnyInformer, AnyKind, ChangeHandler, Indexer, Kept, Settings, View, kind_of, opening,
+    },
     observe::SourceIndex,
-    resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
 
 /// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the names
@@ -40,18 +42,25 @@ fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
 /// ```
 #[must_use = "a source does nothing until it is given to a controller"]
 pub struct InformerEventSource<K: KubeObject> {
+    declared: Declared,
+    type_of: PhantomData<fn() -> K>,
+}
+
+/// What is declared, whatever the type.
+struct Declared {
+    of: RustType,
+    kind: AnyKind,
     name: Option<String>,
     resource_type: ResourceType,
-    dynamic: K::DynamicType,
     scope: Option<WatchScope>,
     label_selector: Option<String>,
     field_selector: Option<String>,
     /// Only what the controller's dependents have written.
     marked: bool,
-    mapper: Option<SecondaryToPrimary<K>>,
+    mapper: Option<SecondaryToPrimary>,
     references: Option<References>,
-    indexers: BTreeMap<String, Indexer<K>>,
-    filters: Filters<K>,
+    indexers: BTreeMap<String, AnyIndexer>,
+    filters: Filters<dyn Object>,
 }
 
 impl<K: KubeObject<DynamicType: Default>> InformerEventSource<K> {
@@ -80,10 +89,11 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// let source = InformerEventSource::<DynamicObject>::of_type(ApiResource::from_gvk(&kind));
     /// ```
     pub fn of_type(dynamic: K::DynamicType) -> Self {
-        Self {
+        let declared = Declared {
+            of: RustType::of::<K>(),
+            kind: kind_of::<K>(),
             name: None,
             resource_type: ResourceType::with::<K>(&dynamic),
-            dynamic,
             scope: None,
             label_selector: None,
             field_selector: None,
@@ -92,49 +102,50 @@ impl<K: KubeObject> InformerEventSource<K> {
             references: None,
             indexers: BTreeMap::new(),
             filters: Filters::new(),
-        }
+        };
+        Self { declared, type_of: PhantomData }
     }
 
     /// Names the source; needed where a controller has several for one type. By default it is the kind.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.declared.name = Some(name.into());
         self
     }
 
     /// Watches these namespaces instead of the controller's.
     pub fn namespaces(mut self, scope: WatchScope) -> Self {
-        self.scope = Some(scope);
+        self.declared.scope = Some(scope);
         self
     }
 
     /// Watches only what the label selector matches, for example `app=web,tier!=cache`.
     pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.label_selector = Some(selector.into());
+        self.declared.label_selector = Some(selector.into());
         self
     }
 
     /// Watches only what the field selector matches, for example `metadata.name=web`.
     pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.field_selector = Some(selector.into());
+        self.declared.field_selector = Some(selector.into());
         self
     }
 
     /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
     /// says so itself.
     pub fn cluster_scoped(mut self) -> Self {
-        self.resource_type = self.resource_type.cluster_scoped();
+        self.declared.resource_type = self.declared.resource_type.cluster_scoped();
         self
     }
 
     /// Maps secondaries to primaries by annotations with these keys.
     pub fn map_by_annotations(mut self, keys: MappingAnnotations) -> Self {
-        self.mapper = Some(SecondaryToPrimary::Annotations(keys));
+        self.declared.mapper = Some(SecondaryToPrimary::Annotations(keys));
         self
     }
 
     /// The same, unless it is mapped in some way already.
     pub(crate) fn map_by_annotations_by_default(self, keys: &MappingAnnotations) -> Self {
-        if self.mapper.is_some() || self.references.is_some() {
+        if self.declared.mapper.is_some() || self.declared.references.is_some() {
             self
         } else {
             self.map_by_annotations(keys.clone())
@@ -143,19 +154,19 @@ impl<K: KubeObject> InformerEventSource<K> {
 
     /// Watches only what the controller's dependents have written, as its labels say.
     pub(crate) fn marked(mut self) -> Self {
-        self.marked = true;
+        self.declared.marked = true;
         self
     }
 
     /// Names the source, unless it has a name.
     pub(crate) fn name_by_default(mut self, name: &str) -> Self {
-        self.name.get_or_insert_with(|| name.to_owned());
+        self.declared.name.get_or_insert_with(|| name.to_owned());
         self
     }
 
     /// Maps secondaries to primaries by a function instead of by owner references.
     pub fn map_to_primary(mut self, map: impl Fn(&K) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
-        self.mapper = Some(SecondaryToPrimary::function(map));
+        self.declared.mapper = Some(SecondaryToPrimary::function(move |object, _| map(object)));
         self
     }
 
@@ -168,13 +179,13 @@ impl<K: KubeObject> InformerEventSource<K> {
         mut self,
         map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
-        self.mapper = Some(SecondaryToPrimary::function_with(map));
+        self.declared.mapper = Some(SecondaryToPrimary::function(map));
         self
     }
 
     /// Relates primaries with secondaries by what the primaries refer to.
     pub(crate) fn references(mut self, references: References) -> Self {
-        self.references = Some(references);
+        self.declared.references = Some(references);
         self
     }
 
@@ -185,14 +196,20 @@ impl<K: KubeObject> InformerEventSource<K> {
         name: impl Into<String>,
         values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.indexers.insert(name.into(), Arc::new(values));
+        self.declared.indexers.insert(name.into(), opening(Arc::new(values)));
         self
     }
 
-    filter_methods!(filters: K, "secondaries", on_delete);
+    filter_methods!(declared.filters: K, "secondaries", on_delete);
 }
 
 impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.declared.fmt(f)
+    }
+}
+
+impl fmt::Debug for Declared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InformerEventSource")
             .field("name", &self.name)
@@ -206,6 +223,24 @@ impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
 }
 
 impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
+    fn name(&self) -> String {
+        self.declared.name()
+    }
+
+    fn access(&self) -> Vec<Access> {
+        self.declared.access()
+    }
+
+    fn contents(&self) -> SourceContents {
+        self.declared.contents()
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        self.declared.build(index, wiring, sources);
+    }
+}
+
+impl SourceDeclaration for Declared {
     fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.resource_type.kind().to_owned())
     }
@@ -222,24 +257,25 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
         let selects = labels.or_else(fields).or_else(scope);
         let maps = self.mapper.is_some() || self.references.is_some();
-        let contents = SourceContents::objects::<K>(self.resource_type.clone(), selects, maps);
+        let contents = SourceContents::objects_of(self.of, self.resource_type.clone(), selects, maps);
         if self.marked { contents.marked() } else { contents }
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let mut config = InformerConfig::new(SourceDeclaration::name(self), self.resource_type.clone());
-        config.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
-        config.label_selector = match self.marked {
+        let mut settings = Settings::new(self.name(), self.resource_type.clone());
+        settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
+        settings.label_selector = match self.marked {
             true => Some(wiring.marks.selector()),
             false => self.label_selector.clone(),
         };
-        config.field_selector.clone_from(&self.field_selector);
-        config.own_managers.clone_from(&wiring.own_managers);
-        config.indexers.clone_from(&self.indexers);
-        let indexers = [(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks))].into();
-        let view = Arc::new(View::new(&config, &wiring.environment));
+        settings.field_selector.clone_from(&self.field_selector);
+        let kind = Arc::clone(&self.kind);
+        let view = Arc::new(View::of_kind(&settings, &wiring.own_managers, kind, &wiring.environment));
+        let opened = |(name, indexer): (&String, _)| (name.clone(), view.opens(Arc::clone(indexer)));
+        let owners = (OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
+        let indexers = self.indexers.iter().map(opened).chain([owners]).collect();
         let events = Arc::new(SecondaryEvents {
-            name: SourceDeclaration::name(self),
+            name: self.name(),
             index,
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
@@ -252,8 +288,8 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         });
         let (client, environment) = (wiring.clients.direct.clone(), wiring.environment.clone());
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
-        let informer = Informer::of_kept(config, view, client, environment, handler, indexers);
+        let informer = AnyInformer::of_kept(settings, view, client, environment, handler, indexers);
         let resource_type = self.resource_type.clone();
-        sources.add(SecondarySource { informer, events, resource_type, dynamic: self.dynamic.clone() });
+        sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));
     }
 }

@@ -7,34 +7,32 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use super::{Primaries, filter::fenced};
 use crate::{
     cache::{Kept, View},
-    resource::{Cluster, KubeObject, MappingAnnotations, ObjectKey, ResourceType, is_owned_by},
+    resource::{Cluster, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
-type MapFn<K> = Arc<dyn Fn(&K) -> Vec<ObjectKey> + Send + Sync>;
-type MapWithFn<K> = Arc<dyn Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
+type MapFn = Arc<dyn Fn(&dyn Object, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync>;
 
 /// Maps a secondary to the primaries it belongs to. JOSDK: `SecondaryToPrimaryMapper`.
-pub enum SecondaryToPrimary<K> {
+#[derive(Clone)]
+pub(crate) enum SecondaryToPrimary {
     /// By what the framework puts on the objects that it makes: owner references that point at the controller's primary type,
     /// or the default mapping annotations. The version of the primary's type is ignored.
     Marks,
     /// By mapping annotations with keys of the user's own.
     Annotations(MappingAnnotations),
-    /// By a function of the secondary.
-    Function(MapFn<K>),
     /// By a function of the secondary and of what is known of the primaries.
-    WithPrimaries(MapWithFn<K>),
+    Function(MapFn),
 }
 
-impl<K: KubeObject> SecondaryToPrimary<K> {
-    /// Maps by a function of the secondary alone: it is asked again for the same object and must answer the same.
-    pub fn function(map: impl Fn(&K) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
-        Self::Function(Arc::new(map))
-    }
-
-    /// Maps by a function that may look at the primaries as well, for example by an index over them.
-    pub fn function_with(map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
-        Self::WithPrimaries(Arc::new(map))
+impl SecondaryToPrimary {
+    /// Maps by a function of a secondary of type `K`, and of what is known of the primaries. It is asked again for the same object
+    /// and must answer the same.
+    pub(crate) fn function<K: KubeObject>(
+        map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Function(Arc::new(move |object, primaries| {
+            object.typed_ref().map_or_else(Vec::new, |object| map(object, primaries))
+        }))
     }
 
     /// Only the user's functions need the object itself.
@@ -42,17 +40,16 @@ impl<K: KubeObject> SecondaryToPrimary<K> {
         &self,
         key: &ObjectKey,
         secondary: &Arc<Kept>,
-        view: &View<K>,
+        view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
-        let opened = |map: &dyn Fn(&K) -> Vec<ObjectKey>| {
-            let mapped = view.open(secondary).map(|secondary| fenced(|| map(&secondary), Vec::new()));
-            mapped.unwrap_or_default().into_iter().collect()
-        };
         match self {
-            Self::WithPrimaries(map) => opened(&|secondary| map(secondary, primaries)),
-            Self::Function(map) => opened(&|secondary| map(secondary)),
+            Self::Function(map) => {
+                let object = view.open(secondary);
+                let mapped = object.map(|object| fenced(|| map(&*object, primaries), Vec::new()));
+                mapped.unwrap_or_default().into_iter().collect()
+            }
             Self::Annotations(keys) => annotated(keys, key, secondary, primary_type).into_iter().collect(),
             Self::Marks => {
                 let namespace = key.namespace().filter(|_| primary_type.is_namespaced());
@@ -78,24 +75,12 @@ fn annotated(
     keys.primary_in(&meta, primary_type)
 }
 
-impl<K> Clone for SecondaryToPrimary<K> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Marks => Self::Marks,
-            Self::Annotations(keys) => Self::Annotations(keys.clone()),
-            Self::Function(map) => Self::Function(Arc::clone(map)),
-            Self::WithPrimaries(map) => Self::WithPrimaries(Arc::clone(map)),
-        }
-    }
-}
-
-impl<K> fmt::Debug for SecondaryToPrimary<K> {
+impl fmt::Debug for SecondaryToPrimary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Marks => "Marks",
             Self::Annotations(_) => "Annotations",
             Self::Function(_) => "Function",
-            Self::WithPrimaries(_) => "WithPrimaries",
         })
     }
 }
@@ -135,14 +120,14 @@ mod tests {
     }
 
     fn primaries(
-        mapper: &SecondaryToPrimary<ConfigMap>,
+        mapper: &SecondaryToPrimary,
         secondary: &ConfigMap,
         primary_type: &ResourceType,
     ) -> BTreeSet<ObjectKey> {
         mapper.primaries(
             &ObjectKey::of(secondary),
             &kept(secondary),
-            &view(),
+            &view::<ConfigMap>(),
             primary_type,
             &Known::default(),
         )
@@ -167,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_mapper_that_panics_maps_to_nothing() {
-        let mapper = SecondaryToPrimary::function(|_: &ConfigMap| panic!("no"));
+        let mapper = SecondaryToPrimary::function(|_: &ConfigMap, _| panic!("no"));
         assert!(primaries(&mapper, &owned_by("v1", "Node"), &ResourceType::of::<Node>()).is_empty());
     }
 }

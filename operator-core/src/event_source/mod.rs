@@ -50,11 +50,11 @@ use std::{fmt, sync::Arc};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{self, Informer},
+    cache::{self, AnyInformer},
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{Access, ControllerMarks, KubeObject, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, ObjectKey, ResourceType},
 };
 
 pub(crate) use cache::WatchScope;
@@ -68,9 +68,9 @@ pub use external::{
     SimpleInboundHandle,
 };
 pub use filter::Filters;
-pub(crate) use filter::filter_methods;
+pub(crate) use filter::{Filtered, filter_methods};
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
-pub use mapper::SecondaryToPrimary;
+pub(crate) use mapper::SecondaryToPrimary;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
 pub(crate) use parts::{Divisions, Opens};
@@ -79,7 +79,7 @@ pub use primaries::{Primaries, PrimaryFollower};
 pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub use secondary::SecondarySource;
-pub(crate) use secondary::SecondaryWrite;
+pub(crate) use secondary::{AnySecondary, SecondaryWrite};
 pub use sources::Sources;
 pub(crate) use stopped::run_and_tell;
 
@@ -205,7 +205,7 @@ pub struct SourcePart {
 }
 
 /// What an informer follows becomes events by its handler; as a source it only has to run.
-impl<K: KubeObject> EventSource for Informer<K> {
+impl EventSource for AnyInformer {
     fn name(&self) -> &str {
         Self::name(self)
     }

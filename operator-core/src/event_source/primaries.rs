@@ -8,8 +8,8 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{Follower, Informer},
-    resource::{KubeObject, ObjectKey},
+    cache::{AnyInformer, Follower},
+    resource::{Object, ObjectKey},
 };
 
 /// The primaries of a controller as its event sources see them: their keys, whatever their type. JOSDK:
@@ -80,17 +80,17 @@ impl Follower for Following {
     }
 }
 
-impl<P: KubeObject> Primaries for Informer<P> {
+impl Primaries for AnyInformer {
     fn keys(&self) -> Vec<ObjectKey> {
         Self::keys(self)
     }
 
     fn by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
-        Self::by_index(self, index, value).iter().map(|primary| ObjectKey::of(&**primary)).collect()
+        Self::by_index(self, index, value).into_iter().map(|(key, _)| key).collect()
     }
 
     fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
-        Self::get(self, key).map(|primary| primary as Arc<dyn Any + Send + Sync>)
+        Self::get(self, key).map(Object::into_any)
     }
 
     fn follow(&self, follower: Weak<dyn PrimaryFollower>) {

@@ -2,29 +2,34 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{EventSink, Filters, PrimaryChange, Wiring, unconfirmed_writes::UnconfirmedWrites, updates};
+use super::{
+    EventSink, Filters, PrimaryChange, RustType, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
+};
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Indexer, Informer, InformerConfig, Kept, View},
+    cache::{AnyIndexer, AnyInformer, AnyKind, Change, ChangeHandler, ChangeKind, Kept, Settings, View},
     observe::{Cause, Observation, Observers, SourceHealth},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{Object, ObjectKey, ResourceType},
 };
 
 /// The name of the primary's own source.
 const NAME: &str = "primary";
 
 /// What of a primary is watched, and which of its changes cause a run.
-pub(crate) struct PrimaryEventSource<P: KubeObject> {
+pub(crate) struct PrimaryEventSource {
+    /// The type of the primaries.
+    pub of: RustType,
+    pub kind: AnyKind,
     /// Watches only what this label selector matches.
     pub label_selector: Option<String>,
     /// Watches only what this field selector matches.
     pub field_selector: Option<String>,
     /// Indexes over the primaries, by name.
-    pub indexers: BTreeMap<String, Indexer<P>>,
+    pub indexers: BTreeMap<String, AnyIndexer>,
     /// Which changes count.
-    pub filters: PrimaryFilters<P>,
+    pub filters: PrimaryFilters,
 }
 
-impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
+impl fmt::Debug for PrimaryEventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PrimaryEventSource")
             .field("label_selector", &self.label_selector)
@@ -39,9 +44,9 @@ impl<P: KubeObject> fmt::Debug for PrimaryEventSource<P> {
 ///
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
-pub(crate) struct PrimaryFilters<P> {
+pub(crate) struct PrimaryFilters {
     /// The user's own filters, asked before the default ones.
-    pub user: Filters<P>,
+    pub user: Filters<dyn Object>,
     /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
     pub default_filters: bool,
     /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
@@ -50,7 +55,7 @@ pub(crate) struct PrimaryFilters<P> {
     pub finalizer: Option<String>,
 }
 
-impl<P> fmt::Debug for PrimaryFilters<P> {
+impl fmt::Debug for PrimaryFilters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PrimaryFilters")
             .field("user", &self.user)
@@ -61,8 +66,8 @@ impl<P> fmt::Debug for PrimaryFilters<P> {
     }
 }
 
-impl<P: KubeObject> PrimaryFilters<P> {
-    fn accepts(&self, change: &ChangeKind<Kept>, view: &View<P>) -> bool {
+impl PrimaryFilters {
+    fn accepts(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
         if !self.user.accepts_kept(change, view) {
             return false;
         }
@@ -80,42 +85,36 @@ impl<P: KubeObject> PrimaryFilters<P> {
 }
 
 /// The running source of primaries. JOSDK: `ControllerEventSource`.
-pub(crate) struct PrimarySource<P: KubeObject> {
-    informer: Informer<P>,
+#[derive(Clone)]
+pub(crate) struct PrimarySource {
+    of: RustType,
+    informer: AnyInformer,
     resource_type: ResourceType,
     unconfirmed: Arc<UnconfirmedWrites>,
 }
 
-impl<P: KubeObject> Clone for PrimarySource<P> {
-    fn clone(&self) -> Self {
-        Self {
-            informer: self.informer.clone(),
-            resource_type: self.resource_type.clone(),
-            unconfirmed: Arc::clone(&self.unconfirmed),
-        }
-    }
-}
-
-impl<P: KubeObject> fmt::Debug for PrimarySource<P> {
+impl fmt::Debug for PrimarySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PrimarySource").field("type", &self.resource_type).finish_non_exhaustive()
     }
 }
 
-impl<P: KubeObject> PrimarySource<P> {
+impl PrimarySource {
     /// Builds the source; it does nothing until it runs.
     #[must_use]
-    pub(crate) fn new(declaration: PrimaryEventSource<P>, wiring: &Wiring) -> Self {
-        let mut config = InformerConfig::new(NAME, wiring.primary_type.clone());
-        config.scope = wiring.scope.clone();
-        config.label_selector = declaration.label_selector;
-        config.field_selector = declaration.field_selector;
-        config.own_managers.clone_from(&wiring.own_managers);
-        config.indexers = declaration.indexers;
+    pub(crate) fn new(declaration: PrimaryEventSource, wiring: &Wiring) -> Self {
+        let mut settings = Settings::new(NAME, wiring.primary_type.clone());
+        settings.scope = wiring.scope.clone();
+        settings.label_selector = declaration.label_selector;
+        settings.field_selector = declaration.field_selector;
         // It must be able to go.
-        config.take_over_metadata = true;
+        settings.take_over_metadata = true;
         let unconfirmed = Arc::new(UnconfirmedWrites::default());
-        let view = Arc::new(View::new(&config, &wiring.environment));
+        let environment = wiring.environment.clone();
+        let view = View::of_kind(&settings, &wiring.own_managers, declaration.kind, &environment);
+        let view = Arc::new(view);
+        let indexers = declaration.indexers.into_iter().map(|(name, indexer)| (name, view.opens(indexer)));
+        let indexers = indexers.collect();
         let events = Arc::new(PrimaryEvents {
             view: Arc::clone(&view),
             unconfirmed: Arc::clone(&unconfirmed),
@@ -125,14 +124,18 @@ impl<P: KubeObject> PrimarySource<P> {
             sink: Arc::clone(&wiring.sink),
         });
         let client = wiring.clients.direct.clone();
-        let environment = wiring.environment.clone();
-        let informer = Informer::of_kept(config, view, client, environment, events, BTreeMap::new());
-        Self { informer, resource_type: wiring.primary_type.clone(), unconfirmed }
+        let informer = AnyInformer::of_kept(settings, view, client, environment, events, indexers);
+        Self { of: declaration.of, informer, resource_type: wiring.primary_type.clone(), unconfirmed }
+    }
+
+    /// The Rust type of the primaries.
+    pub(crate) fn of(&self) -> RustType {
+        self.of
     }
 
     /// Everything that is known of the primaries.
     #[must_use]
-    pub(crate) fn informer(&self) -> &Informer<P> {
+    pub(crate) fn informer(&self) -> &AnyInformer {
         &self.informer
     }
 
@@ -143,7 +146,7 @@ impl<P: KubeObject> PrimarySource<P> {
     }
 }
 
-impl<P: KubeObject> PrimarySource<P> {
+impl PrimarySource {
     /// Whether the primary can't be decoded as it is now: its last state that could be is not what anybody wants any more.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
@@ -170,16 +173,16 @@ impl<P: KubeObject> PrimarySource<P> {
 }
 
 /// Turns changes of primaries into events.
-struct PrimaryEvents<P> {
-    view: Arc<View<P>>,
+struct PrimaryEvents {
+    view: Arc<View>,
     unconfirmed: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
-    filters: PrimaryFilters<P>,
+    filters: PrimaryFilters,
     observers: Observers,
     sink: Arc<dyn EventSink>,
 }
 
-impl<P: KubeObject> ChangeHandler<Kept> for PrimaryEvents<P> {
+impl ChangeHandler<Kept> for PrimaryEvents {
     fn on_change(&self, change: Change<Kept>) {
         let Change { key, kind } = change;
         // A deletion is never filtered: what is kept about the object must go with it.
@@ -251,13 +254,16 @@ mod tests {
         kept(&Deployment { metadata, ..Deployment::default() })
     }
 
-    fn accepts(filters: &PrimaryFilters<Deployment>) -> bool {
-        filters.accepts(&ChangeKind::Updated { old: with_label("red"), new: with_label("blue") }, &view())
+    fn accepts(filters: &PrimaryFilters) -> bool {
+        filters.accepts(
+            &ChangeKind::Updated { old: with_label("red"), new: with_label("blue") },
+            &view::<Deployment>(),
+        )
     }
 
     #[test]
     fn a_spec_that_went_back_counts() {
-        let filters = PrimaryFilters::<Deployment> {
+        let filters = PrimaryFilters {
             user: Filters::new(),
             default_filters: true,
             generation_aware: true,
@@ -267,7 +273,7 @@ mod tests {
             let metadata = ObjectMeta { generation: Some(generation), ..ObjectMeta::default() };
             kept(&Deployment { metadata, ..Deployment::default() })
         };
-        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }, &view()));
+        assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }, &view::<Deployment>()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
 
 use super::{Primaries, filter::fenced};
 use crate::{
-    cache::{Indexer, Informer},
+    cache::{AnyIndexer, AnyInformer, Indexer, opening},
     resource::{KubeObject, ObjectKey},
 };
 
@@ -25,7 +25,7 @@ impl References {
     pub(crate) fn new<P: KubeObject>(
         source: &str,
         map: impl Fn(&P) -> Vec<ObjectKey> + Send + Sync + 'static,
-    ) -> (Self, String, Indexer<P>) {
+    ) -> (Self, String, AnyIndexer) {
         let map = Arc::new(map);
         // A slash separates it from the names that users give, which have none by convention.
         let index = format!("references/{source}");
@@ -33,8 +33,8 @@ impl References {
             let map = Arc::clone(&map);
             move |primaries, key| {
                 // A controller binds its sources to its own primaries only, so the type is always the one expected.
-                let informer = (primaries as &dyn Any).downcast_ref::<Informer<P>>();
-                let primary = informer.and_then(|informer| informer.get(key));
+                let informer = (primaries as &dyn Any).downcast_ref::<AnyInformer>();
+                let primary = informer.and_then(|informer| informer.get(key)?.typed());
                 primary
                     .map(|primary| fenced(|| map(&primary), Vec::new()))
                     .unwrap_or_default()
@@ -44,6 +44,7 @@ impl References {
         });
         let indexer: Indexer<P> =
             Arc::new(move |primary| map(primary).iter().map(ToString::to_string).collect());
+        let indexer = opening(indexer);
         (Self { index: index.clone(), lookup }, index, indexer)
     }
 

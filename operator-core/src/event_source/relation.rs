@@ -7,19 +7,19 @@ use parking_lot::Mutex;
 use super::{Primaries, SecondaryToPrimary, references::References};
 use crate::{
     cache::{ChangeKind, Kept, SecondaryIndex, View},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{ObjectKey, ResourceType},
 };
 
 /// The relation between the secondaries of one source and the controller's primaries.
-pub(super) enum Relation<K> {
+pub(super) enum Relation {
     /// Secondaries say to whom they belong, and an index remembers it.
-    Indexed { mapper: SecondaryToPrimary<K>, links: Mutex<SecondaryIndex> },
+    Indexed { mapper: SecondaryToPrimary, links: Mutex<SecondaryIndex> },
     /// Primaries say what they refer to, and nothing is remembered. `mapper` is the user's own way back, if there is one.
-    Referenced { references: References, mapper: Option<SecondaryToPrimary<K>> },
+    Referenced { references: References, mapper: Option<SecondaryToPrimary> },
 }
 
-impl<K: KubeObject> Relation<K> {
-    pub(super) fn new(mapper: Option<SecondaryToPrimary<K>>, references: Option<References>) -> Self {
+impl Relation {
+    pub(super) fn new(mapper: Option<SecondaryToPrimary>, references: Option<References>) -> Self {
         match references {
             Some(references) => Self::Referenced { references, mapper },
             None => {
@@ -40,12 +40,22 @@ impl<K: KubeObject> Relation<K> {
         }
     }
 
+    /// Whether the object of that key belongs to a primary.
+    pub(super) fn relates(&self, primary: &ObjectKey, key: &ObjectKey, primaries: &dyn Primaries) -> bool {
+        match self {
+            Self::Indexed { links, .. } => links.lock().relates(primary, key),
+            Self::Referenced { references, .. } => {
+                references.secondaries_of(primaries, primary).contains(key)
+            }
+        }
+    }
+
     /// Takes in a change of a secondary. Returns the primaries that it belongs to now or belonged to before.
     pub(super) fn changed(
         &self,
         key: &ObjectKey,
         change: &ChangeKind<Kept>,
-        view: &View<K>,
+        view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
@@ -97,7 +107,7 @@ impl<K: KubeObject> Relation<K> {
         &self,
         key: &ObjectKey,
         change: &ChangeKind<Kept>,
-        view: &View<K>,
+        view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
         newest: impl FnOnce() -> Option<Arc<Kept>>,
@@ -142,15 +152,15 @@ mod tests {
         ConfigMap { metadata, data: Some(data), ..ConfigMap::default() }
     }
 
-    fn mapper() -> SecondaryToPrimary<ConfigMap> {
-        SecondaryToPrimary::function(|map: &ConfigMap| {
+    fn mapper() -> SecondaryToPrimary {
+        SecondaryToPrimary::function(|map: &ConfigMap, _| {
             map.data.iter().flatten().map(|(name, _)| key(name)).collect()
         })
     }
 
-    fn changed(relation: &Relation<ConfigMap>, change: &ChangeKind<Kept>) -> Vec<String> {
+    fn changed(relation: &Relation, change: &ChangeKind<Kept>) -> Vec<String> {
         let kind = ResourceType::of::<ConfigMap>();
-        let woken = relation.changed(&key("s"), change, &view(), &kind, &Known::default());
+        let woken = relation.changed(&key("s"), change, &view::<ConfigMap>(), &kind, &Known::default());
         woken.iter().map(|key| key.name().to_owned()).collect()
     }
 
@@ -173,9 +183,12 @@ mod tests {
         let relation = Relation::new(Some(mapper()), None);
         let kind = ResourceType::of::<ConfigMap>();
         let change = ChangeKind::Added { new: secondary(["a"]), initial: false };
-        let gone = relation.written(&key("s"), &change, &view(), &kind, &Known::default(), || None);
+        let gone =
+            relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &Known::default(), || None);
         assert!(gone.is_empty() && relation.secondaries_of(&key("a"), &Known::default()).is_empty());
-        relation.written(&key("s"), &change, &view(), &kind, &Known::default(), || Some(secondary(["a"])));
+        relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &Known::default(), || {
+            Some(secondary(["a"]))
+        });
         assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")].into());
     }
 
@@ -185,9 +198,15 @@ mod tests {
             References::new::<ConfigMap>("s", |primary| vec![key(&primary.metadata.name.clone().unwrap())]);
         assert_eq!(indexer(&map([])), ["shop/s"]);
         let known = Known::default().with_index(&index, "shop/s", "shop/a");
-        let relation = Relation::<ConfigMap>::new(None, Some(references));
+        let relation = Relation::new(None, Some(references));
         let added = ChangeKind::Added { new: secondary([]), initial: false };
-        let woken = relation.changed(&key("s"), &added, &view(), &ResourceType::of::<ConfigMap>(), &known);
+        let woken = relation.changed(
+            &key("s"),
+            &added,
+            &view::<ConfigMap>(),
+            &ResourceType::of::<ConfigMap>(),
+            &known,
+        );
         assert_eq!(woken, [key("a")].into());
     }
 }

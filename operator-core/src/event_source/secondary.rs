@@ -2,49 +2,46 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::{EventSink, Filters, Primaries, relation::Relation};
+use super::{EventSink, Filters, Primaries, RustType, relation::Relation};
 use crate::{
-    cache::{Answer, Change, ChangeHandler, ChangeKind, Informer, Kept, OwnWrite, View},
+    cache::{Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, Kept, View},
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
-    resource::{KubeObject, ObjectKey, ResourceType, is_owned_by},
+    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
 /// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
 pub struct SecondarySource<K: KubeObject> {
-    pub(super) informer: Informer<K>,
-    pub(super) events: Arc<SecondaryEvents<K>>,
-    pub(super) resource_type: ResourceType,
-    pub(super) dynamic: K::DynamicType,
+    any: Arc<AnySecondary>,
+    informer: Informer<K>,
 }
 
 impl<K: KubeObject> Clone for SecondarySource<K> {
     fn clone(&self) -> Self {
-        Self {
-            informer: self.informer.clone(),
-            events: Arc::clone(&self.events),
-            resource_type: self.resource_type.clone(),
-            dynamic: self.dynamic.clone(),
-        }
+        Self { any: Arc::clone(&self.any), informer: self.informer.clone() }
     }
 }
 
 impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
+        self.any.fmt(f)
     }
 }
 
 impl<K: KubeObject> SecondarySource<K> {
+    /// `None` where its objects are of another type.
+    pub(super) fn of_any(any: Arc<AnySecondary>) -> Option<Self> {
+        let informer = (any.of == RustType::of::<K>()).then(|| Informer::of_any(any.informer.clone()))?;
+        Some(Self { any, informer })
+    }
+
+    pub(super) fn any(self) -> Arc<AnySecondary> {
+        self.any
+    }
+
     /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
     #[must_use]
     pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
-        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
-        keys.iter().filter_map(|key| self.informer.get(key)).collect()
-    }
-
-    /// Whether the object of that key belongs to `primary`.
-    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
-        self.events.relation.secondaries_of(primary, &*self.events.primaries).contains(key)
+        self.any.secondaries_of(primary).into_iter().filter_map(|object| object.typed()).collect()
     }
 
     /// Everything that is known, whomever it belongs to.
@@ -56,23 +53,68 @@ impl<K: KubeObject> SecondarySource<K> {
     /// The type of the secondaries.
     #[must_use]
     pub fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
+        self.any.resource_type()
     }
 
     /// The name, unique within the controller.
     #[must_use]
     pub fn name(&self) -> &str {
+        self.any.name()
+    }
+}
+
+/// The same of secondaries of any type.
+pub(crate) struct AnySecondary {
+    pub(super) of: RustType,
+    pub(super) informer: AnyInformer,
+    pub(super) events: Arc<SecondaryEvents>,
+    pub(super) resource_type: ResourceType,
+}
+
+impl fmt::Debug for AnySecondary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
+    }
+}
+
+impl AnySecondary {
+    /// The Rust type of its objects.
+    pub(crate) fn of(&self) -> RustType {
+        self.of
+    }
+
+    /// The objects that belong to `primary`, in the order of their keys.
+    pub(crate) fn secondaries_of(&self, primary: &ObjectKey) -> Vec<AnyObject> {
+        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
+        keys.iter().filter_map(|key| self.informer.get(key)).collect()
+    }
+
+    /// Whether the object of that key belongs to `primary`.
+    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
+        self.events.relation.relates(primary, key, &*self.events.primaries)
+    }
+
+    /// Everything that is known, whomever it belongs to.
+    pub(crate) fn informer(&self) -> &AnyInformer {
+        &self.informer
+    }
+
+    pub(crate) fn resource_type(&self) -> &ResourceType {
+        &self.resource_type
+    }
+
+    pub(crate) fn name(&self) -> &str {
         &self.events.name
     }
 
     /// Announces a write of the operator's own, made by the run of `writer`: its echo wakes nobody, as everybody whom it
     /// concerns is woken by its answer, but for the primary whose run wrote.
-    pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s, K> {
+    pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s> {
         SecondaryWrite { write: self.informer.begin_write(key), writer, source: self }
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
-    pub(crate) fn remember(&self, answer: Answer<K>) -> Arc<K> {
+    pub(crate) fn remember(&self, answer: Answer) -> AnyObject {
         let (key, kept) = (answer.key.clone(), answer.kept.clone());
         let object = self.informer.remember_answer(answer);
         if let Some(new) = kept {
@@ -92,18 +134,18 @@ impl<K: KubeObject> SecondarySource<K> {
 
 /// A write of the operator's own that is under way.
 #[must_use = "the write's echo is filtered only while this is held"]
-pub(crate) struct SecondaryWrite<'s, K: KubeObject> {
-    write: OwnWrite<K>,
+pub(crate) struct SecondaryWrite<'s> {
+    write: AnyWrite,
     /// The primary whose run writes.
     writer: &'s ObjectKey,
-    source: &'s SecondarySource<K>,
+    source: &'s AnySecondary,
 }
 
-impl<K: KubeObject> SecondaryWrite<'_, K> {
+impl SecondaryWrite<'_> {
     /// Takes the server's answer: from now on it is what is read. The other primaries that the object belongs to, or belonged to
     /// before, are woken: the run that wrote knows what it has done, they don't.
-    pub(crate) fn answered(mut self, answer: Answer<K>) -> Arc<K> {
-        let before = self.write.kept_base().cloned();
+    pub(crate) fn answered(mut self, answer: Answer) -> AnyObject {
+        let before = self.write.base().cloned();
         let (key, kept) = (answer.key.clone(), answer.kept.clone());
         let object = self.write.answered(answer);
         let Some(new) = kept else { return object };
@@ -124,27 +166,27 @@ impl<K: KubeObject> SecondaryWrite<'_, K> {
 }
 
 /// Turns changes of secondaries into events of primaries.
-pub(super) struct SecondaryEvents<K> {
+pub(super) struct SecondaryEvents {
     pub(super) name: String,
     pub(super) index: SourceIndex,
     pub(super) controller: Arc<str>,
     pub(super) primary_type: ResourceType,
-    pub(super) view: Arc<View<K>>,
-    pub(super) relation: Relation<K>,
+    pub(super) view: Arc<View>,
+    pub(super) relation: Relation,
     pub(super) primaries: Arc<dyn Primaries>,
-    pub(super) filters: Filters<K>,
+    pub(super) filters: Filters<dyn Object>,
     pub(super) observers: Observers,
     pub(super) sink: Arc<dyn EventSink>,
 }
 
-impl<K: KubeObject> SecondaryEvents<K> {
+impl SecondaryEvents {
     fn owns(&self, primary: &ObjectKey, secondary: &Kept) -> bool {
         let owners = secondary.owners().unwrap_or_default();
         owners.iter().any(|owner| is_owned_by(owner, &self.primary_type) && owner.name == primary.name())
     }
 }
 
-impl<K: KubeObject> ChangeHandler<Kept> for SecondaryEvents<K> {
+impl ChangeHandler<Kept> for SecondaryEvents {
     fn on_change(&self, change: Change<Kept>) {
         let Change { key, kind } = change;
         let woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);

@@ -7,18 +7,25 @@ use std::{any::Any, fmt, sync::Arc};
 use kube::core::{DynamicObject, PartialObjectMeta};
 
 use super::{
-    EventSource, ExternalSource, RustType, SecondarySource, SourceContents, SourceDeclaration, Wiring,
-    conditional::ConditionalSources,
+    AnySecondary, EventSource, ExternalSource, RustType, SecondarySource, SourceContents, SourceDeclaration,
+    Wiring, conditional::ConditionalSources,
 };
 use crate::{
     observe::SourceIndex,
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{KubeObject, Object, ObjectKey, ResourceType},
 };
 
 struct Entry {
     source: Arc<dyn EventSource>,
-    /// A source of secondaries, or an [`ExternalSource`], with its type still known to whoever asks for it.
-    typed: Option<Arc<dyn Any + Send + Sync>>,
+    contents: Contents,
+}
+
+/// What runs can read from a source.
+enum Contents {
+    Nothing,
+    Objects(Arc<AnySecondary>),
+    /// An [`ExternalSource`], whose type is known to whoever asks for it.
+    Resources(Arc<dyn Any + Send + Sync>),
 }
 
 /// The event sources of one controller, in the order in which they were declared.
@@ -33,18 +40,23 @@ pub struct Sources {
 impl Sources {
     /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
+        self.add_secondary(source.any());
+    }
+
+    /// The same of objects of any type.
+    pub(crate) fn add_secondary(&mut self, source: Arc<AnySecondary>) {
         let informer = Arc::new(source.informer().clone());
-        self.entries.push(Entry { source: informer, typed: Some(Arc::new(source)) });
+        self.entries.push(Entry { source: informer, contents: Contents::Objects(source) });
     }
 
     /// Adds a source that only wakes primaries.
     pub fn add_source(&mut self, source: Arc<dyn EventSource>) {
-        self.entries.push(Entry { source, typed: None });
+        self.entries.push(Entry { source, contents: Contents::Nothing });
     }
 
     /// Adds a source of another system's resources of type `R`, which the context of a run can then read from `store`.
     pub fn add_external<R: 'static>(&mut self, source: Arc<dyn EventSource>, store: ExternalSource<R>) {
-        self.entries.push(Entry { source, typed: Some(Arc::new(store)) });
+        self.entries.push(Entry { source, contents: Contents::Resources(Arc::new(store)) });
     }
 
     /// The sources of another system's resources of type `R`, for a run of `reader`; conditional ones while they are synced.
@@ -57,8 +69,10 @@ impl Sources {
 
     /// Without the conditional ones.
     fn own_external<R: 'static>(&self) -> impl Iterator<Item = ExternalSource<R>> {
-        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_deref());
-        typed.filter_map(|typed| typed.downcast_ref::<ExternalSource<R>>().cloned())
+        self.entries.iter().filter_map(|entry| match &entry.contents {
+            Contents::Resources(store) => store.downcast_ref::<ExternalSource<R>>().cloned(),
+            Contents::Nothing | Contents::Objects(_) => None,
+        })
     }
 
     /// Adds a source that runs only while some primary needs it.
@@ -85,18 +99,24 @@ impl Sources {
         &self,
         reader: &ObjectKey,
     ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
+        self.of(RustType::of::<K>(), reader).filter_map(SecondarySource::of_any).map(Arc::new)
+    }
+
+    /// The same of a type that is known at run time.
+    pub(crate) fn of(&self, of: RustType, reader: &ObjectKey) -> impl Iterator<Item = Arc<AnySecondary>> {
         let conditional = self.conditional.readable(reader);
         let conditional =
-            conditional.into_iter().flat_map(|sources| sources.own_of_type().collect::<Vec<_>>());
-        self.own_of_type().chain(conditional)
+            conditional.into_iter().flat_map(move |sources| sources.own_of(of).cloned().collect::<Vec<_>>());
+        self.own_of(of).cloned().chain(conditional)
     }
 
     /// Without the conditional ones.
-    fn own_of_type<K: KubeObject>(&self) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        let typed = self.entries.iter().filter_map(|entry| entry.typed.as_ref());
-        typed
-            .filter(|typed| typed.is::<SecondarySource<K>>())
-            .filter_map(|typed| Arc::clone(typed).downcast().ok())
+    fn own_of(&self, of: RustType) -> impl Iterator<Item = &Arc<AnySecondary>> {
+        let objects = self.entries.iter().filter_map(|entry| match &entry.contents {
+            Contents::Objects(source) => Some(source),
+            Contents::Nothing | Contents::Resources(_) => None,
+        });
+        objects.filter(move |source| source.of() == of)
     }
 
     /// Those of a context without a cluster: nothing is known of any kind, and that is no mistake.
@@ -105,23 +125,23 @@ impl Sources {
         Self { offline: true, ..Self::default() }
     }
 
-    /// Whether there is a source of objects of type `K`; a conditional one counts while it doesn't run as well.
-    pub(crate) fn watch<K: KubeObject>(&self) -> bool {
-        let declared = || self.conditional.declare(|contents| contents.may_have(RustType::of::<K>()));
-        self.offline || self.own_of_type::<K>().next().is_some() || declared()
+    /// Whether there is a source of objects of this type; a conditional one counts while it doesn't run as well.
+    pub(crate) fn watch(&self, of: RustType) -> bool {
+        let declared = || self.conditional.declare(|contents| contents.may_have(of));
+        self.offline || self.own_of(of).next().is_some() || declared()
     }
 
     /// The same for those of this kind.
-    pub(crate) fn watch_kind<K: KubeObject>(&self, kind: &ResourceType) -> bool {
+    pub(crate) fn watch_kind(&self, of: RustType, kind: &ResourceType) -> bool {
         let declared = || {
             self.conditional.declare(|contents| match contents {
-                SourceContents::Objects { of, kind: other, .. } => {
-                    *of == RustType::of::<K>() && same_kind(other, kind)
+                SourceContents::Objects { of: another, kind: other, .. } => {
+                    *another == of && same_kind(other, kind)
                 }
-                contents => contents.may_have(RustType::of::<K>()),
+                contents => contents.may_have(of),
             })
         };
-        let runs = || self.own_of_type::<K>().any(|source| same_kind(source.resource_type(), kind));
+        let runs = || self.own_of(of).any(|source| same_kind(source.resource_type(), kind));
         self.offline || runs() || declared()
     }
 
@@ -131,25 +151,35 @@ impl Sources {
         kind: &ResourceType,
         reader: &ObjectKey,
     ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        self.of_type(reader)
-            .filter(|source: &Arc<SecondarySource<K>>| same_kind(source.resource_type(), kind))
+        let sources = self.of_this_kind(RustType::of::<K>(), kind, reader);
+        sources.filter_map(SecondarySource::of_any).map(Arc::new)
     }
 
-    /// The sources that `object` may come from: those of type `K`, and of the very kind that an object says it is whose
-    /// type alone doesn't say so.
-    pub fn of_object<K: KubeObject>(
+    /// The same of a type that is known at run time.
+    pub(crate) fn of_this_kind(
         &self,
-        object: &K,
+        of: RustType,
+        kind: &ResourceType,
         reader: &ObjectKey,
-    ) -> impl Iterator<Item = Arc<SecondarySource<K>>> {
-        let object = object as &dyn Any;
-        let types = match object.downcast_ref::<DynamicObject>() {
+    ) -> impl Iterator<Item = Arc<AnySecondary>> {
+        self.of(of, reader).filter(|source| same_kind(source.resource_type(), kind))
+    }
+
+    /// The sources that `object` may come from: those of its type, and of the very kind that an object says it is whose type
+    /// alone doesn't say so.
+    pub(crate) fn of_object(
+        &self,
+        of: RustType,
+        object: &dyn Object,
+        reader: &ObjectKey,
+    ) -> impl Iterator<Item = Arc<AnySecondary>> {
+        let types = match object.typed_ref::<DynamicObject>() {
             Some(object) => object.types.clone(),
-            None => object
-                .downcast_ref::<PartialObjectMeta<DynamicObject>>()
-                .and_then(|object| object.types.clone()),
+            None => {
+                object.typed_ref::<PartialObjectMeta<DynamicObject>>().and_then(|object| object.types.clone())
+            }
         };
-        self.of_type(reader).filter(move |source: &Arc<SecondarySource<K>>| {
+        self.of(of, reader).filter(move |source| {
             let of = source.resource_type();
             types
                 .as_ref()
@@ -160,7 +190,13 @@ impl Sources {
     /// The source of that name, if it is one of objects of type `K`.
     #[must_use]
     pub fn named<K: KubeObject>(&self, name: &str, reader: &ObjectKey) -> Option<Arc<SecondarySource<K>>> {
-        self.of_type(reader).find(|source| source.name() == name)
+        let source = self.named_of(RustType::of::<K>(), name, reader);
+        source.and_then(SecondarySource::of_any).map(Arc::new)
+    }
+
+    /// The same of a type that is known at run time.
+    pub(crate) fn named_of(&self, of: RustType, name: &str, reader: &ObjectKey) -> Option<Arc<AnySecondary>> {
+        self.of(of, reader).find(|source| source.name() == name)
     }
 
     /// All sources that run as long as the controller does, whatever their type.
@@ -226,9 +262,9 @@ mod tests {
         assert!(sources.named::<DynamicObject>("ConfigMap", &reader).is_none(), "it is not one of that type");
 
         let mut object = DynamicObject::new("a", &ApiResource::erase::<ConfigMap>(&()));
-        assert_eq!(sources.of_object(&object, &reader).count(), 0);
+        assert_eq!(sources.of_object(RustType::of::<DynamicObject>(), &object, &reader).count(), 0);
         object.types = Some(TypeMeta { api_version: "example.com/v1".into(), kind: "Certificate".into() });
-        let found = sources.of_object(&object, &reader).next();
+        let found = sources.of_object(RustType::of::<DynamicObject>(), &object, &reader).next();
         assert_eq!(found.as_ref().map(|source| source.name()), Some("Certificate"));
     }
 }

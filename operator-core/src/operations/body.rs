@@ -4,10 +4,10 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{Error, intent::Part, mask, matcher::strip_nulls};
-use crate::resource::{KubeObject, ObjectKey, ResourceType};
+use crate::resource::{Object, ObjectKey, ResourceType};
 
 /// `object` as the body of a server-side apply: with its type, without nulls, managed fields and version.
-pub(super) fn applied<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<Value, Error> {
+pub(super) fn applied(object: &dyn Object, kind: &ResourceType) -> Result<Value, Error> {
     let mut body = plain(object, kind)?;
     strip_nulls(&mut body);
     if let Some(metadata) = metadata(&mut body) {
@@ -29,8 +29,8 @@ const OF_THE_SERVER: [&str; 6] = [
 /// A primary as the body of a server-side apply: without its status and what is the server's. The finalizers are exactly
 /// `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may hold, must not
 /// become ours.
-pub(super) fn applied_primary<K: KubeObject>(
-    primary: &K,
+pub(super) fn applied_primary(
+    primary: &dyn Object,
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
@@ -48,8 +48,8 @@ pub(super) fn applied_primary<K: KubeObject>(
 }
 
 /// `object` as the body of a server-side apply of its status: nothing else is in it.
-pub(super) fn applied_status<K: KubeObject>(
-    object: &K,
+pub(super) fn applied_status(
+    object: &dyn Object,
     kind: &ResourceType,
     key: &ObjectKey,
 ) -> Result<Value, Error> {
@@ -62,8 +62,8 @@ pub(super) fn applied_status<K: KubeObject>(
 
 /// The part of `object` that a JSON patch is to be about, with `finalizer` among its finalizers. What the server decides
 /// on is left out, so that a difference there is none.
-pub(super) fn patched_part<K: KubeObject>(
-    object: &K,
+pub(super) fn patched_part(
+    object: &dyn Object,
     kind: &ResourceType,
     part: Part,
     finalizer: Option<&str>,
@@ -95,9 +95,9 @@ pub(super) fn patched_part<K: KubeObject>(
 }
 
 /// `object` as the body of a POST or PUT: with its type, without managed fields.
-pub(super) fn plain<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<Value, Error> {
+pub(super) fn plain(object: &dyn Object, kind: &ResourceType) -> Result<Value, Error> {
     let serialize = |source| Error::Serialize { kind: kind.clone(), source: mask::json(kind, source) };
-    let mut body = serde_json::to_value(object).map_err(serialize)?;
+    let mut body = object.to_value().map_err(serialize)?;
     if let Some(fields) = body.as_object_mut() {
         fields.insert("apiVersion".to_owned(), kind.api_version().into());
         fields.insert("kind".to_owned(), kind.kind().into());
@@ -131,7 +131,7 @@ pub(super) fn lock(body: &mut Value, version: &str) {
 pub(super) const ABSENT: &str = "1";
 
 /// The version that `object` is locked to, or [`ABSENT`] without one.
-pub(super) fn version_of<K: KubeObject>(object: Option<&K>) -> &str {
+pub(super) fn version_of(object: Option<&dyn Object>) -> &str {
     object.and_then(|object| object.meta().resource_version.as_deref()).unwrap_or(ABSENT)
 }
 
@@ -168,7 +168,7 @@ fn metadata(body: &mut Value) -> Option<&mut Map<String, Value>> {
 }
 
 /// The key of an object that is about to be written.
-pub(super) fn key_of<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<ObjectKey, Error> {
+pub(super) fn key_of(object: &dyn Object, kind: &ResourceType) -> Result<ObjectKey, Error> {
     let meta = object.meta();
     let Some(name) = meta.name.as_deref().filter(|name| !name.is_empty()) else {
         return Err(Error::Unnamed { kind: kind.clone() });
@@ -176,5 +176,5 @@ pub(super) fn key_of<K: KubeObject>(object: &K, kind: &ResourceType) -> Result<O
     if kind.is_namespaced() && meta.namespace.as_deref().is_none_or(str::is_empty) {
         return Err(Error::NoNamespace { kind: kind.clone(), name: name.to_owned() });
     }
-    Ok(ObjectKey::of(object))
+    Ok(ObjectKey::in_meta(meta))
 }

@@ -1,44 +1,46 @@
 //! Writes of a dependent in the cluster, which has been compared with its own matcher.
 
-use std::{
-    num::NonZeroU64,
-    sync::{Arc, OnceLock},
-};
+use std::{num::NonZeroU64, sync::OnceLock};
 
 use serde_json::Value;
 
 use super::{
     Error, ResourceOperations, WriteMode, body,
     intent::{Intent, Lock, Part},
-    live::live,
     mask, matcher,
     request::Verb,
     target::Target,
 };
-use crate::resource::{KubeObject, ObjectKey, ResourceType};
+use crate::{
+    event_source::RustType,
+    resource::{AnyObject, Object, ObjectKey, ResourceType},
+};
 
 /// Writes one dependent. Whatever is written is filtered.
-#[derive(Debug)]
-pub(crate) struct DependentWriter<'c, K: KubeObject> {
-    pub(super) target: Target<'c, K>,
+pub(crate) struct DependentWriter<'c> {
+    pub(super) target: Target<'c>,
     key: ObjectKey,
-    desired: &'c K,
+    desired: &'c dyn Object,
     /// Made when it is asked for: mostly nobody does.
     body: OnceLock<Value>,
 }
 
 impl<'c> ResourceOperations<'c> {
     /// The way to write `desired`, a dependent.
-    pub(crate) fn dependent<'d, K: KubeObject>(&self, desired: &'d K) -> Result<DependentWriter<'d, K>, Error>
+    pub(crate) fn dependent<'d>(
+        &self,
+        of: RustType,
+        desired: &'d dyn Object,
+    ) -> Result<DependentWriter<'d>, Error>
     where
         'c: 'd,
     {
-        let (target, key) = self.target(desired)?;
+        let (target, key) = self.target(of, desired)?;
         Ok(DependentWriter { target, key, desired, body: OnceLock::new() })
     }
 }
 
-impl<'c, K: KubeObject> DependentWriter<'c, K> {
+impl<'c> DependentWriter<'c> {
     /// What is sent, where all of it is: with its type, without nulls and version.
     pub(crate) fn body(&self) -> Result<&Value, Error> {
         if let Some(body) = self.body.get() {
@@ -49,20 +51,20 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     }
 
     /// Whether this state of the object is known to match what has this fingerprint.
-    pub(crate) fn has_matched(&self, actual: &K, desired: NonZeroU64) -> bool {
-        self.target.informer().matched(&self.key, actual) == Some(desired)
+    pub(crate) fn has_matched(&self, actual: &dyn Object, desired: NonZeroU64) -> bool {
+        self.target.informer().matched(&self.key, actual.meta()) == Some(desired)
     }
 
     /// Whether it is sure that an apply would change nothing; `false` is no answer.
-    pub(crate) fn is_surely_applied(&self, actual: &K) -> Result<bool, Error> {
-        let Some(kept) = self.target.informer().kept_as(&self.key, actual) else { return Ok(false) };
+    pub(crate) fn is_surely_applied(&self, actual: &dyn Object) -> Result<bool, Error> {
+        let Some(kept) = self.target.informer().kept_as(&self.key, actual.meta()) else { return Ok(false) };
         let Some(applied) = kept.applied_by(self.field_manager()) else { return Ok(false) };
         Ok(matcher::is_surely_applied(self.body()?, kept.text(), &applied))
     }
 
     /// This state of the object matches what has this fingerprint.
-    pub(crate) fn note_match(&self, actual: &K, desired: NonZeroU64) {
-        self.target.informer().note_match(&self.key, actual, desired);
+    pub(crate) fn note_match(&self, actual: &dyn Object, desired: NonZeroU64) {
+        self.target.informer().note_match(&self.key, actual.meta(), desired);
     }
 
     pub(super) fn kind(&self) -> &ResourceType {
@@ -78,18 +80,18 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     }
 
     /// Creates it by server-side apply, or is refused with 409 where it exists.
-    pub(crate) async fn apply_new(&self) -> Result<Arc<K>, Error> {
+    pub(crate) async fn apply_new(&self) -> Result<AnyObject, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
         self.target.write_locked(&self.intent(Verb::Apply, self.body()?.clone()), &lock).await
     }
 
     /// Creates it by POST, or is refused with 409 where it exists.
-    pub(crate) async fn create(&self) -> Result<Arc<K>, Error> {
+    pub(crate) async fn create(&self) -> Result<AnyObject, Error> {
         self.target.write(&self.intent(Verb::Create, self.body()?.clone()), WriteMode::ForceFilter).await
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) where there is no such object any more.
-    pub(crate) async fn apply(&self, actual: &K) -> Result<Arc<K>, Error> {
+    pub(crate) async fn apply(&self, actual: &dyn Object) -> Result<AnyObject, Error> {
         let mut body = self.body()?.clone();
         let meta = actual.meta();
         if let Some(uid) = &meta.uid {
@@ -104,7 +106,7 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     }
 
     /// Replaces it; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
-    pub(crate) async fn replace(&self, body: Value) -> Result<Arc<K>, Error> {
+    pub(crate) async fn replace(&self, body: Value) -> Result<AnyObject, Error> {
         let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let Some(version) = version else {
             return Err(Error::Unversioned { kind: self.kind().clone(), key: self.key.clone() });
@@ -113,12 +115,12 @@ impl<'c, K: KubeObject> DependentWriter<'c, K> {
     }
 
     /// Reads the live object, past the cache.
-    pub(crate) async fn live(&self) -> Result<Option<K>, Error> {
-        live(self.target.run.writer, self.kind(), &self.key).await
+    pub(crate) async fn live(&self) -> Result<Option<AnyObject>, Error> {
+        self.target.look(&self.key).await
     }
 
     /// Takes a live object into the cache, so that it is what is read from now on.
-    pub(crate) fn remember(&self, live: K) -> Arc<K> {
+    pub(crate) fn remember(&self, live: AnyObject) -> AnyObject {
         self.target.remember(live)
     }
 

@@ -7,7 +7,7 @@ use super::{
     matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
     request::Verb,
 };
-use crate::resource::{KubeObject, ObjectKey, ResourceType};
+use crate::resource::{Object, ObjectKey, ResourceType};
 
 /// Which part of an object a write is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +101,9 @@ impl Intent {
     }
 
     /// Whether nothing would change if `actual` is the state on the server.
-    pub(super) fn is_met_by<K: KubeObject>(
+    pub(super) fn is_met_by(
         &self,
-        actual: &K,
+        actual: &dyn Object,
         kind: &ResourceType,
         manager: &str,
     ) -> Result<bool, Error> {
@@ -133,10 +133,10 @@ impl Intent {
 
     /// What to lock the write to, if `base` is the newest known state; `None` where it is sent without a lock, and so
     /// without a filter.
-    pub(super) fn lock<K: KubeObject>(
+    pub(super) fn lock(
         &self,
         mode: WriteMode,
-        base: Option<&K>,
+        base: Option<&dyn Object>,
         kind: &ResourceType,
     ) -> Result<Option<Lock>, Error> {
         if !mode.filters() {

@@ -4,27 +4,25 @@ use serde::de::Error as _;
 
 use super::{Error, Writer};
 use crate::{
-    cache::{Unread, read_live, unreadable_words},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    cache::{AnyInformer, Unread, read_live},
+    resource::{AnyObject, ObjectKey},
 };
 
 /// The live object, whole: who else has written it is part of what is said about it. `None` when it doesn't exist.
-pub(crate) async fn live<K: KubeObject>(
+pub(crate) async fn live(
     writer: &Writer,
-    kind: &ResourceType,
+    informer: &AnyInformer,
     key: &ObjectKey,
-) -> Result<Option<K>, Error> {
+) -> Result<Option<AnyObject>, Error> {
     const VERB: &str = "get";
+    let kind = informer.resource_type();
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
     let (kind, key) = (kind.clone(), key.clone());
     match read {
-        Ok(Some(object)) => match serde_json::from_str(object.get()) {
+        Ok(Some(object)) => match informer.view().whole(object.get()) {
             Ok(object) => Ok(Some(object)),
-            Err(source) => {
-                // None of the object's values is repeated, whatever its kind.
-                let words = unreadable_words(object.get(), &source);
-                Err(Error::undecodable(kind, key, serde_json::Error::custom(words)))
-            }
+            // None of the object's values is repeated, whatever its kind.
+            Err(words) => Err(Error::undecodable(kind, key, serde_json::Error::custom(words))),
         },
         Ok(None) => Ok(None),
         Err(Unread::InvalidName) => Err(Error::InvalidName { kind, key }),

@@ -1,7 +1,5 @@
 //! Writes of a run's primary that the framework makes: finalizer, object, status. All carry the uid.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::{
@@ -16,33 +14,33 @@ use super::{
 };
 use crate::{
     event_source::PrimarySource,
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
 /// What came of the attempt to add a finalizer.
 #[derive(Debug)]
-pub(crate) enum FinalizerAdded<P> {
+pub(crate) enum FinalizerAdded {
     /// It is on the object, which is the server's newest answer.
-    Yes(Arc<P>),
+    Yes(AnyObject),
     /// The object was marked for deletion in the meantime: it takes no new finalizer, and the mark's own event follows.
     Deleting,
 }
 
 /// Writes one primary during one run.
 #[derive(Debug)]
-pub(crate) struct PrimaryWriter<'r, P: KubeObject> {
-    pub(super) target: Target<'r, P>,
+pub(crate) struct PrimaryWriter<'r> {
+    pub(super) target: Target<'r>,
     /// Whether the primary is written by server-side apply, otherwise by JSON patch.
     pub(super) ssa: bool,
 }
 
-impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
-    pub(crate) fn new(run: WritingRun<'r>, source: &'r PrimarySource<P>, ssa: bool) -> Self {
+impl<'r> PrimaryWriter<'r> {
+    pub(crate) fn new(run: WritingRun<'r>, source: &'r PrimarySource, ssa: bool) -> Self {
         Self { target: Target::of_primary(run, source), ssa }
     }
 
     /// Puts `finalizer` on the primary.
-    pub(crate) async fn add_finalizer(&self, finalizer: &str) -> Result<FinalizerAdded<P>, Error> {
+    pub(crate) async fn add_finalizer(&self, finalizer: &str) -> Result<FinalizerAdded, Error> {
         let mut known = self.target.own_primary()?;
         for _ in 0..ATTEMPTS {
             if known.meta().deletion_timestamp.is_some() {
@@ -57,7 +55,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
                 Ok(answer) => return Ok(FinalizerAdded::Yes(answer)),
                 Err(error) if error.is_about_another_state() => {
                     // Kept as caches keep it: without what others manage, and read by whoever asks next.
-                    known = self.target.remember(P::clone(&*self.target.live().await?));
+                    known = self.target.remember(self.target.live().await?);
                     if !error.is_outdated(intent.verb) {
                         return Err(error);
                     }
@@ -100,7 +98,11 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     }
 
     /// Writes the primary without its status. `original` is what the reconciler was given.
-    pub(crate) async fn patch_resource(&self, original: &P, desired: &P) -> Result<Arc<P>, Error> {
+    pub(crate) async fn patch_resource(
+        &self,
+        original: &dyn Object,
+        desired: &dyn Object,
+    ) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         if self.ssa {
             let body = body::applied_primary(desired, kind, key, run.finalizer)?;
@@ -115,7 +117,11 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     }
 
     /// Writes the status. `original` is what the reconciler was given.
-    pub(crate) async fn patch_status(&self, original: &P, mut status: Value) -> Result<Arc<P>, Error> {
+    pub(crate) async fn patch_status(
+        &self,
+        original: &dyn Object,
+        mut status: Value,
+    ) -> Result<AnyObject, Error> {
         let (kind, key) = (self.kind(), self.key());
         strip_nulls(&mut status);
         if self.ssa {
@@ -131,20 +137,26 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
     }
 
     /// Writes what was made from `original` as a JSON patch of what there is now.
-    async fn carry_over(&self, original: &P, part: Part, from: &Value, to: &Value) -> Result<Arc<P>, Error> {
+    async fn carry_over(
+        &self,
+        original: &dyn Object,
+        part: Part,
+        from: &Value,
+        to: &Value,
+    ) -> Result<AnyObject, Error> {
         let (kind, key) = (self.kind(), self.key());
-        let differ = |state: &P| {
+        let mut differ = |state: &dyn Object| {
             let live = body::patched_part(state, kind, part, None)?;
             let carried = carry_over(from, to, &live);
             let intent =
                 |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(version(state));
             Ok(carried.map(intent))
         };
-        self.target.write_difference(key, original, WriteMode::MatchAndFilter, differ).await
+        self.target.write_difference(key, original, WriteMode::MatchAndFilter, &mut differ).await
     }
 
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
-    fn was_applied(&self, known: &P) -> bool {
+    fn was_applied(&self, known: &dyn Object) -> bool {
         let manager = &*self.target.run.writer.field_manager;
         known.meta().managed_fields.iter().flatten().any(|entry| {
             entry.manager.as_deref() == Some(manager)
@@ -153,7 +165,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
         })
     }
 
-    fn finalizer_added(&self, known: &P, finalizer: &str) -> Intent {
+    fn finalizer_added(&self, known: &dyn Object, finalizer: &str) -> Intent {
         if self.ssa && !self.was_applied(known) {
             let mut content = body::identity(self.kind(), self.key());
             content["metadata"]["finalizers"] = json!([finalizer]);
@@ -164,7 +176,7 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
         self.finalizers_changed(known, &json!(finalizers))
     }
 
-    fn finalizers_changed(&self, known: &P, finalizers: &Value) -> Intent {
+    fn finalizers_changed(&self, known: &dyn Object, finalizers: &Value) -> Intent {
         // One that has none yet is patched as a whole, as there is no list to add to.
         let list = |finalizers: Value| json!({ "metadata": { "finalizers": finalizers } });
         let from = match &known.meta().finalizers {
@@ -185,6 +197,6 @@ impl<'r, P: KubeObject> PrimaryWriter<'r, P> {
 }
 
 /// Whether `finalizer` is on `object`.
-pub(crate) fn has_finalizer<P: KubeObject>(object: &P, finalizer: &str) -> bool {
+pub(crate) fn has_finalizer(object: &dyn Object, finalizer: &str) -> bool {
     object.meta().finalizers.iter().flatten().any(|name| name == finalizer)
 }

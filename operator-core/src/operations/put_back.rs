@@ -13,8 +13,6 @@
 //!                  the apply once more ──422──▶ the refusal, and whose fields they were
 //! ```
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use serde_json::Value;
 
@@ -24,26 +22,26 @@ use super::{
     removal::Removed,
     request::{Verb, WriteRequest},
 };
-use crate::resource::{KubeObject, ResourceVersion};
+use crate::resource::{AnyObject, Object, ResourceVersion};
 
 /// How many states of an object are tried for a fold.
 const ATTEMPTS: u32 = 3;
 
 /// What became of a write that had been refused as invalid.
 #[derive(Debug)]
-pub(crate) enum PutBack<K> {
+pub(crate) enum PutBack {
     /// What was in the way is gone, and the object is as desired.
-    Applied(Arc<K>),
+    Applied(AnyObject),
     /// It was deleted, to be created anew.
     Deleted,
     /// Somebody else has written the object meanwhile, so that it is to be looked at once more.
     Overtaken,
 }
 
-impl<K: KubeObject> DependentWriter<'_, K> {
+impl DependentWriter<'_> {
     /// Puts back what others have changed so that our apply was `refused` as invalid, and applies again. `live` is the object as
     /// the server has it, with the managed fields of all.
-    pub(crate) async fn put_back(&self, live: &K, refused: Error) -> Result<PutBack<K>, Error> {
+    pub(crate) async fn put_back(&self, live: &dyn Object, refused: Error) -> Result<PutBack, Error> {
         let Error::Refused { status, .. } = &refused else { return Err(refused) };
         let managed = live.meta().managed_fields.as_deref().unwrap_or_default();
         let plain = body::plain(live, self.kind())?;
@@ -97,7 +95,11 @@ impl<K: KubeObject> DependentWriter<'_, K> {
     }
 
     /// Deletes `live`, whose fields can't be changed as `refused` says, so that it can be created again.
-    pub(crate) async fn delete_to_recreate(&self, live: &K, refused: Error) -> Result<PutBack<K>, Error> {
+    pub(crate) async fn delete_to_recreate(
+        &self,
+        live: &dyn Object,
+        refused: Error,
+    ) -> Result<PutBack, Error> {
         let going = || Error::Going { kind: self.kind().clone(), key: self.key().clone() };
         let meta = live.meta();
         if meta.deletion_timestamp.is_some() {

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Error, ResourceOperations, live::live, request::WriteRequest};
-use crate::resource::KubeObject;
+use super::{Error, ResourceOperations, request::WriteRequest};
+use crate::{
+    event_source::RustType,
+    resource::{AnyObject, Object},
+};
 
 /// How many states of an object are judged in one run.
 const ATTEMPTS: u32 = 3;
@@ -31,13 +34,14 @@ impl Removed {
 impl ResourceOperations<'_> {
     /// Deletes this very state of an object: where somebody has changed it meanwhile the server refuses, and the live object is
     /// deleted only if `is_ours` says so of it, too. What is gone, or isn't ours any more, counts as removed.
-    pub(crate) async fn remove<K: KubeObject>(
+    pub(crate) async fn remove(
         &self,
-        object: &K,
-        is_ours: impl Fn(&K) -> bool + Send + Sync,
+        of: RustType,
+        object: &AnyObject,
+        is_ours: &(dyn Fn(&dyn Object) -> bool + Send + Sync),
     ) -> Result<Removed, Error> {
-        let (target, key) = self.target(object)?;
-        let mut object = object.clone();
+        let (target, key) = self.target(of, &**object)?;
+        let mut object = AnyObject::clone(object);
         let mut attempt = 1;
         loop {
             let meta = object.meta();
@@ -54,11 +58,11 @@ impl ResourceOperations<'_> {
             if !error.is_conflict() {
                 return Err(error);
             }
-            let found = live::<K>(self.run.writer, target.kind(), &key).await?;
+            let found = target.look(&key).await?;
             let Some(found) = found.filter(|found| found.meta().uid == object.meta().uid) else {
                 return Ok(Removed::Gone);
             };
-            if !is_ours(&found) {
+            if !is_ours(&*found) {
                 tracing::info!(kind = %target.kind(), %key, "not removed, as it isn't ours any more");
                 return Ok(Removed::Gone);
             }

@@ -7,11 +7,13 @@ use serde_json::Value;
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Part},
-    live::live,
     request::{Verb, WriteRequest},
     target::{Target, WritingRun},
 };
-use crate::resource::{KubeObject, ObjectKey, ResourceType};
+use crate::{
+    event_source::RustType,
+    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
+};
 
 /// Writes objects: an object in which nothing differs is not sent, what is sent can be read at once, and its echo wakes
 /// nobody. Got from the context of a run; [`WriteMode`] says otherwise where needed. JOSDK: `ResourceOperations`.
@@ -74,14 +76,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(desired)?;
-        let body = if target.is_own_primary {
-            body::applied_primary(desired, target.kind(), &key, self.run.finalizer)?
-        } else {
-            body::applied(desired, target.kind())?
-        };
-        let intent = Intent::of(Verb::Apply, Part::Object, key, body);
-        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+        typed(self.apply(RustType::of::<K>(), desired, Part::Object).await?)
     }
 
     /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
@@ -89,10 +84,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(desired)?;
-        let body = body::applied_status(desired, target.kind(), &key)?;
-        let intent = Intent::of(Verb::Apply, Part::Status, key, body);
-        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+        typed(self.apply(RustType::of::<K>(), desired, Part::Status).await?)
     }
 
     /// Creates an object. JOSDK: `create`.
@@ -101,15 +93,7 @@ impl<'c> ResourceOperations<'c> {
     /// See [`ResourceOperations`]; the server refuses with 409 when the object exists. A run can't create its own primary:
     /// that would bring back what has been deleted.
     pub async fn create<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(desired)?;
-        if target.is_own_primary {
-            return Err(Error::OwnPrimary { kind: target.kind().clone(), key });
-        }
-        let body = body::plain(desired, target.kind())?;
-        let intent = Intent::of(Verb::Create, Part::Object, key, body);
-        // A version makes no sense here; without one, no mode asks for it.
-        let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
-        target.write(&intent, mode).await
+        typed(self.create_any(RustType::of::<K>(), desired).await?)
     }
 
     /// Replaces an object by PUT. `desired` must carry the `resourceVersion` of the state it was made from, except with
@@ -118,7 +102,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 when somebody else has changed the object in the meantime.
     pub async fn update<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        self.replace(desired, Part::Object).await
+        typed(self.replace(RustType::of::<K>(), desired, Part::Object).await?)
     }
 
     /// The same for the status; the rest of `desired` is ignored. JOSDK: `updateStatus`.
@@ -126,7 +110,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// As [`update`](Self::update).
     pub async fn update_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        self.replace(desired, Part::Status).await
+        typed(self.replace(RustType::of::<K>(), desired, Part::Status).await?)
     }
 
     /// Changes an object by a JSON patch (RFC 6902): what `edit` changes in a copy of `actual` is sent, and nothing else.
@@ -162,7 +146,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`], and when the patch is no object.
     pub async fn merge_patch<K: KubeObject>(&self, object: &K, patch: Value) -> Result<Arc<K>, Error> {
-        self.merge(object, patch, Part::Object).await
+        typed(self.merge(RustType::of::<K>(), object, patch, Part::Object).await?)
     }
 
     /// The same for the status: `patch` has a field `status`, and the rest of it is ignored.
@@ -171,7 +155,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// As [`merge_patch`](Self::merge_patch).
     pub async fn merge_patch_status<K: KubeObject>(&self, object: &K, patch: Value) -> Result<Arc<K>, Error> {
-        self.merge(object, patch, Part::Status).await
+        typed(self.merge(RustType::of::<K>(), object, patch, Part::Status).await?)
     }
 
     /// Deletes this very object: one that has taken its name in the meantime stays. An object that doesn't exist any
@@ -184,7 +168,38 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
-        let (target, key) = self.target(object)?;
+        self.delete_any(RustType::of::<K>(), object).await
+    }
+}
+
+impl<'c> ResourceOperations<'c> {
+    async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
+        let (target, key) = self.target(of, desired)?;
+        let body = match part {
+            Part::Status => body::applied_status(desired, target.kind(), &key)?,
+            Part::Object if target.is_own_primary => {
+                body::applied_primary(desired, target.kind(), &key, self.run.finalizer)?
+            }
+            Part::Object => body::applied(desired, target.kind())?,
+        };
+        let intent = Intent::of(Verb::Apply, part, key, body);
+        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+    }
+
+    async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {
+        let (target, key) = self.target(of, desired)?;
+        if target.is_own_primary {
+            return Err(Error::OwnPrimary { kind: target.kind().clone(), key });
+        }
+        let body = body::plain(desired, target.kind())?;
+        let intent = Intent::of(Verb::Create, Part::Object, key, body);
+        // A version makes no sense here; without one, no mode asks for it.
+        let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
+        target.write(&intent, mode).await
+    }
+
+    async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
+        let (target, key) = self.target(of, object)?;
         let uid = match target.uid().or(object.meta().uid.as_deref()) {
             Some(uid) => uid.to_owned(),
             None => match self.uid_of_ours(&target, &key).await? {
@@ -199,7 +214,7 @@ impl<'c> ResourceOperations<'c> {
             // Either another object has this name now, which is not ours to delete, or the server had some other reason,
             // and this very object is still there: then it is not deleted. Only the live object tells.
             Err(error) if error.is_conflict() => {
-                let found = live::<K>(self.run.writer, target.kind(), &key).await?;
+                let found = target.look(&key).await?;
                 match found.filter(|found| found.meta().uid.as_deref() == Some(&*uid)) {
                     Some(_) => Err(error),
                     None => Ok(()),
@@ -210,16 +225,12 @@ impl<'c> ResourceOperations<'c> {
     }
 
     /// The uid of the object of that name which this operator has written; `None` if there is none.
-    async fn uid_of_ours<K: KubeObject>(
-        &self,
-        target: &Target<'c, K>,
-        key: &ObjectKey,
-    ) -> Result<Option<String>, Error> {
+    async fn uid_of_ours(&self, target: &Target<'c>, key: &ObjectKey) -> Result<Option<String>, Error> {
         let writer = self.run.writer;
         let found = match target.newest(key)? {
             Some(known) => known,
-            None => match live::<K>(writer, target.kind(), key).await? {
-                Some(live) => Arc::new(live),
+            None => match target.look(key).await? {
+                Some(live) => live,
                 None => return Ok(None),
             },
         };
@@ -234,8 +245,8 @@ impl<'c> ResourceOperations<'c> {
         Ok(None)
     }
 
-    async fn replace<K: KubeObject>(&self, desired: &K, part: Part) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(desired)?;
+    async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
+        let (target, key) = self.target(of, desired)?;
         let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
         let intent = intent.made_from(version(desired));
         self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
@@ -247,20 +258,40 @@ impl<'c> ResourceOperations<'c> {
         mut edit: impl FnMut(&mut K) + Send,
         part: Part,
     ) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(actual)?;
-        let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
-        let differ = |state: &K| {
-            let mut edited = state.clone();
+        let mut edited = |state: &dyn Object| {
+            let mut edited = state.typed_ref::<K>()?.clone();
             edit(&mut edited);
-            let from = body::patched_part(state, target.kind(), part, None)?;
-            let to = body::patched_part(&edited, target.kind(), part, None)?;
-            Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(version(state))))
+            Some(Arc::new(edited) as AnyObject)
         };
-        target.write_difference(&key, actual, mode, differ).await
+        typed(self.patch_any(RustType::of::<K>(), actual, &mut edited, part).await?)
     }
 
-    async fn merge<K: KubeObject>(&self, object: &K, patch: Value, part: Part) -> Result<Arc<K>, Error> {
-        let (target, key) = self.target(object)?;
+    async fn patch_any(
+        &self,
+        of: RustType,
+        actual: &dyn Object,
+        edit: &mut (dyn FnMut(&dyn Object) -> Option<AnyObject> + Send),
+        part: Part,
+    ) -> Result<AnyObject, Error> {
+        let (target, key) = self.target(of, actual)?;
+        let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
+        let mut differ = |state: &dyn Object| {
+            let Some(edited) = edit(state) else { return Ok(None) };
+            let from = body::patched_part(state, target.kind(), part, None)?;
+            let to = body::patched_part(&*edited, target.kind(), part, None)?;
+            Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(version(state))))
+        };
+        target.write_difference(&key, actual, mode, &mut differ).await
+    }
+
+    async fn merge(
+        &self,
+        of: RustType,
+        object: &dyn Object,
+        patch: Value,
+        part: Part,
+    ) -> Result<AnyObject, Error> {
+        let (target, key) = self.target(of, object)?;
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
             return Err(Error::InvalidPatch { kind: target.kind().clone(), key });
@@ -270,21 +301,26 @@ impl<'c> ResourceOperations<'c> {
         self.write(&target, &intent, WriteMode::MatchAndFilter).await
     }
 
-    async fn write<K: KubeObject>(
+    async fn write(
         &self,
-        target: &Target<'c, K>,
+        target: &Target<'c>,
         intent: &Intent,
         default: WriteMode,
-    ) -> Result<Arc<K>, Error> {
+    ) -> Result<AnyObject, Error> {
         target.write(intent, self.mode.unwrap_or(default)).await
     }
 
-    pub(super) fn target<K: KubeObject>(&self, object: &K) -> Result<(Target<'c, K>, ObjectKey), Error> {
+    pub(super) fn target(&self, of: RustType, object: &dyn Object) -> Result<(Target<'c>, ObjectKey), Error> {
         let key_of = |kind: &ResourceType| body::key_of(object, kind);
-        Target::find(self.run, self.event_source, object, key_of)
+        Target::find(self.run, self.event_source, of, object, key_of)
     }
 }
 
-pub(super) fn version<K: KubeObject>(object: &K) -> Option<&str> {
+/// What comes from an event source for objects of type `K` is of that type.
+fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
+    object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
+}
+
+pub(super) fn version(object: &dyn Object) -> Option<&str> {
     object.meta().resource_version.as_deref()
 }

@@ -8,8 +8,6 @@
 //! live object, whole ──▶ JSON patch of managedFields, tests uid and version ── another version ──▶ overtaken
 //! ```
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{
@@ -20,7 +18,7 @@ use super::{
     target::Target,
     write::ATTEMPTS,
 };
-use crate::resource::{KubeObject, ObjectKey};
+use crate::resource::{AnyObject, Object, ObjectKey};
 
 /// The parts of a dependent that are applied.
 const OBJECT: &[Option<&str>] = &[None];
@@ -30,23 +28,23 @@ const OBJECT_AND_STATUS: &[Option<&str>] = &[None, Some("status")];
 
 /// What became of what retired managers have applied.
 #[derive(Debug)]
-pub(crate) enum Inheritance<K> {
+pub(crate) enum Inheritance {
     /// There is nothing, or nothing that can be taken over.
     Nothing,
     /// It is ours.
-    Ours(Arc<K>),
+    Ours(AnyObject),
     /// Somebody else has written the object meanwhile, so that it is to be looked at once more.
     Overtaken,
 }
 
-impl<K: KubeObject> DependentWriter<'_, K> {
+impl DependentWriter<'_> {
     /// Whether there is something to inherit, as far as the known state tells.
-    pub(crate) fn may_inherit(&self, known: &K) -> bool {
+    pub(crate) fn may_inherit(&self, known: &dyn Object) -> bool {
         self.target.inherited(known.meta(), OBJECT).is_some()
     }
 
     /// Makes ours what retired managers have applied to the `live` object.
-    pub(crate) async fn inherit(&self, live: &K) -> Result<Inheritance<K>, Error> {
+    pub(crate) async fn inherit(&self, live: &dyn Object) -> Result<Inheritance, Error> {
         self.target.inherit(self.key(), live, OBJECT).await
     }
 
@@ -56,10 +54,10 @@ impl<K: KubeObject> DependentWriter<'_, K> {
     }
 }
 
-impl<P: KubeObject> PrimaryWriter<'_, P> {
+impl PrimaryWriter<'_> {
     /// Makes ours what retired managers have applied to the primary and its status. Answers with the newest state if it was
     /// looked at.
-    pub(crate) async fn inherit(&self) -> Result<Option<Arc<P>>, Error> {
+    pub(crate) async fn inherit(&self) -> Result<Option<AnyObject>, Error> {
         if !self.ssa || self.target.run.writer.retired_managers.is_empty() {
             return Ok(None);
         }
@@ -69,9 +67,9 @@ impl<P: KubeObject> PrimaryWriter<'_, P> {
         }
         for _ in 0..ATTEMPTS {
             let live = self.target.live().await?;
-            match self.target.inherit(self.key(), &live, OBJECT_AND_STATUS).await? {
+            match self.target.inherit(self.key(), &*live, OBJECT_AND_STATUS).await? {
                 Inheritance::Ours(primary) => return Ok(Some(primary)),
-                Inheritance::Nothing => return Ok(Some(self.target.remember(P::clone(&live)))),
+                Inheritance::Nothing => return Ok(Some(self.target.remember(live))),
                 Inheritance::Overtaken => {}
             }
         }
@@ -79,7 +77,7 @@ impl<P: KubeObject> PrimaryWriter<'_, P> {
     }
 }
 
-impl<K: KubeObject> Target<'_, K> {
+impl Target<'_> {
     fn inherited(&self, meta: &ObjectMeta, parts: &[Option<&str>]) -> Option<Inherited> {
         let writer = self.run.writer;
         if writer.retired_managers.is_empty() {
@@ -92,9 +90,9 @@ impl<K: KubeObject> Target<'_, K> {
     async fn inherit(
         &self,
         key: &ObjectKey,
-        live: &K,
+        live: &dyn Object,
         parts: &[Option<&str>],
-    ) -> Result<Inheritance<K>, Error> {
+    ) -> Result<Inheritance, Error> {
         let meta = live.meta();
         let inherited = self.inherited(meta, parts);
         let (Some(inherited), Some(uid), Some(version)) = (inherited, &meta.uid, &meta.resource_version)

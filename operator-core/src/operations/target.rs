@@ -1,18 +1,15 @@
 //! Where the writes of one type of object go: which informer learns their answers, and whether they carry a uid.
 
-use std::{
-    any::{Any, type_name},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::de::Error as _;
 
 use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
-    cache::{Answer, Informer, OwnWrite},
-    event_source::{PrimarySource, SecondarySource, SecondaryWrite, Sources},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    cache::{Answer, AnyInformer, AnyWrite},
+    event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
+    resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
 /// The run that writes.
@@ -26,8 +23,7 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) finalizer: Option<&'c str>,
     /// What its writes find out about the primary.
     pub(crate) findings: &'c Findings,
-    /// The source of the primaries, whose type is known only to who asks for it.
-    pub(crate) primaries: &'c (dyn Any + Send + Sync),
+    pub(crate) primaries: &'c PrimarySource,
     pub(crate) sources: &'c Sources,
     pub(crate) writer: &'c Writer,
 }
@@ -40,34 +36,34 @@ impl WritingRun<'_> {
     }
 }
 
-/// Where objects of type `K` are known.
+/// Where objects of one type are known.
 #[derive(Debug)]
-enum Known<'c, K: KubeObject> {
-    Primary(&'c PrimarySource<K>),
-    Secondary(Arc<SecondarySource<K>>),
+enum Known<'c> {
+    Primary(&'c PrimarySource),
+    Secondary(Arc<AnySecondary>),
 }
 
 /// Where the writes of one object go.
 #[derive(Debug)]
-pub(super) struct Target<'c, K: KubeObject> {
-    known: Known<'c, K>,
+pub(super) struct Target<'c> {
+    known: Known<'c>,
     pub(super) run: WritingRun<'c>,
     /// Whether the object is the run's own primary, so that its writes carry the uid.
     pub(super) is_own_primary: bool,
 }
 
 /// A write under way, and what becomes of its echo.
-pub(super) enum Window<'c, K: KubeObject> {
+pub(super) enum Window<'c> {
     /// Of the run's own primary: it wakes nobody.
-    Primary(OwnWrite<K>),
+    Primary(AnyWrite),
     /// Of a secondary: its answer wakes the other primaries that it concerns.
-    Secondary(SecondaryWrite<'c, K>),
+    Secondary(SecondaryWrite<'c>),
     /// Of another primary: that one is to be reconciled, so that the echo is anybody's change.
-    OtherPrimary(&'c Informer<K>),
+    OtherPrimary(&'c AnyInformer),
 }
 
-impl<K: KubeObject> Window<'_, K> {
-    pub(super) fn wrote(self, answer: Answer<K>) -> Arc<K> {
+impl Window<'_> {
+    pub(super) fn wrote(self, answer: Answer) -> AnyObject {
         match self {
             Self::Primary(mut write) => write.answered(answer),
             Self::Secondary(write) => write.answered(answer),
@@ -79,15 +75,15 @@ impl<K: KubeObject> Window<'_, K> {
 /// The doubt whether a write of the run's own primary has taken effect: raised if it isn't dispelled, for example because the
 /// run is dropped.
 #[must_use]
-pub(super) struct Doubt<'r, K: KubeObject>(Option<(&'r PrimarySource<K>, &'r ObjectKey)>);
+pub(super) struct Doubt<'r>(Option<(&'r PrimarySource, &'r ObjectKey)>);
 
-impl<K: KubeObject> Doubt<'_, K> {
+impl Doubt<'_> {
     pub(super) fn dispel(mut self) {
         self.0 = None;
     }
 }
 
-impl<K: KubeObject> Drop for Doubt<'_, K> {
+impl Drop for Doubt<'_> {
     fn drop(&mut self) {
         if let Some((source, primary)) = self.0 {
             source.doubt(primary);
@@ -95,9 +91,9 @@ impl<K: KubeObject> Drop for Doubt<'_, K> {
     }
 }
 
-impl<'c, K: KubeObject> Target<'c, K> {
+impl<'c> Target<'c> {
     /// The run's own primary.
-    pub(super) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource<K>) -> Self {
+    pub(super) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource) -> Self {
         Self { known: Known::Primary(source), run, is_own_primary: true }
     }
 
@@ -106,21 +102,22 @@ impl<'c, K: KubeObject> Target<'c, K> {
     pub(super) fn find(
         run: WritingRun<'c>,
         name: Option<&str>,
-        object: &K,
+        of: RustType,
+        object: &dyn Object,
         key_of: impl Fn(&ResourceType) -> Result<ObjectKey, Error>,
     ) -> Result<(Self, ObjectKey), Error> {
-        let kind = || type_name::<K>().rsplit("::").next().unwrap_or_default().to_owned();
-        let secondary = |source: Arc<SecondarySource<K>>| {
+        let kind = || of.name().to_owned();
+        let secondary = |source: Arc<AnySecondary>| {
             let key = key_of(source.resource_type())?;
             Ok((Self { known: Known::Secondary(source), run, is_own_primary: false }, key))
         };
         if let Some(name) = name {
             let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
-            return secondary(run.sources.named(name, run.key).ok_or_else(unknown)?);
+            return secondary(run.sources.named_of(of, name, run.key).ok_or_else(unknown)?);
         }
-        let mut sources = run.sources.of_object(object, run.key);
+        let mut sources = run.sources.of_object(of, object, run.key);
         let (first, further) = (sources.next(), sources.next());
-        match (run.primaries.downcast_ref::<PrimarySource<K>>(), first) {
+        match (Some(run.primaries).filter(|primaries| primaries.of() == of), first) {
             (Some(primaries), source) => {
                 let key = key_of(primaries.resource_type())?;
                 let is_own_primary = key == *run.key;
@@ -151,7 +148,7 @@ impl<'c, K: KubeObject> Target<'c, K> {
     }
 
     /// Announces a write whose echo is not to wake the primary whose run makes it.
-    pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_, K> {
+    pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_> {
         match &self.known {
             Known::Primary(source) if self.is_own_primary => {
                 Window::Primary(source.informer().begin_write(key))
@@ -162,7 +159,7 @@ impl<'c, K: KubeObject> Target<'c, K> {
     }
 
     /// Takes the answer to a write whose echo is to be treated like anybody's.
-    pub(super) fn remember_answer(&self, answer: Answer<K>) -> Arc<K> {
+    pub(super) fn remember_answer(&self, answer: Answer) -> AnyObject {
         match &self.known {
             Known::Primary(source) => source.informer().remember_answer(answer),
             Known::Secondary(source) => source.remember(answer),
@@ -170,12 +167,12 @@ impl<'c, K: KubeObject> Target<'c, K> {
     }
 
     /// The same of a live object.
-    pub(super) fn remember(&self, live: K) -> Arc<K> {
+    pub(super) fn remember(&self, live: AnyObject) -> AnyObject {
         self.remember_answer(self.informer().answer_of(live))
     }
 
     /// The object in an answer, as caches keep it.
-    pub(super) fn understand(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<Answer<K>, Error> {
+    pub(super) fn understand(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<Answer, Error> {
         let text = str::from_utf8(answer).map_err(serde_json::Error::custom);
         text.and_then(|text| self.informer().answer(text))
             .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
@@ -183,7 +180,7 @@ impl<'c, K: KubeObject> Target<'c, K> {
 
     /// To be held while a write is under way. Events of secondaries wake the primary whatever they change, so that a state of
     /// theirs that nobody expects is noticed.
-    pub(super) fn doubt(&self) -> Doubt<'_, K> {
+    pub(super) fn doubt(&self) -> Doubt<'_> {
         match &self.known {
             Known::Primary(source) if self.is_own_primary => Doubt(Some((source, self.run.key))),
             _ => Doubt(None),
@@ -191,20 +188,25 @@ impl<'c, K: KubeObject> Target<'c, K> {
     }
 
     /// The newest known state. Of the run's own primary there must be one, and it must still be the same object.
-    pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+    pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         if self.is_own_primary { self.own_primary().map(Some) } else { Ok(self.informer().get(key)) }
     }
 
     /// The newest known state of the run's own primary.
-    pub(super) fn own_primary(&self) -> Result<Arc<K>, Error> {
-        let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(newest));
+    pub(super) fn own_primary(&self) -> Result<AnyObject, Error> {
+        let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(&**newest));
         newest.ok_or_else(|| self.gone())
     }
 
     /// The live state of the run's own primary.
-    pub(super) async fn live(&self) -> Result<Arc<K>, Error> {
-        let found = live::<K>(self.run.writer, self.kind(), self.run.key).await?;
-        found.filter(|found| self.is_same(found)).map(Arc::new).ok_or_else(|| self.gone())
+    pub(super) async fn live(&self) -> Result<AnyObject, Error> {
+        let found = self.look(self.run.key).await?;
+        found.filter(|found| self.is_same(&**found)).ok_or_else(|| self.gone())
+    }
+
+    /// The live object of that key, past the cache.
+    pub(super) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        live(self.run.writer, self.informer(), key).await
     }
 
     /// The uid that a write must carry.
@@ -212,14 +214,14 @@ impl<'c, K: KubeObject> Target<'c, K> {
         self.is_own_primary.then_some(self.run.uid)
     }
 
-    pub(super) fn informer(&self) -> &Informer<K> {
+    pub(super) fn informer(&self) -> &AnyInformer {
         match &self.known {
             Known::Primary(source) => source.informer(),
             Known::Secondary(source) => source.informer(),
         }
     }
 
-    fn is_same(&self, object: &K) -> bool {
+    fn is_same(&self, object: &dyn Object) -> bool {
         object.meta().uid.as_deref() == Some(self.run.uid)
     }
 

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock},
-    live::live,
     request::WriteRequest,
     target::Target,
 };
 use crate::{
     cache::Answer,
-    resource::{KubeObject, ObjectKey, ResourceVersion},
+    resource::{AnyObject, Object, ObjectKey, ResourceVersion},
 };
 
 /// How many states of an object are tried before a conflict becomes an error.
 pub(super) const ATTEMPTS: u32 = 10;
 
-impl<K: KubeObject> Target<'_, K> {
+/// Says which difference is to be made to a state of an object; `None` where it can't be told.
+pub(super) type Differ<'d> = dyn FnMut(&dyn Object) -> Result<Option<Intent>, Error> + Send + 'd;
+
+impl Target<'_> {
     /// Makes a write as `mode` says.
-    pub(super) async fn write(&self, intent: &Intent, mode: WriteMode) -> Result<Arc<K>, Error> {
+    pub(super) async fn write(&self, intent: &Intent, mode: WriteMode) -> Result<AnyObject, Error> {
         let (kind, manager) = (self.kind(), &*self.run.writer.field_manager);
         let mut base = self.newest(&intent.key)?;
         let mut lock = intent.lock(mode, base.as_deref(), kind)?;
@@ -64,18 +66,18 @@ impl<K: KubeObject> Target<'_, K> {
     pub(super) async fn write_difference(
         &self,
         key: &ObjectKey,
-        given: &K,
+        given: &dyn Object,
         mode: WriteMode,
-        mut differ: impl FnMut(&K) -> Result<Option<Intent>, Error>,
-    ) -> Result<Arc<K>, Error> {
+        differ: &mut Differ<'_>,
+    ) -> Result<AnyObject, Error> {
         let kind = self.kind();
-        let is_same = |known: &Arc<K>| given.meta().uid.is_none() || known.meta().uid == given.meta().uid;
+        let is_same = |known: &AnyObject| given.meta().uid.is_none() || known.meta().uid == given.meta().uid;
         let known = self.newest(key)?.filter(is_same);
         let is_strict = mode == WriteMode::FilterWithOptimisticLocking;
-        let mut base = known.filter(|_| !is_strict).unwrap_or_else(|| Arc::new(given.clone()));
+        let mut base = known.filter(|_| !is_strict).unwrap_or_else(|| given.cloned());
         for _ in 0..ATTEMPTS {
             let overtaken = || Error::Overtaken { kind: kind.clone(), key: key.clone() };
-            let intent = differ(&base)?.ok_or_else(overtaken)?;
+            let intent = differ(&*base)?.ok_or_else(overtaken)?;
             if mode.matches() && intent.is_met_by(&*base, kind, &self.run.writer.field_manager)? {
                 self.run.writer.matched(self.run.key, kind, key, intent.part.subresource());
                 return Ok(base);
@@ -94,7 +96,7 @@ impl<K: KubeObject> Target<'_, K> {
             }
             let live = match own {
                 Some(own) => Some(own),
-                None => live::<K>(self.run.writer, kind, key).await?.map(Arc::new),
+                None => self.look(key).await?,
             };
             // Another object of that name is none of the caller's.
             let Some(live) = live.filter(|live| live.meta().uid == base.meta().uid) else {
@@ -106,7 +108,7 @@ impl<K: KubeObject> Target<'_, K> {
     }
 
     /// The live primary, where the write of it was refused: it may have gone, or been replaced, and only the live object tells.
-    async fn own_after(&self, error: &Error) -> Result<Option<Arc<K>>, Error> {
+    async fn own_after(&self, error: &Error) -> Result<Option<AnyObject>, Error> {
         match error.is_about_another_state() && self.is_own_primary {
             true => self.live().await.map(Some),
             false => Ok(None),
@@ -114,7 +116,7 @@ impl<K: KubeObject> Target<'_, K> {
     }
 
     /// One write upon a known state, whose echo is filtered.
-    pub(super) async fn write_locked(&self, intent: &Intent, lock: &Lock) -> Result<Arc<K>, Error> {
+    pub(super) async fn write_locked(&self, intent: &Intent, lock: &Lock) -> Result<AnyObject, Error> {
         let version = match lock {
             Lock::Version(version) => Some(version.as_str()),
             Lock::Absence => None,
@@ -131,12 +133,12 @@ impl<K: KubeObject> Target<'_, K> {
     }
 
     /// One write upon whatever there is. Its echo is anybody's.
-    async fn write_openly(&self, intent: &Intent) -> Result<Arc<K>, Error> {
+    async fn write_openly(&self, intent: &Intent) -> Result<AnyObject, Error> {
         Ok(self.remember_answer(self.send(intent, None).await?))
     }
 
     /// Sends a write once.
-    pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<Answer<K>, Error> {
+    pub(super) async fn send(&self, intent: &Intent, version: Option<&str>) -> Result<Answer, Error> {
         let write = WriteRequest {
             verb: intent.verb,
             kind: self.kind(),

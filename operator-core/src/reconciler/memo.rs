@@ -4,6 +4,8 @@ use std::{any::Any, collections::HashMap, fmt, sync::Arc};
 
 use parking_lot::Mutex;
 
+use crate::resource::AnyObject;
+
 type Value = Arc<dyn Any + Send + Sync>;
 
 /// Whose value it is. Each one that is made differs from all others; clones are the same.
@@ -19,26 +21,26 @@ pub(crate) struct Memo(Mutex<HashMap<(usize, usize), Entry>>);
 
 struct Entry {
     _key: MemoKey,
-    _primary: Value,
+    _primary: AnyObject,
     value: Value,
 }
 
 impl Memo {
     /// The value that was computed under this key for `primary`, or else that of `compute`, which may ask for other values.
-    pub(crate) fn get_or_try<T: Send + Sync + 'static, P: Send + Sync + 'static, E>(
+    pub(crate) fn get_or_try<T: Send + Sync + 'static, E>(
         &self,
         key: &MemoKey,
-        primary: &Arc<P>,
+        primary: &AnyObject,
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).addr());
+        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
         if let Some(known) = self.known(key, primary) {
             return Ok(known);
         }
         let value = Arc::new(compute()?);
         let entry = Entry {
             _key: key.clone(),
-            _primary: Arc::clone(primary) as Value,
+            _primary: AnyObject::clone(primary),
             value: Arc::clone(&value) as Value,
         };
         self.0.lock().insert(address, entry);
@@ -46,12 +48,12 @@ impl Memo {
     }
 
     /// The value that was computed under this key for `primary`, if it was.
-    pub(crate) fn known<T: Send + Sync + 'static, P>(
+    pub(crate) fn known<T: Send + Sync + 'static>(
         &self,
         key: &MemoKey,
-        primary: &Arc<P>,
+        primary: &AnyObject,
     ) -> Option<Arc<T>> {
-        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).addr());
+        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
         let known = self.0.lock().get(&address).map(|entry| Arc::clone(&entry.value))?;
         known.downcast().ok()
     }
@@ -73,26 +75,32 @@ impl fmt::Debug for Memo {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
     use super::*;
+
+    fn a_primary() -> AnyObject {
+        Arc::new(ConfigMap::default())
+    }
 
     #[test]
     fn a_value_is_computed_once_for_each_key_and_errors_are_not_kept() {
         let (memo, one, other) = (Memo::default(), MemoKey::default(), MemoKey::default());
-        let primary = Arc::new("p");
-        assert_eq!(memo.get_or_try::<u8, _, _>(&one, &primary, || Err("not yet")), Err("not yet"));
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&one, &primary, || Ok(1)), Ok(Arc::new(1)));
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&one.clone(), &primary, || Ok(2)), Ok(Arc::new(1)));
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&other, &primary, || Ok(3)), Ok(Arc::new(3)));
+        let primary = a_primary();
+        assert_eq!(memo.get_or_try::<u8, _>(&one, &primary, || Err("not yet")), Err("not yet"));
+        assert_eq!(memo.get_or_try::<u8, ()>(&one, &primary, || Ok(1)), Ok(Arc::new(1)));
+        assert_eq!(memo.get_or_try::<u8, ()>(&one.clone(), &primary, || Ok(2)), Ok(Arc::new(1)));
+        assert_eq!(memo.get_or_try::<u8, ()>(&other, &primary, || Ok(3)), Ok(Arc::new(3)));
     }
 
     #[test]
     fn another_primary_has_values_of_its_own_and_a_new_beginning_knows_none() {
-        let (memo, key, primary) = (Memo::default(), MemoKey::default(), Arc::new("p"));
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(1)), Ok(Arc::new(1)));
+        let (memo, key, primary) = (Memo::default(), MemoKey::default(), a_primary());
+        assert_eq!(memo.get_or_try::<u8, ()>(&key, &primary, || Ok(1)), Ok(Arc::new(1)));
         // Equal, but another object.
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &Arc::new("p"), || Ok(2)), Ok(Arc::new(2)));
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(3)), Ok(Arc::new(1)));
+        assert_eq!(memo.get_or_try::<u8, ()>(&key, &a_primary(), || Ok(2)), Ok(Arc::new(2)));
+        assert_eq!(memo.get_or_try::<u8, ()>(&key, &primary, || Ok(3)), Ok(Arc::new(1)));
         memo.clear();
-        assert_eq!(memo.get_or_try::<u8, _, ()>(&key, &primary, || Ok(4)), Ok(Arc::new(4)));
+        assert_eq!(memo.get_or_try::<u8, ()>(&key, &primary, || Ok(4)), Ok(Arc::new(4)));
     }
 }

@@ -4,6 +4,7 @@
 //! They are called for one object at a time: while a run of an object is under way, no other run of it starts, and
 //! whatever happens to the object meanwhile causes exactly one more run.
 
+mod any_context;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod failure_kind;
@@ -15,8 +16,9 @@ pub(crate) mod workflow;
 
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
-pub use context::RunContext;
-pub(crate) use context::{Context, ControllerContext};
+pub use any_context::RunContext;
+pub(crate) use any_context::{AnyContext, ControllerContext};
+pub(crate) use context::Context;
 pub(crate) use control::{
     DeleteControl, ErrorStatus, ErrorStatusUpdateControl, SerializedStatus, UpdateControl,
 };

@@ -1,14 +1,15 @@
 //! A context without a cluster: for tests of what is written against contexts, ours and users'.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
-use super::{Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
+use super::{AnyContext, Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
 use crate::{
+    cache::kind_of,
     client::Clients,
     environment::Environment,
     event_source::{
         EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
-        SourceDeclaration, Sources, WatchScope, Wiring,
+        RustType, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::Writer,
@@ -18,7 +19,8 @@ use crate::{
 
 /// What the contexts of one controller share, without a cluster: nothing is read from one, and a write fails.
 pub(crate) struct Offline<P: KubeObject> {
-    pub(crate) shared: Arc<ControllerContext<P>>,
+    pub(crate) shared: Arc<ControllerContext>,
+    of: PhantomData<fn(P)>,
 }
 
 /// What such a controller is made of.
@@ -76,6 +78,8 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             finalizer: None,
         };
         let declaration = PrimaryEventSource {
+            of: RustType::of::<P>(),
+            kind: kind_of::<P>(),
             label_selector: None,
             field_selector: None,
             indexers: BTreeMap::new(),
@@ -112,7 +116,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             workflows: parts.workflows,
             processor,
         });
-        Self { shared }
+        Self { shared, of: PhantomData }
     }
 
     /// The context of a run of `primary`, which its cache knows from now on; what only a server could have given it is
@@ -123,8 +127,9 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         let uid = Uid::new(meta.uid.get_or_insert_with(|| "offline".to_owned()));
         meta.resource_version.get_or_insert_with(|| "1".to_owned());
         let key = ObjectKey::of(&primary);
-        self.shared.primary.informer().remember(primary);
+        let informer = self.shared.primary.informer();
+        informer.remember_answer(informer.answer_of(Arc::new(primary)));
         let run = RunContext { key, uid, causes: Causes::NONE, retry: None };
-        Context::new(run, Arc::clone(&self.shared))
+        Context::of_any(AnyContext::new(run, Arc::clone(&self.shared)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 
 /// Which cluster an object lives in.
@@ -67,7 +68,11 @@ impl ObjectKey {
 
     /// The key of an object of the local cluster, read off its metadata (an object without a name has an empty one).
     pub fn of<K: Resource>(object: &K) -> Self {
-        let meta = object.meta();
+        Self::in_meta(object.meta())
+    }
+
+    /// The same of an object that has this metadata.
+    pub(crate) fn in_meta(meta: &ObjectMeta) -> Self {
         Self::new(Cluster::local(), meta.namespace.as_deref(), meta.name.as_deref().unwrap_or_default())
     }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Resource;
 
 use super::{Cluster, ObjectKey, ResourceType};
 
@@ -57,17 +56,8 @@ impl MappingAnnotations {
         annotations
     }
 
-    /// The primary of type `primary_type` that `object` belongs to. Where no type is named, it is that one; the version of
+    /// The primary of type `primary_type` that an object with this metadata belongs to. Where no type is named, it is that one; the version of
     /// a named one is ignored, as that of an owner reference is. Where no namespace is named, it is the object's own.
-    pub(crate) fn primary_of<K: Resource>(
-        &self,
-        object: &K,
-        primary_type: &ResourceType,
-    ) -> Option<ObjectKey> {
-        self.primary_in(object.meta(), primary_type)
-    }
-
-    /// The same of an object with this metadata.
     pub(crate) fn primary_in(&self, meta: &ObjectMeta, primary_type: &ResourceType) -> Option<ObjectKey> {
         let annotations = meta.annotations.as_ref()?;
         let name = annotations.get(&*self.name)?;
@@ -114,11 +104,11 @@ mod tests {
         let (keys, pod) = (MappingAnnotations::default(), ResourceType::of::<Pod>());
         let primary = ObjectKey::namespaced("shop", "web");
         let object = annotated(keys.of(&primary, &pod));
-        assert_eq!(keys.primary_of(&object, &pod), Some(primary));
-        assert_eq!(keys.primary_of(&object, &ResourceType::of::<Deployment>()), None);
+        assert_eq!(keys.primary_in(&object.metadata, &pod), Some(primary));
+        assert_eq!(keys.primary_in(&object.metadata, &ResourceType::of::<Deployment>()), None);
         let node = ObjectKey::cluster_scoped("one");
         let object = annotated(keys.of(&node, &ResourceType::of::<Node>()));
-        assert_eq!(keys.primary_of(&object, &ResourceType::of::<Node>()), Some(node));
+        assert_eq!(keys.primary_in(&object.metadata, &ResourceType::of::<Node>()), Some(node));
     }
 
     #[test]
@@ -127,7 +117,7 @@ mod tests {
         let of = |value: &str| {
             let annotations = [("a/name", "web"), ("a/type", value)];
             let owned = annotations.map(|(key, value)| (key.to_owned(), value.to_owned()));
-            keys.primary_of(&annotated(owned.into()), &ResourceType::of::<Deployment>())
+            keys.primary_in(&annotated(owned.into()).metadata, &ResourceType::of::<Deployment>())
         };
         assert_eq!(of("apps/v1beta1/Deployment"), Some(ObjectKey::namespaced("elsewhere", "web")));
         assert_eq!(of("v1/Deployment"), None);
@@ -141,7 +131,7 @@ mod tests {
         fn names_of_any_kind_are_read_as_they_were_written(namespace in ".{1,9}", name in ".{1,9}") {
             let (keys, pod) = (MappingAnnotations::default(), ResourceType::of::<Pod>());
             let primary = ObjectKey::namespaced(&namespace, &name);
-            prop_assert_eq!(keys.primary_of(&annotated(keys.of(&primary, &pod)), &pod), Some(primary));
+            prop_assert_eq!(keys.primary_in(&annotated(keys.of(&primary, &pod)).metadata, &pod), Some(primary));
         }
 
         #[test]
@@ -149,7 +139,7 @@ mod tests {
             let keys = MappingAnnotations::new("a/name", "a/namespace").primary_type("a/type");
             let annotations = [("a/name", "web"), ("a/type", &*named)];
             let object = annotated(annotations.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
-            let is_primary = keys.primary_of(&object, &ResourceType::of::<Deployment>()).is_some();
+            let is_primary = keys.primary_in(&object.metadata, &ResourceType::of::<Deployment>()).is_some();
             let parts: Vec<&str> = named.split('/').collect();
             prop_assert_eq!(is_primary, matches!(parts[..], ["apps", _, "Deployment"]));
         }

@@ -1,6 +1,6 @@
 //! Owner references: how a child says which object it belongs to.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 
 use super::{KubeObject, ResourceType};
 
@@ -9,7 +9,11 @@ use super::{KubeObject, ResourceType};
 ///
 /// The reference names the owner as the managing controller and does not block its deletion.
 pub fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> Option<OwnerReference> {
-    let meta = owner.meta();
+    owner_in(owner.meta(), owner_type)
+}
+
+/// The same of an object with this metadata.
+pub(crate) fn owner_in(meta: &ObjectMeta, owner_type: &ResourceType) -> Option<OwnerReference> {
     Some(OwnerReference {
         api_version: owner_type.api_version(),
         kind: owner_type.kind().to_owned(),

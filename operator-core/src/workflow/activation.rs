@@ -15,10 +15,10 @@ use crate::{
     event_source::{EventSink, Primaries, Subscriber},
     observe::Cause,
     reconciler::{
-        BoxError, Context,
+        AnyContext, BoxError,
         workflow::{ConditionResult, WorkflowSurroundings},
     },
-    resource::{Access, KubeObject, ResourceType},
+    resource::{Access, ResourceType},
 };
 
 /// Asked about the cluster, never about a primary: whether a node can take part. An inactive node is not there, so nothing
@@ -84,8 +84,9 @@ pub struct Cluster<'c> {
 }
 
 impl<'c> Cluster<'c> {
-    pub(super) fn of<P: KubeObject>(context: &'c Context<P>) -> Self {
-        Self { workflows: &context.shared().workflows, client: context.client() }
+    pub(super) fn of(context: &'c AnyContext) -> Self {
+        let shared = context.shared();
+        Self { workflows: &shared.workflows, client: &shared.clients.direct }
     }
 }
 

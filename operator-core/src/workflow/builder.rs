@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    marker::PhantomData,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -12,31 +13,39 @@ use super::{
     Error, Graph, Node, NodeId, Outline,
     ending::{self, Ending},
     mermaid::{self, Class, Label},
+    node::AnyNode,
     run,
 };
 use crate::{
-    dependent::{self, Dependent, DependentSource, IntoDependent},
+    dependent::{self, AnyDependent, DependentSource, IntoDependent},
     reconciler::{
         Context,
         workflow::{NodeState, WorkflowResult},
     },
-    resource::{Access, KubeObject},
+    resource::{Access, AnyObject, KubeObject},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
 /// primaries. JOSDK's `Workflow`.
-pub struct Workflow<P: KubeObject>(pub(super) Arc<Declared<P>>);
+pub struct Workflow<P: KubeObject> {
+    any: AnyWorkflow,
+    of: PhantomData<fn(P)>,
+}
 
-pub(super) struct Declared<P: KubeObject> {
+/// The same for primaries of any type.
+#[derive(Clone)]
+pub(crate) struct AnyWorkflow(pub(super) Arc<Declared>);
+
+pub(super) struct Declared {
     /// Tells the nodes of one workflow from those of another, for the event sources that both need.
     pub(super) id: u64,
     pub(super) graph: Graph,
     /// In the order of the graph's nodes.
-    pub(super) nodes: Vec<Node<P>>,
+    pub(super) nodes: Vec<AnyNode>,
     /// What becomes of the nodes when their primary goes, in the same order.
     pub(super) endings: Vec<Ending>,
     /// Nodes that there were, of kinds that no other node writes.
-    pub(super) retired: Vec<Dependent<P>>,
+    pub(super) retired: Vec<AnyDependent>,
     /// What such nodes have left behind goes also where data goes with it.
     pub(super) prunes_data: bool,
     pub(super) explicit: bool,
@@ -58,23 +67,67 @@ impl<P: KubeObject> Workflow<P> {
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
     /// is invoked by [`Context::workflow`].
     pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::reconcile(&self.0, primary, context, &drop, run::Invoker::Reconciler).await
+        let primary = Arc::clone(primary) as AnyObject;
+        run::reconcile(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
     }
 
     /// Deletes everything that has to be deleted before the primary goes. While the result isn't
     /// [`all_deleted`](WorkflowResult::all_deleted) the primary keeps its finalizer, whatever the cleaner says.
     pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        run::cleanup(&self.0, primary, context, &drop, run::Invoker::Reconciler).await
+        let primary = Arc::clone(primary) as AnyObject;
+        run::cleanup(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
     }
 
     /// The names of the nodes, in the order of their declaration.
     pub fn node_names(&self) -> impl Iterator<Item = &str> {
-        self.0.graph.nodes().map(|node| self.0.graph.name(node))
+        self.any.node_names()
     }
 
     /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
     #[must_use]
     pub fn has_deletable(&self) -> bool {
+        self.any.has_deletable()
+    }
+
+    /// The nodes with their conditions and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
+    #[must_use]
+    pub fn to_mermaid(&self) -> String {
+        self.any.outline().mermaid()
+    }
+
+    /// The same with what became of each node.
+    #[must_use]
+    pub fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
+        self.any.to_mermaid_with(result)
+    }
+
+    /// What can be said about it without running it.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        self.any.outline()
+    }
+
+    /// The rights that its dependents need to write, and its conditions to answer. Who may delete what it has made has the right
+    /// to, also where the garbage collector does it in the end: under another name, or as a former node's, nobody else would.
+    #[must_use]
+    pub fn access(&self) -> Vec<Access> {
+        self.any.access()
+    }
+
+    /// The same whatever the type of the primaries.
+    pub(crate) fn any(&self) -> &AnyWorkflow {
+        &self.any
+    }
+}
+
+impl AnyWorkflow {
+    /// The names of the nodes, in the order of their declaration.
+    pub(crate) fn node_names(&self) -> impl Iterator<Item = &str> {
+        self.0.graph.nodes().map(|node| self.0.graph.name(node))
+    }
+
+    /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
+    pub(crate) fn has_deletable(&self) -> bool {
         self.0.endings.iter().any(|ending| ending.is_deleted())
     }
 
@@ -83,15 +136,8 @@ impl<P: KubeObject> Workflow<P> {
         self.node_names().zip(&self.0.endings).filter(|(_, ending)| ending.is_deleted()).map(|(name, _)| name)
     }
 
-    /// The nodes with their conditions and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
-    #[must_use]
-    pub fn to_mermaid(&self) -> String {
-        self.outline().mermaid()
-    }
-
     /// The same with what became of each node.
-    #[must_use]
-    pub fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
+    pub(crate) fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
         let graph = &self.0.graph;
         let label = |node: NodeId| {
             let state = &result.node(graph.name(node))?.state;
@@ -108,24 +154,22 @@ impl<P: KubeObject> Workflow<P> {
                 if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
             needed.extend(node.dependent.event_sources());
         }
-        sources.always.extend(self.0.retired.iter().flat_map(Dependent::event_sources));
+        sources.always.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
         sources
     }
 
     /// What can be said about it without running it.
-    #[must_use]
-    pub fn outline(&self) -> Outline {
-        let conditions = self.0.nodes.iter().map(Node::conditions).collect();
+    pub(crate) fn outline(&self) -> Outline {
+        let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
         Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
     }
 
     /// The rights that its dependents need to write, and its conditions to answer. Who may delete what it has made has the right
     /// to, also where the garbage collector does it in the end: under another name, or as a former node's, nobody else would.
-    #[must_use]
-    pub fn access(&self) -> Vec<Access> {
+    pub(crate) fn access(&self) -> Vec<Access> {
         let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(&self.0.retired);
-        asks.chain(dependents.flat_map(Dependent::access)).collect()
+        asks.chain(dependents.flat_map(AnyDependent::access)).collect()
     }
 }
 
@@ -145,11 +189,17 @@ const fn class_of(state: &NodeState) -> Class {
 
 impl<P: KubeObject> Clone for Workflow<P> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { any: self.any.clone(), of: PhantomData }
     }
 }
 
 impl<P: KubeObject> fmt::Debug for Workflow<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.any.fmt(f)
+    }
+}
+
+impl fmt::Debug for AnyWorkflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
     }
@@ -168,7 +218,7 @@ pub(crate) struct WorkflowSources {
 #[must_use = "a workflow has to be built"]
 pub struct WorkflowBuilder<P: KubeObject> {
     pub(super) nodes: Vec<Node<P>>,
-    retired: Vec<Dependent<P>>,
+    retired: Vec<AnyDependent>,
     prunes_data: bool,
     explicit: bool,
     keeps_errors: bool,
@@ -196,7 +246,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
 
     /// The same for a type that is known at run time only.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
-        self.retired.push(dependent::retired::<K, P>(node, dynamic));
+        self.retired.push(dependent::retired::<K>(node, &dynamic));
         self
     }
 
@@ -227,31 +277,34 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle; with
     /// everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, Error> {
-        static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
-        let graph = Graph::new(nodes.iter().map(|node| (node.dependent.name(), &node.depends_on)))?;
-        for node in &mut nodes {
-            if node.activation.is_some() {
-                let sources = node.dependent.event_sources().into_iter();
-                node.sources = sources.map(|source| source.declaration.name()).collect();
-            }
-        }
-        let endings = ending::endings(&graph, |id| {
-            let node = &nodes[id.index()];
-            (node.dependent.capabilities(), node.deleted.is_some())
-        });
-        let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
-        Ok(Workflow(Arc::new(Declared {
-            id,
-            graph,
-            nodes,
-            endings,
-            retired,
-            prunes_data,
-            explicit,
-            keeps_errors,
-        })))
+        let nodes = self.nodes.into_iter().map(|node| node.any).collect();
+        let declared = declared(nodes, self.retired, self.prunes_data, self.explicit, self.keeps_errors)?;
+        Ok(Workflow { any: AnyWorkflow(Arc::new(declared)), of: PhantomData })
     }
+}
+
+/// What is left of the declaration once it is checked.
+fn declared(
+    mut nodes: Vec<AnyNode>,
+    retired: Vec<AnyDependent>,
+    prunes_data: bool,
+    explicit: bool,
+    keeps_errors: bool,
+) -> Result<Declared, Error> {
+    static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
+    let graph = Graph::new(nodes.iter().map(|node| (node.dependent.name(), &node.depends_on)))?;
+    for node in &mut nodes {
+        if node.activation.is_some() {
+            let sources = node.dependent.event_sources().into_iter();
+            node.sources = sources.map(|source| source.declaration.name()).collect();
+        }
+    }
+    let endings = ending::endings(&graph, |id| {
+        let node = &nodes[id.index()];
+        (node.dependent.capabilities(), node.deleted.is_some())
+    });
+    let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
+    Ok(Declared { id, graph, nodes, endings, retired, prunes_data, explicit, keeps_errors })
 }
 
 impl<P: KubeObject> fmt::Debug for WorkflowBuilder<P> {

@@ -1,24 +1,31 @@
 //! What a node's course depends on.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
 
 use crate::{
-    dependent::Dependent,
+    dependent::AnyDependent,
     reconciler::{
-        BoxError, Context,
+        AnyContext, BoxError, Context,
         workflow::{ConditionResult, ReconcileResult, Secondary},
     },
-    resource::{Access, KubeObject},
+    resource::{Access, AnyObject, KubeObject},
 };
 
 /// The node that a condition is asked about.
 #[derive(Debug)]
 pub struct NodeView<'n, P: KubeObject> {
+    pub(super) any: AnyView<'n>,
+    of: PhantomData<fn(P)>,
+}
+
+/// The same for primaries of any type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnyView<'n> {
     pub(super) name: &'n str,
-    pub(super) dependent: &'n Dependent<P>,
+    pub(super) dependent: &'n AnyDependent,
     pub(super) reconciled: Option<&'n ReconcileResult>,
 }
 
@@ -26,13 +33,13 @@ impl<P: KubeObject> NodeView<'_, P> {
     /// The node's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.name
+        self.any.name
     }
 
     /// What its dependent did in this run; `None` for conditions that are asked before that, and where it failed.
     #[must_use]
     pub fn reconciled(&self) -> Option<&ReconcileResult> {
-        self.reconciled
+        self.any.reconciled
     }
 
     /// What is there of the node's dependent now; several for a bulk dependent.
@@ -44,7 +51,7 @@ impl<P: KubeObject> NodeView<'_, P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
-        self.dependent.secondaries(primary, context).await
+        self.any.dependent.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await
     }
 
     /// The node's resource, if there is one and it is of type `T`.
@@ -154,25 +161,67 @@ pub trait ReconcilePrecondition<P: KubeObject>: Send + Sync + 'static {
 /// What the check of a condition comes to.
 pub(super) type Answer = Result<ConditionResult, BoxError>;
 
-/// A condition of any type.
-pub(super) trait AnyCondition<P: KubeObject>: Send + Sync {
-    fn check<'r>(
-        &'r self,
-        node: &'r NodeView<'r, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Answer>;
+/// A node that is asked about, for a primary of any type.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'r> {
+    pub(super) view: AnyView<'r>,
+    pub(super) primary: &'r AnyObject,
+    pub(super) context: &'r Arc<AnyContext>,
 }
 
-impl<P: KubeObject, C: Condition<P>> AnyCondition<P> for C {
-    fn check<'r>(
-        &'r self,
-        node: &'r NodeView<'r, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Answer> {
+/// What user code is given.
+type Given<'r, P> = (NodeView<'r, P>, Arc<P>, Context<P>);
+
+impl<'r> Asking<'r> {
+    /// What user code is given. A node is asked about for primaries of one type only.
+    fn typed<P: KubeObject>(self) -> Result<Given<'r, P>, BoxError> {
+        let primary = AnyObject::clone(self.primary).typed();
+        let primary = primary.ok_or("the primary is of another type")?;
+        let view = NodeView { any: self.view, of: PhantomData };
+        Ok((view, primary, Context::of_any(Arc::clone(self.context))))
+    }
+}
+
+/// A condition of any type.
+pub(super) trait AnyCondition: Send + Sync {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer>;
+}
+
+/// A [`ReconcilePrecondition`] of any type.
+pub(super) trait AnyGate: Send + Sync {
+    fn gate<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Result<Gate, BoxError>>;
+}
+
+/// A condition, or a gate, for primaries of type `P`.
+pub(super) struct For<C, P> {
+    of: C,
+    primaries: PhantomData<fn(P)>,
+}
+
+impl<C, P> For<C, P> {
+    pub(super) fn new(of: C) -> Arc<Self> {
+        Arc::new(Self { of, primaries: PhantomData })
+    }
+}
+
+impl<C: Condition<P>, P: KubeObject> AnyCondition for For<C, P> {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer> {
         // The call itself may panic, too, not only the future that it makes.
-        async move { Condition::check(self, node, primary, context).await }.boxed()
+        async move {
+            let (view, primary, context) = asking.typed::<P>()?;
+            self.of.check(&view, &primary, &context).await
+        }
+        .boxed()
+    }
+}
+
+impl<G: ReconcilePrecondition<P>, P: KubeObject> AnyGate for For<G, P> {
+    fn gate<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Result<Gate, BoxError>> {
+        async move {
+            let (view, primary, context) = asking.typed::<P>()?;
+            self.of.gate(&view, &primary, &context).await
+        }
+        .boxed()
     }
 }
 
@@ -189,53 +238,27 @@ where
     }
 }
 
-/// A [`ReconcilePrecondition`] of any type.
-pub(super) trait AnyGate<P: KubeObject>: Send + Sync {
-    fn gate<'r>(
-        &'r self,
-        node: &'r NodeView<'r, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<Gate, BoxError>>;
-}
-
-impl<P: KubeObject, G: ReconcilePrecondition<P>> AnyGate<P> for G {
-    fn gate<'r>(
-        &'r self,
-        node: &'r NodeView<'r, P>,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
-    ) -> BoxFuture<'r, Result<Gate, BoxError>> {
-        async move { ReconcilePrecondition::gate(self, node, primary, context).await }.boxed()
-    }
-}
-
 /// What decides whether a node is reconciled, held or removed.
-pub(super) enum Precondition<P: KubeObject> {
+pub(super) enum Precondition {
     /// A gate of the user's own.
-    Gate(Arc<dyn AnyGate<P>>),
+    Gate(Arc<dyn AnyGate>),
     /// A condition without which the node is held.
-    HoldUnless(Arc<dyn AnyCondition<P>>),
+    HoldUnless(Arc<dyn AnyCondition>),
     /// A condition without which the node is removed.
-    RemoveUnless(Arc<dyn AnyCondition<P>>),
+    RemoveUnless(Arc<dyn AnyCondition>),
 }
 
-impl<P: KubeObject> Precondition<P> {
+impl Precondition {
     /// Whether it may hold the node.
     pub(super) const fn may_hold(&self) -> bool {
         !matches!(self, Self::RemoveUnless(_))
     }
 
     /// The decision, and the answer of the condition that it follows from.
-    pub(super) async fn decide(
-        &self,
-        node: &NodeView<'_, P>,
-        primary: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<(Gate, ConditionResult), BoxError> {
+    pub(super) async fn decide(&self, asking: Asking<'_>) -> Result<(Gate, ConditionResult), BoxError> {
         let (condition, otherwise): (_, fn(String) -> Gate) = match self {
             Self::Gate(gate) => {
-                let gate = gate.gate(node, primary, context).await?;
+                let gate = gate.gate(asking).await?;
                 let answer = match &gate {
                     Gate::Run => ConditionResult::met(),
                     Gate::Hold(reason) | Gate::Remove(reason) => ConditionResult::not_met(reason),
@@ -245,7 +268,7 @@ impl<P: KubeObject> Precondition<P> {
             Self::HoldUnless(condition) => (condition, Gate::Hold),
             Self::RemoveUnless(condition) => (condition, Gate::Remove),
         };
-        let answer = condition.check(node, primary, context).await?;
+        let answer = condition.check(asking).await?;
         let gate = if answer.is_met() { Gate::Run } else { otherwise(answer.reason().to_owned()) };
         Ok((gate, answer))
     }

@@ -1,6 +1,6 @@
 //! What a controller takes as its workflow.
 
-use super::{Error, Node, Workflow, WorkflowBuilder};
+use super::{Error, Workflow, WorkflowBuilder, node::AnyNode};
 use crate::{dependent::Dependent, resource::KubeObject};
 
 /// What a controller takes as a workflow: a [`Workflow`], its builder as it is, or what came of building it. What is wrong
@@ -21,13 +21,13 @@ pub trait IntoWorkflow<P: KubeObject> {
     fn into_workflow(self) -> Result<Workflow<P>, Error>;
 }
 
-fn fact<P: KubeObject>(node: &Node<P>) -> (Dependent<P>, bool) {
-    (node.dependent.clone(), node.activation.is_some())
+fn fact<P: KubeObject>(node: &AnyNode) -> (Dependent<P>, bool) {
+    (Dependent::of_any(node.dependent.clone()), node.activation.is_some())
 }
 
 impl<P: KubeObject> IntoWorkflow<P> for Workflow<P> {
     fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        self.0.nodes.iter().map(fact).collect()
+        self.any().0.nodes.iter().map(fact).collect()
     }
 
     fn into_workflow(self) -> Result<Self, Error> {
@@ -47,7 +47,7 @@ impl<P: KubeObject> IntoWorkflow<P> for &Workflow<P> {
 
 impl<P: KubeObject> IntoWorkflow<P> for WorkflowBuilder<P> {
     fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        self.nodes.iter().map(fact).collect()
+        self.nodes.iter().map(|node| fact(&node.any)).collect()
     }
 
     fn into_workflow(self) -> Result<Workflow<P>, Error> {

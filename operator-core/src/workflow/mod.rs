@@ -51,9 +51,9 @@ pub use crate::reconciler::workflow::{
     Secondary, WorkflowError, WorkflowHandle, WorkflowResult,
 };
 pub use activation::{Activation, Askers, Cluster};
-pub(crate) use builder::Workflow;
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::WorkflowSources;
+pub(crate) use builder::{AnyWorkflow, Workflow};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub(crate) use graph::{Graph, NodeId};

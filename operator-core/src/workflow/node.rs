@@ -1,14 +1,14 @@
 //! One node of a workflow, as it is declared.
 
-use std::{any::type_name_of_val, collections::BTreeMap, fmt, sync::Arc};
+use std::{any::type_name_of_val, collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
 use super::{
     activation::{Activation, AnyActivation},
-    condition::{AnyCondition, Condition, Precondition, ReconcilePrecondition, When},
+    condition::{AnyCondition, Condition, For, Precondition, ReconcilePrecondition, When},
     outline::short_name,
 };
 use crate::{
-    dependent::{Capabilities, Dependent, IntoDependent},
+    dependent::{AnyDependent, Capabilities, IntoDependent},
     reconciler::{Context, workflow::ConditionKind},
     resource::{Access, KubeObject},
 };
@@ -17,12 +17,18 @@ use crate::{
 /// within `@Workflow`.
 #[must_use = "a node does nothing until it is given to a workflow"]
 pub struct Node<P: KubeObject> {
-    pub(super) dependent: Dependent<P>,
+    pub(super) any: AnyNode,
+    of: PhantomData<fn(P)>,
+}
+
+/// The same for primaries of any type.
+pub(super) struct AnyNode {
+    pub(super) dependent: AnyDependent,
     pub(super) depends_on: Vec<String>,
     pub(super) activation: Option<Arc<dyn AnyActivation>>,
-    pub(super) precondition: Option<Precondition<P>>,
-    pub(super) ready: Option<Arc<dyn AnyCondition<P>>>,
-    pub(super) deleted: Option<Arc<dyn AnyCondition<P>>>,
+    pub(super) precondition: Option<Precondition>,
+    pub(super) ready: Option<Arc<dyn AnyCondition>>,
+    pub(super) deleted: Option<Arc<dyn AnyCondition>>,
     /// Whether it is ready also where it is only read and there is nothing.
     pub(super) optional: bool,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
@@ -36,8 +42,8 @@ pub struct Node<P: KubeObject> {
 impl<P: KubeObject> Node<P> {
     /// A node that depends on nothing, called like its dependent.
     pub fn new(dependent: impl IntoDependent<P>) -> Self {
-        Self {
-            dependent: dependent.into_dependent(),
+        let any = AnyNode {
+            dependent: dependent.into_dependent().any().clone(),
             depends_on: Vec::new(),
             activation: None,
             precondition: None,
@@ -47,19 +53,20 @@ impl<P: KubeObject> Node<P> {
             sources: Vec::new(),
             asks: Vec::new(),
             words: BTreeMap::new(),
-        }
+        };
+        Self { any, of: PhantomData }
     }
 
     /// Names the node; needed where one type is used twice.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.dependent = self.dependent.named(name);
+        self.any.dependent = self.any.dependent.named(name);
         self
     }
 
     /// Runs after that node is ready, and is deleted before it, unless both are left to the garbage collector at the end of
     /// their primary. May be said several times.
     pub fn depends_on(mut self, node: impl Into<String>) -> Self {
-        self.depends_on.push(node.into());
+        self.any.depends_on.push(node.into());
         self
     }
 
@@ -67,58 +74,58 @@ impl<P: KubeObject> Node<P> {
     /// what depends on it is removed. Its event source runs only while at least one primary has it active. JOSDK's
     /// `activationCondition`.
     pub fn activation_condition(mut self, condition: impl Activation) -> Self {
-        self.say(ConditionKind::Activation, "active if", &condition);
-        self.asks.extend(condition.access());
-        self.activation = Some(Arc::new(condition));
+        self.any.say(ConditionKind::Activation, "active if", &condition);
+        self.any.asks.extend(condition.access());
+        self.any.activation = Some(Arc::new(condition));
         self
     }
 
     /// Exists only where the condition is met: otherwise it is deleted, after everything that depends on it, also while what
     /// it depends on isn't ready. JOSDK's `reconcilePrecondition`.
     pub fn reconcile_precondition(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::ReconcilePrecondition, "if", &condition);
-        self.asks.extend(condition.access());
-        self.precondition = Some(Precondition::RemoveUnless(Arc::new(condition)));
+        self.any.say(ConditionKind::ReconcilePrecondition, "if", &condition);
+        self.any.asks.extend(condition.access());
+        self.any.precondition = Some(Precondition::RemoveUnless(For::<_, P>::new(condition)));
         self
     }
 
     /// Stays as it is until the condition is met: neither it nor what depends on it is reconciled, and a removal that comes
     /// from what it depends on stops at it. Cleaning up ignores it.
     pub fn hold_unless(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
-        self.asks.extend(condition.access());
-        self.precondition = Some(Precondition::HoldUnless(Arc::new(condition)));
+        self.any.say(ConditionKind::ReconcilePrecondition, "held unless", &condition);
+        self.any.asks.extend(condition.access());
+        self.any.precondition = Some(Precondition::HoldUnless(For::<_, P>::new(condition)));
         self
     }
 
     /// Is run, held or removed, as the gate says.
     pub fn gate(mut self, gate: impl ReconcilePrecondition<P>) -> Self {
-        self.say(ConditionKind::ReconcilePrecondition, "gate", &gate);
-        self.precondition = Some(Precondition::Gate(Arc::new(gate)));
+        self.any.say(ConditionKind::ReconcilePrecondition, "gate", &gate);
+        self.any.precondition = Some(Precondition::Gate(For::<_, P>::new(gate)));
         self
     }
 
     /// What depends on it runs once the condition is met. JOSDK's `readyPostcondition`.
     pub fn ready_postcondition(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::ReadyPostcondition, "ready when", &condition);
-        self.asks.extend(condition.access());
-        self.ready = Some(Arc::new(condition));
+        self.any.say(ConditionKind::ReadyPostcondition, "ready when", &condition);
+        self.any.asks.extend(condition.access());
+        self.any.ready = Some(For::<_, P>::new(condition));
         self
     }
 
     /// What it depends on is deleted, and its primary goes, once the condition is met. At the end of its primary the workflow
     /// deletes it for that, also where the garbage collector would. JOSDK's `deletePostcondition`.
     pub fn delete_postcondition(mut self, condition: impl Condition<P>) -> Self {
-        self.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
-        self.asks.extend(condition.access());
-        self.deleted = Some(Arc::new(condition));
+        self.any.say(ConditionKind::DeletePostcondition, "deleted when", &condition);
+        self.any.asks.extend(condition.access());
+        self.any.deleted = Some(For::<_, P>::new(condition));
         self
     }
 
     /// What is only read may be missing: then the node is ready all the same. Otherwise what depends on it waits until it is
     /// there.
     pub fn optional(mut self) -> Self {
-        self.optional = true;
+        self.any.optional = true;
         self
     }
 
@@ -136,7 +143,9 @@ impl<P: KubeObject> Node<P> {
     pub fn deleted_when(self, condition: impl Fn(&P, &Context<P>) -> bool + Send + Sync + 'static) -> Self {
         self.delete_postcondition(When(condition))
     }
+}
 
+impl AnyNode {
     /// Whether it isn't ready where nothing was found: it is only read, it is one, and what depends on it needs it.
     pub(super) fn has_to_be_found(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
@@ -166,6 +175,12 @@ impl<P: KubeObject> Node<P> {
 }
 
 impl<P: KubeObject> fmt::Debug for Node<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.any.fmt(f)
+    }
+}
+
+impl fmt::Debug for AnyNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node")
             .field("dependent", &self.dependent)

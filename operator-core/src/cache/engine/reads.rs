@@ -55,7 +55,7 @@ impl Engine {
         self.recent.get(key).is_some() || self.store.contains(key)
     }
 
-    pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<Arc<Kept>> {
+    pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<Kept>)> {
         let mut found = BTreeMap::new();
         for (key, object) in self.recent.entries() {
             found.insert(key, object);
@@ -66,7 +66,7 @@ impl Engine {
                 found.insert(key, object);
             }
         }
-        found.into_values().filter(|object| self.indexers.matches(index, value, object)).collect()
+        found.into_iter().filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
     }
 
     /// What the watch showed last, if it is held in full.

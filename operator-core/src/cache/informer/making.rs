@@ -10,16 +10,17 @@ use kube::Client;
 use crate::{
     cache::{
         Bounds, ChangeHandler, Error, Indexer, InformerConfig,
+        config::Settings,
         engine::Parts,
         kept::{Kept, View},
-        opening::{Opening, parts},
+        opening::{Opening, opening, parts},
         store::{BoundedStore, FullStore, ItemStore},
     },
     environment::Environment,
     resource::KubeObject,
 };
 
-use super::{Informer, Inner};
+use super::{AnyInformer, Informer, untyped::Inner};
 
 impl<K: KubeObject> Informer<K> {
     /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which falls
@@ -82,36 +83,47 @@ impl<K: KubeObject> Informer<K> {
         handler: Arc<dyn ChangeHandler<K>>,
         store: Box<dyn ItemStore>,
     ) -> Self {
-        let view = Arc::new(View::new(&config, &environment));
+        let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
         let handler = Arc::new(Opening { view: Arc::clone(&view), handler });
-        let parts = parts(&config, &view, handler, BTreeMap::new(), store);
-        Self::of(config, client, environment, view, parts)
+        let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
+        let indexers = config.indexers.into_iter().map(opened).collect();
+        let parts = parts(&settings, &view, handler, indexers, store);
+        Self::of_any(AnyInformer::of(settings, client, environment, view, parts))
     }
+}
 
+impl AnyInformer {
     /// One whose handler and indexers are told of objects as they are kept, and open with `view` what they need.
     pub(crate) fn of_kept(
-        config: InformerConfig<K>,
-        view: Arc<View<K>>,
+        settings: Settings,
+        view: Arc<View>,
         client: Client,
         environment: Environment,
         handler: Arc<dyn ChangeHandler<Kept>>,
         indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
     ) -> Self {
-        let parts = parts(&config, &view, handler, indexers, Box::new(FullStore::new()));
-        Self::of(config, client, environment, view, parts)
+        let parts = parts(&settings, &view, handler, indexers, Box::new(FullStore::new()));
+        Self::of(settings, client, environment, view, parts)
     }
 
     fn of(
-        config: InformerConfig<K>,
+        settings: Settings,
         client: Client,
         environment: Environment,
-        view: Arc<View<K>>,
+        view: Arc<View>,
         parts: Parts,
     ) -> Self {
         #[cfg(feature = "testing")]
         let engine = crate::cache::planted::engine(parts, &environment);
         #[cfg(not(feature = "testing"))]
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
-        Self(Arc::new(Inner { config, client, environment, view, engine, last_activity: AtomicU64::new(0) }))
+        Self(Arc::new(Inner {
+            settings,
+            client,
+            environment,
+            view,
+            engine,
+            last_activity: AtomicU64::new(0),
+        }))
     }
 }

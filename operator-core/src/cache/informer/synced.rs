@@ -1,20 +1,19 @@
 //! How much of what exists an informer has seen, and how it is.
 
-use super::Informer;
+use super::{AnyInformer, Informer};
 use crate::{
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
 
-impl<K: KubeObject> Informer<K> {
+impl AnyInformer {
     /// Resolves when all namespaces have been listed once.
-    pub async fn synced(&self) {
+    pub(crate) async fn synced(&self) {
         self.0.engine.synced().await;
     }
 
-    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
-    #[must_use]
-    pub fn is_synced(&self) -> bool {
+    /// Whether all namespaces have been listed once.
+    pub(crate) fn is_synced(&self) -> bool {
         self.0.engine.is_synced()
     }
 
@@ -48,8 +47,26 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// Whether it can follow its objects; the worst of its namespaces.
+    pub(crate) fn health(&self) -> SourceHealth {
+        self.0.engine.health()
+    }
+}
+
+impl<K: KubeObject> Informer<K> {
+    /// Resolves when all namespaces have been listed once.
+    pub async fn synced(&self) {
+        self.any().synced().await;
+    }
+
+    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.any().is_synced()
+    }
+
+    /// Whether it can follow its objects; the worst of its namespaces.
     #[must_use]
     pub fn health(&self) -> SourceHealth {
-        self.0.engine.health()
+        self.any().health()
     }
 }

@@ -13,17 +13,15 @@
 //! - What is kept no more is not seated either.
 
 use std::{
-    any::Any,
     collections::BTreeMap,
     sync::{Arc, Weak},
 };
 
 use parking_lot::Mutex;
 
-use super::Kept;
+use crate::resource::AnyObject;
 
-/// What takes a seat, whatever its type.
-pub(super) type Object = Arc<dyn Any + Send + Sync>;
+use super::Kept;
 
 /// So many bytes of JSON are held decoded, which take one and a half to six times as much.
 const MOST: usize = 4 << 20;
@@ -42,7 +40,7 @@ struct Seats {
 }
 
 struct Seated {
-    object: Object,
+    object: AnyObject,
     of: Weak<Kept>,
     weight: usize,
 }
@@ -55,7 +53,7 @@ pub(super) struct Seat {
 
 impl Memo {
     /// Seats `object`, which `kept` was decoded to.
-    pub(super) fn seat(self: &Arc<Self>, kept: &Arc<Kept>, object: Object) -> Seat {
+    pub(super) fn seat(self: &Arc<Self>, kept: &Arc<Kept>, object: AnyObject) -> Seat {
         let weight = kept.text().len() + LEAST;
         let (number, leaving) = {
             let seats = &mut *self.0.lock();

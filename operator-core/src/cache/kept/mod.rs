@@ -14,6 +14,7 @@
 //! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers hold them, and
 //!   nothing prints a text.
 
+mod kind;
 mod memo;
 mod own;
 mod owned;
@@ -23,7 +24,6 @@ mod tests;
 mod view;
 
 use std::{
-    any::Any,
     collections::BTreeMap,
     fmt,
     num::NonZeroU64,
@@ -39,10 +39,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use zeroize::Zeroize;
 
-use crate::resource::{Cluster, ObjectKey, ResourceType, ResourceVersion};
+use crate::resource::{AnyObject, Cluster, Object, ObjectKey, ResourceType, ResourceVersion};
 
+pub(crate) use kind::{AnyKind, kind_of};
 pub(super) use memo::Memo;
-use memo::{Object, Seat};
+use memo::Seat;
 use own::{Own, Sharing};
 pub(crate) use owned::{Applied, Owned};
 pub(super) use scan::range_within;
@@ -82,7 +83,7 @@ impl Drop for Text {
 
 /// What a state was decoded to.
 struct Opened {
-    object: Weak<dyn Any + Send + Sync>,
+    object: Weak<dyn Object>,
     seat: Option<Seat>,
 }
 
@@ -215,8 +216,8 @@ impl Kept {
     fn open(
         self: &Arc<Self>,
         memo: &Arc<Memo>,
-        decode: &dyn Fn(&Self) -> Result<Object, String>,
-    ) -> Result<Object, String> {
+        decode: &dyn Fn(&Self) -> Result<AnyObject, String>,
+    ) -> Result<AnyObject, String> {
         let object = {
             let mut opened = self.opened.lock();
             if let Some(held) = opened.as_ref().and_then(|opened| opened.object.upgrade()) {
@@ -231,12 +232,12 @@ impl Kept {
     }
 
     /// It is decoded to this already.
-    fn opened_as(self: &Arc<Self>, memo: &Arc<Memo>, object: &Object) {
+    fn opened_as(self: &Arc<Self>, memo: &Arc<Memo>, object: &AnyObject) {
         *self.opened.lock() = Some(Box::new(Opened { object: Arc::downgrade(object), seat: None }));
         self.seat(memo, object);
     }
 
-    fn seat(self: &Arc<Self>, memo: &Arc<Memo>, object: &Object) {
+    fn seat(self: &Arc<Self>, memo: &Arc<Memo>, object: &AnyObject) {
         if self.text.is_sensitive {
             return;
         }
@@ -252,7 +253,7 @@ impl Kept {
     }
 
     /// The memo holds the object no longer. With the last one who does, the memory goes that it was built in.
-    fn leave(&self, object: &Object) {
+    fn leave(&self, object: &AnyObject) {
         let mut opened = self.opened.lock();
         let gone = if Arc::strong_count(object) == 1 { opened.take() } else { None };
         drop(opened);

@@ -1,27 +1,26 @@
-//! The typed face of what is kept: how an object of one kind is understood, opened and kept.
+//! How the objects of one informer are understood, opened and kept.
 
-use std::{
-    any::Any,
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
-use kube::core::{DynamicObject, TypeMeta};
 use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
     cache::{
-        InformerConfig, Transform,
+        InformerConfig,
+        config::Settings,
         engine::{Decoded, Undecodable},
-        list_watch::{Identity, PANICKED, unreadable_words},
+        list_watch::Identity,
     },
     environment::Environment,
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
 };
 
-use super::{Keeping, Kept, Memo, memo::Object, range_within};
+use super::{
+    Keeping, Kept, Memo,
+    kind::{AnyKind, Of},
+    range_within,
+};
 
 /// Says why an object that has no name is not kept.
 const NAMELESS: &str = "the object has no name";
@@ -39,47 +38,61 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept>;
 }
 
-/// Objects of type `K` as one informer keeps them.
-pub(crate) struct View<K> {
+/// Objects of one type as one informer keeps them.
+pub(crate) struct View {
     resource_type: ResourceType,
     keeping: Keeping,
-    transform: Option<Transform<K>>,
+    kind: AnyKind,
     memo: Arc<Memo>,
     /// What is decoded to be checked is held for its first reader.
     is_read_at_once: bool,
 }
 
 /// The answer to a write.
-pub(crate) struct Answer<K> {
+pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
     /// `None` if it can't be kept, so that nobody remembers it.
     pub(crate) kept: Option<Arc<Kept>>,
     /// In the form in which it is kept.
-    pub(crate) object: Arc<K>,
+    pub(crate) object: AnyObject,
 }
 
-impl<K: KubeObject> View<K> {
-    pub(crate) fn new(config: &InformerConfig<K>, environment: &Environment) -> Self {
+impl View {
+    pub(crate) fn new<K: KubeObject>(config: &InformerConfig<K>, environment: &Environment) -> Self {
         Self::with_memo(config, environment.shared())
     }
 
-    pub(in crate::cache) fn with_memo(config: &InformerConfig<K>, memo: Arc<Memo>) -> Self {
+    pub(in crate::cache) fn with_memo<K: KubeObject>(config: &InformerConfig<K>, memo: Arc<Memo>) -> Self {
+        let kind = Arc::new(Of::new(config.transform.clone()));
+        Self::of(&config.settings(), &config.own_managers, kind, memo)
+    }
+
+    /// That of an informer with these settings.
+    pub(crate) fn of_kind(
+        settings: &Settings,
+        own_managers: &[String],
+        kind: AnyKind,
+        environment: &Environment,
+    ) -> Self {
+        Self::of(settings, own_managers, kind, environment.shared())
+    }
+
+    fn of(settings: &Settings, own_managers: &[String], kind: AnyKind, memo: Arc<Memo>) -> Self {
         Self {
-            resource_type: config.resource_type.clone(),
-            keeping: Keeping::new(&config.resource_type, &config.own_managers),
-            transform: config.transform.clone(),
+            resource_type: settings.resource_type.clone(),
+            keeping: Keeping::new(&settings.resource_type, own_managers),
+            kind,
             memo,
             // Those of the primaries: a run follows.
-            is_read_at_once: config.take_over_metadata,
+            is_read_at_once: settings.take_over_metadata,
         }
     }
 
     /// The object, decoded unless somebody holds it already. Whatever is kept was decoded once, so that `None` can only come of a
     /// type that decodes the same text in different ways.
-    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<Arc<K>> {
-        let decode = |kept: &Kept| self.decode(kept).map(|object| Arc::new(object) as Object);
-        match kept.open(&self.memo, &decode) {
-            Ok(object) => object.downcast().ok(),
+    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
+        match kept.open(&self.memo, &|kept| self.decode(kept)) {
+            Ok(object) => Some(object),
             Err(error) => {
                 let error = self.resource_type.masked(error);
                 tracing::error!(kind = %self.resource_type, error, "an object that could be decoded can't be any more");
@@ -88,92 +101,87 @@ impl<K: KubeObject> View<K> {
         }
     }
 
-    fn decode(&self, kept: &Kept) -> Result<K, String> {
-        let mut object = decode::<K>(kept.text())?;
-        object.meta_mut().managed_fields = kept.own_managed_fields();
-        fill_types(&mut object, &self.resource_type);
-        Ok(object)
+    fn decode(&self, kept: &Kept) -> Result<AnyObject, String> {
+        self.kind.decode(kept.text(), &self.resource_type, kept.own_managed_fields())
+    }
+
+    /// Understands a live object, with the managed fields of all. The error names none of the object's values.
+    pub(crate) fn whole(&self, text: &str) -> Result<AnyObject, String> {
+        self.kind.whole(text)
     }
 
     /// Understands the answer to a write. The error names the field and what is expected there, and none of the object's values.
-    pub(in crate::cache) fn answer(&self, text: &str) -> Result<Answer<K>, serde_json::Error> {
+    pub(in crate::cache) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
         let Some((key, kept)) = self.keeping.keep(text) else {
-            return decode::<K>(text).map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
+            let object = self.kind.decode(text, &self.resource_type, None);
+            return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
         };
         let object = self.decode(&kept).map_err(serde_json::Error::custom)?;
-        match (key, &self.transform) {
-            (Some(key), None) => Ok(self.answered(key, Arc::new(kept), object)),
+        match key {
+            Some(key) if !self.kind.transforms() => Ok(self.answered(key, Arc::new(kept), object)),
             _ => Ok(self.answer_of(object)),
         }
     }
 
     /// The same of one that was decoded already. It is remembered as it is when the user's transform panics.
-    pub(in crate::cache) fn answer_of(&self, answer: K) -> Answer<K> {
-        let transformed =
-            self.transform.as_ref().and_then(|transform| transformed(answer.clone(), transform).ok());
+    pub(in crate::cache) fn answer_of(&self, answer: AnyObject) -> Answer {
+        let transformed = self.kind.transformed(&*answer).and_then(Result::ok);
         let object = transformed.unwrap_or(answer);
-        let key = ObjectKey::of(&object);
-        match self.keep(object) {
-            (object, Ok(kept)) => self.answered(key, Arc::new(kept), object),
-            (object, Err(error)) => {
+        let key = ObjectKey::in_meta(object.meta());
+        let kept = self.keep(&*object).and_then(|kept| Ok((self.decode(&kept)?, kept)));
+        match kept {
+            Ok((object, kept)) => self.answered(key, Arc::new(kept), object),
+            Err(error) => {
                 let error = self.resource_type.masked(error);
                 tracing::error!(%key, error, "the answer to a write can't be kept: it is read when the watch shows it");
-                Answer { key, kept: None, object: Arc::new(object) }
+                Answer { key, kept: None, object }
             }
         }
     }
 
-    fn answered(&self, key: ObjectKey, kept: Arc<Kept>, object: K) -> Answer<K> {
-        let object = Arc::new(object);
-        kept.opened_as(&self.memo, &(Arc::clone(&object) as Object));
+    fn answered(&self, key: ObjectKey, kept: Arc<Kept>, object: AnyObject) -> Answer {
+        kept.opened_as(&self.memo, &object);
         Answer { key, kept: Some(kept), object }
     }
 
-    /// Keeps an object that was decoded before, and gives it back in the form in which it is kept.
-    fn keep(&self, mut object: K) -> (K, Result<Kept, String>) {
-        let managed_fields = object.meta_mut().managed_fields.take();
-        let text = serde_json::to_string(&object).map_err(|error| error.to_string());
-        let kept = text.and_then(|text| match self.keeping.keep(&text) {
-            Some((_, kept)) => Ok(kept),
-            None => Err(UNREADABLE.to_owned()),
-        });
-        let kept = kept.map(|mut kept| {
-            kept.own = self.keeping.sharing.own_of(managed_fields, &self.keeping.own_managers);
-            object.meta_mut().managed_fields = kept.own_managed_fields();
-            kept
-        });
-        (object, kept)
+    /// Keeps an object that was decoded before.
+    fn keep(&self, object: &dyn Object) -> Result<Kept, String> {
+        let text = object.to_text().map_err(|error| error.to_string())?;
+        let (_, mut kept) = self.keeping.keep(&text).ok_or_else(|| UNREADABLE.to_owned())?;
+        // The fields of those that were read from a cache are text, which stands in the JSON as a word.
+        let managed_fields = object.meta().managed_fields.clone();
+        kept.own = self.keeping.sharing.own_of(managed_fields, &self.keeping.own_managers);
+        Ok(kept)
     }
 
     /// What is kept of an object whose metadata could be read.
     fn checked(&self, kept: Kept) -> Result<Arc<Kept>, (Box<Kept>, String)> {
-        let is_used = self.transform.is_some() || self.is_read_at_once;
         // A check alone needs no more than the text.
-        let decoded = match is_used {
+        let decoded = match self.kind.transforms() || self.is_read_at_once {
             true => self.decode(&kept).map(Some),
-            false => decode::<K>(kept.text()).map(|_| None),
+            false => self.kind.check(kept.text()).map(|()| None),
         };
         let object = match decoded {
             Ok(Some(object)) => object,
             Ok(None) => return Ok(Arc::new(kept)),
             Err(error) => return Err((Box::new(kept), self.resource_type.masked(error))),
         };
-        let Some(transform) = &self.transform else {
+        let Some(transformed) = self.kind.transformed(&*object) else {
             let kept = Arc::new(kept);
-            kept.opened_as(&self.memo, &(Arc::new(object) as Object));
+            kept.opened_as(&self.memo, &object);
             return Ok(kept);
         };
-        match transformed(object, transform).and_then(|object| self.keep(object).1) {
+        match transformed.and_then(|object| self.keep(&*object)) {
             Ok(kept) => Ok(Arc::new(kept)),
             Err(error) => Err((Box::new(kept), error)),
         }
     }
 }
 
-impl<K: KubeObject> Face for View<K> {
+impl Face for View {
     fn take(&self, item: &str) -> Decoded {
         let Some((key, kept)) = self.keeping.keep(item) else {
-            let error = decode::<K>(item).err().unwrap_or_else(|| UNREADABLE.to_owned());
+            let error = self.kind.check(item).err().unwrap_or_else(|| UNREADABLE.to_owned());
             let identity = Identity::of(item);
             return Decoded::Undecodable(Undecodable {
                 key: identity.as_ref().and_then(Identity::key),
@@ -208,42 +216,7 @@ impl<K: KubeObject> Face for View<K> {
     }
 }
 
-/// Decodes one object. The error names the field and what is expected there, and none of the object's values.
-fn decode<K: KubeObject>(text: &str) -> Result<K, String> {
-    // The type may be the user's: a panic of its `Deserialize` must cost this object only.
-    catch_unwind(AssertUnwindSafe(|| serde_json::from_str::<K>(text)))
-        .unwrap_or_else(|_| Err(serde_json::Error::custom(PANICKED)))
-        .map_err(|error| unreadable_words(text, &error))
-}
-
-/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
-fn fill_types<K: KubeObject>(object: &mut K, resource_type: &ResourceType) {
-    if let Some(object) = (object as &mut dyn Any).downcast_mut::<DynamicObject>() {
-        object.types.get_or_insert_with(|| TypeMeta {
-            api_version: resource_type.api_version(),
-            kind: resource_type.kind().to_owned(),
-        });
-    }
-}
-
-fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, String> {
-    // The decisions of the library rest on these fields, so a function that clears them must not break it.
-    let before = object.meta().clone();
-    let mut object = catch_unwind(AssertUnwindSafe(|| transform(object)))
-        .map_err(|_| "the informer's transform panicked".to_owned())?;
-    let after = object.meta_mut();
-    after.name = before.name;
-    after.namespace = before.namespace;
-    after.uid = before.uid;
-    after.resource_version = before.resource_version;
-    after.generation = before.generation;
-    after.owner_references = before.owner_references;
-    after.finalizers = before.finalizers;
-    after.deletion_timestamp = before.deletion_timestamp;
-    Ok(object)
-}
-
-impl<K> fmt::Debug for View<K> {
+impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("View")
             .field("type", &self.resource_type)

@@ -33,8 +33,8 @@ use super::{
 /// The value that must not be seen anywhere.
 const CANARY: &str = "hunter2";
 
-fn view<K: KubeObject>(kind: &ResourceType) -> View<K> {
-    let mut config = InformerConfig::new("test", kind.clone());
+fn view<K: KubeObject>(kind: &ResourceType) -> View {
+    let mut config = InformerConfig::<K>::new("test", kind.clone());
     config.own_managers = vec!["me".to_owned()];
     View::with_memo(&config, Arc::default())
 }

@@ -9,9 +9,9 @@ use kube::{
 };
 
 use crate::{
-    cache::{InformerConfig, config::InitialList},
+    cache::config::{InitialList, Settings},
     client::LongAnswer,
-    resource::{KubeObject, ResourceType},
+    resource::ResourceType,
 };
 
 use super::failure::{Failure, Subject};
@@ -41,11 +41,7 @@ pub(in crate::cache) struct Collection {
 }
 
 impl Collection {
-    pub(in crate::cache) fn new<K: KubeObject>(
-        config: &InformerConfig<K>,
-        client: Client,
-        namespace: Option<&str>,
-    ) -> Self {
+    pub(in crate::cache) fn new(config: &Settings, client: Client, namespace: Option<&str>) -> Self {
         Self {
             client,
             resource_type: config.resource_type.clone(),

@@ -1,15 +1,15 @@
 //! An engine with its typed face, as an informer has them, without the informer's tasks; and what is kept of an object.
 
-use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::{
     cache::{
-        ChangeHandler, InformerConfig, OwnWrite,
+        AnyWrite, ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine},
         kept::{Keeping, Kept, View},
-        opening::{Opening, parts},
+        opening::{Opening, opening, parts},
         store::{FullStore, ItemStore},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
@@ -17,7 +17,8 @@ use crate::{
 
 pub(in crate::cache) struct Known<K: KubeObject> {
     pub(in crate::cache) engine: Arc<Engine>,
-    pub(in crate::cache) view: Arc<View<K>>,
+    pub(in crate::cache) view: Arc<View>,
+    of: PhantomData<fn() -> K>,
 }
 
 impl<K: KubeObject> Known<K> {
@@ -33,17 +34,20 @@ impl<K: KubeObject> Known<K> {
         let view = Arc::new(View::with_memo(config, Arc::default()));
         let engine = {
             let handler = Arc::new(Opening { view: Arc::clone(&view), handler });
-            Arc::new(Engine::new(parts(config, &view, handler, BTreeMap::new(), store)))
+            let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
+            let indexers = config.indexers.clone().into_iter().map(opened).collect();
+            Arc::new(Engine::new(parts(&config.settings(), &view, handler, indexers, store)))
         };
-        Self { engine, view }
+        Self { engine, view, of: PhantomData }
     }
 
     pub(in crate::cache) fn begin(&self, key: &ObjectKey) -> OwnWrite<K> {
-        OwnWrite::begin(Arc::clone(&self.engine), Arc::clone(&self.view), key.clone())
+        let write = AnyWrite::begin(Arc::clone(&self.engine), Arc::clone(&self.view), key.clone());
+        OwnWrite::of_any(write)
     }
 
     pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.view.open(&self.engine.base(key)?)
+        self.view.open(&self.engine.base(key)?)?.typed()
     }
 }
 
@@ -56,15 +60,15 @@ impl<K: KubeObject> Deref for Known<K> {
 }
 
 /// Objects as an informer with one own manager, `me`, keeps them.
-pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View<K> {
-    let mut config = InformerConfig::new("test", ResourceType::with::<K>(&K::DynamicType::default()));
+pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View {
+    let mut config = InformerConfig::<K>::new("test", ResourceType::with::<K>(&K::DynamicType::default()));
     config.own_managers = vec!["me".to_owned()];
     View::with_memo(&config, Arc::default())
 }
 
 /// An object as such an informer keeps it.
 pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept> {
-    view().answer_of(object.clone()).kept.expect("it can be kept")
+    view::<K>().answer_of(Arc::new(object.clone())).kept.expect("it can be kept")
 }
 
 /// The same as it comes from the server.

@@ -13,7 +13,7 @@ use crate::{
     },
     event_source::RustType,
     reconciler::{BoxError, Context, MemoKey},
-    resource::KubeObject,
+    resource::{AnyObject, KubeObject},
 };
 
 /// Several resources for each primary.
@@ -32,7 +32,8 @@ impl<D> Many<D> {
     where
         D: BulkCreator<P>,
     {
-        let desired = context.memo().get_or_try(&self.memo, primary, || {
+        let of = Arc::clone(primary) as AnyObject;
+        let desired = context.any().memo().get_or_try(&self.memo, &of, || {
             let desired = self.dependent.desired(primary, context)?;
             Ok::<_, BoxError>(desired.into_iter().map(|(key, one)| (key, Arc::new(one))).collect())
         })?;

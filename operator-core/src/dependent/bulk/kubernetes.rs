@@ -5,12 +5,12 @@ use std::{fmt, sync::Arc};
 use super::several::{Selects, Several};
 use crate::{
     dependent::{
-        Capabilities, Declaration, Dependent, IntoDependent, ReadOnly,
+        Asked, Capabilities, Declaration, Dependent, IntoDependent, ReadOnly,
         custom::default_name,
         kubernetes::{Settings, settings},
     },
     reconciler::{BoxError, Context},
-    resource::KubeObject,
+    resource::{KubeObject, Object},
 };
 
 /// What objects there should be in the cluster for a primary of type `P`. JOSDK's `desiredResources`.
@@ -32,6 +32,9 @@ pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
     fn desired(&self, primary: &P, context: &Context<P>) -> Result<Vec<Self::Resource>, BoxError>;
 }
 
+/// The same for who knows the types.
+type SelectsOf<P, K> = Box<dyn Fn(&P, &K) -> bool + Send + Sync>;
+
 /// Declares that any number of objects of one kind follow from a primary: those that are not desired any more are deleted.
 /// JOSDK's `BulkDependentResource` in its Kubernetes form.
 ///
@@ -41,7 +44,7 @@ pub trait BulkDesired<P: KubeObject>: Send + Sync + 'static {
 pub struct BulkKubernetesDependent<D: BulkDesired<P>, P: KubeObject> {
     dependent: D,
     settings: Settings<D::Resource>,
-    selects: Option<Selects<P, D::Resource>>,
+    selects: Option<SelectsOf<P, D::Resource>>,
 }
 
 impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P>
@@ -88,7 +91,23 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
         if let Some(objects) = &mut declaration.objects {
             objects.desired_by::<D>();
         }
-        Dependent::new(name, declaration, Several::new(self.dependent, managed, self.selects))
+        let dependent = self.dependent;
+        let desire = move |asked: Asked<'_>| {
+            let (primary, context) = asked.typed::<P>()?;
+            let desired = dependent.desired(&primary, &context)?.into_iter();
+            Ok(desired.map(|object| Box::new(object) as Box<dyn Object>).collect())
+        };
+        let selects = self.selects.map(|selects| {
+            let of = move |primary: &dyn Object, object: &dyn Object| match (
+                primary.typed_ref(),
+                object.typed_ref(),
+            ) {
+                (Some(primary), Some(object)) => selects(primary, object),
+                _ => false,
+            };
+            Box::new(of) as Selects
+        });
+        Dependent::new(name, declaration, Several::new(Box::new(desire), managed, selects))
     }
 }
 

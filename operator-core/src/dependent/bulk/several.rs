@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::FutureExt;
 
-use super::BulkDesired;
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
@@ -16,40 +15,36 @@ use crate::{
         BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{KubeObject, ObjectKey},
+    resource::{AnyObject, Object, ObjectKey},
 };
 
-/// Says which of a primary's objects are meant.
-pub(super) type Selects<P, K> = Box<dyn Fn(&P, &K) -> bool + Send + Sync>;
+/// Says what is wanted.
+pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Vec<Box<dyn Object>>, BoxError> + Send + Sync>;
 
-/// Several objects for each primary.
-pub(super) struct Several<D: BulkDesired<P>, P: KubeObject> {
-    dependent: D,
-    managed: Managed<D::Resource>,
-    selects: Option<Selects<P, D::Resource>>,
+/// Says which of a primary's objects, the second one, are those of the dependent.
+pub(super) type Selects = Box<dyn Fn(&dyn Object, &dyn Object) -> bool + Send + Sync>;
+
+/// Any number of objects for each primary.
+pub(super) struct Several {
+    desire: Desire,
+    managed: Managed,
+    selects: Option<Selects>,
     memo: MemoKey,
 }
 
-type ByKey<K> = BTreeMap<ObjectKey, K>;
+type ByKey = BTreeMap<ObjectKey, AnyObject>;
 
-type Own<'r, D, P> = OfPrimary<'r, <D as BulkDesired<P>>::Resource, P>;
-
-impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
-    pub(super) fn new(
-        dependent: D,
-        managed: Managed<D::Resource>,
-        selects: Option<Selects<P, D::Resource>>,
-    ) -> Self {
-        Self { dependent, managed, selects, memo: MemoKey::default() }
+impl Several {
+    pub(super) fn new(desire: Desire, managed: Managed, selects: Option<Selects>) -> Self {
+        Self { desire, managed, selects, memo: MemoKey::default() }
     }
 
-    fn desired(&self, own: &Own<'_, D, P>) -> Result<Arc<ByKey<D::Resource>>, BoxError> {
-        let Asked { primary, context, .. } = own.asked;
-        context.memo().get_or_try(&self.memo, primary, || {
+    fn desired(&self, own: &OfPrimary<'_>) -> Result<Arc<ByKey>, BoxError> {
+        own.asked.context.memo().get_or_try(&self.memo, own.asked.primary, || {
             let mut desired = BTreeMap::new();
-            for object in self.dependent.desired(primary, context)? {
+            for object in (self.desire)(own.asked)? {
                 let object = own.marked(object).map_err(Error::boxed)?;
-                let key = ObjectKey::of(&object);
+                let key = ObjectKey::in_meta(object.meta());
                 if desired.insert(key.clone(), object).is_some() {
                     let kind = self.managed.kind.clone();
                     return Err(Error::DesiredTwice { kind, key }.boxed());
@@ -60,30 +55,30 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     }
 
     /// Those of them that it is about.
-    fn selected(&self, mut all: Vec<Arc<D::Resource>>, primary: &P) -> Vec<Arc<D::Resource>> {
+    fn selected(&self, mut all: Vec<AnyObject>, primary: &dyn Object) -> Vec<AnyObject> {
         if let Some(selects) = &self.selects {
-            all.retain(|object| selects(primary, object));
+            all.retain(|object| selects(primary, &**object));
         }
         all
     }
 
     /// What it has made and may remove.
-    fn removable(&self, own: &Own<'_, D, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
-        Ok(self.selected(own.removable().map_err(Error::boxed)?, own.asked.primary))
+    fn removable(&self, own: &OfPrimary<'_>) -> Result<Vec<AnyObject>, BoxError> {
+        Ok(self.selected(own.removable().map_err(Error::boxed)?, &**own.asked.primary))
     }
 
     /// What is only read.
-    fn found(&self, asked: Asked<'_, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
+    fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
         let found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
-        Ok(self.selected(found, asked.primary))
+        Ok(self.selected(found, &**asked.primary))
     }
 
     /// What it has made, and what it wants and may write.
-    fn actual(&self, own: &Own<'_, D, P>) -> Result<Vec<Arc<D::Resource>>, BoxError> {
+    fn actual(&self, own: &OfPrimary<'_>) -> Result<Vec<AnyObject>, BoxError> {
         let made = self.removable(own)?.into_iter();
-        let mut actual: ByKey<_> = made.map(|object| (ObjectKey::of(&*object), object)).collect();
+        let mut actual: ByKey = made.map(|object| (ObjectKey::in_meta(object.meta()), object)).collect();
         let memo = own.asked.context.memo();
-        let wanted = memo.known::<ByKey<D::Resource>, P>(&self.memo, own.asked.primary);
+        let wanted = memo.known::<ByKey>(&self.memo, own.asked.primary);
         for key in wanted.iter().flat_map(|wanted| wanted.keys()) {
             if let Some(found) = own.actual(key).map_err(Error::boxed)? {
                 actual.insert(key.clone(), found);
@@ -95,12 +90,12 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     /// What it takes to remove these.
     fn removals<'r>(
         &'r self,
-        own: &'r Own<'r, D, P>,
-        objects: impl IntoIterator<Item = Arc<D::Resource>> + 'r,
+        own: &'r OfPrimary<'r>,
+        objects: impl IntoIterator<Item = AnyObject> + Send + 'r,
         is_awaited: bool,
     ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + 'r {
         objects.into_iter().map(move |object| {
-            let key = ObjectKey::of(&*object).to_string();
+            let key = ObjectKey::in_meta(object.meta()).to_string();
             let removal = async move {
                 let removed = match is_awaited {
                     true => own.remove_and_note(&object).await,
@@ -116,18 +111,18 @@ impl<D: BulkDesired<P>, P: KubeObject> Several<D, P> {
     /// Creates or changes one object, as far as the dependent may.
     async fn bring_about(
         &self,
-        own: &Own<'_, D, P>,
+        own: &OfPrimary<'_>,
         key: &ObjectKey,
-        desired: &D::Resource,
+        desired: &AnyObject,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let actual = own.there(key).map_err(Error::boxed)?;
-        let done = own.bring_about(desired, actual).await.map_err(Error::boxed)?;
+        let done = own.bring_about(&**desired, actual).await.map_err(Error::boxed)?;
         Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
     }
 }
 
-impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
-    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
+impl Engine for Several {
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
                 let found = self.found(asked)?.into_iter();
@@ -139,7 +134,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
             let mut items = Items::default();
             if self.managed.capabilities.can_delete() {
                 let mut unwanted = self.removable(&own)?;
-                unwanted.retain(|object| !desired.contains_key(&ObjectKey::of(&**object)));
+                unwanted.retain(|object| !desired.contains_key(&ObjectKey::in_meta(object.meta())));
                 items.work(self.removals(&own, unwanted, false)).await;
             }
             let work = desired
@@ -151,13 +146,13 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted> {
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let made = self.selected(own.all_removable().map_err(Error::boxed)?, asked.primary);
+            let made = self.selected(own.all_removable().map_err(Error::boxed)?, &**asked.primary);
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
@@ -167,7 +162,7 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let actual = match self.managed.is_read_only() {
                 true => self.found(asked)?,
@@ -178,11 +173,11 @@ impl<D: BulkDesired<P>, P: KubeObject> Engine<P> for Several<D, P> {
         .boxed()
     }
 
-    fn left<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+    fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move { self.managed.left(self.secondaries(asked).await?, asked).await }.boxed()
     }
 
-    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }
 }

@@ -117,7 +117,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
     /// Deletes the objects that keep the ids of what has gone since its deletion was asked for.
     async fn forget_gone(&self, actual: &Actual<C, P>) -> Result<(), BoxError> {
         let (going, owner) = (&self.of.going, self.context.primary_key());
-        let exists = |key: &_| self.context.primary_cache().get(key).is_some();
+        let exists = |key: &_| self.context.any().shared().primary.informer().contains(key);
         for (key, resource) in going.gone(owner, |key| actual.contains_key(key), exists) {
             if let Some(state) = self.state(&key, &resource)? {
                 state.delete(self.context).await?;
@@ -171,11 +171,11 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let owner = self.context.primary_key();
         let deletion = delete(&self.of.dependent, &key, &actual, self.primary, self.context);
-        let deletion = self.context.permitted(deletion).await?;
+        let deletion = self.context.any().permitted(deletion).await?;
         if deletion == Deletion::Asked {
             self.asked.store(true, Ordering::Relaxed);
             // Perhaps no event source tells when it is done.
-            self.context.remembered().lock().note_asked();
+            self.context.any().remembered().lock().note_asked();
             if self.of.state.is_some() {
                 self.of.going.asked(owner, &key, &actual);
             }
@@ -207,7 +207,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
                 memory.begin_create(owner, &key);
                 create(dependent, &key, desired, primary, context).await
             };
-            let created = context.permitted(creation).await?;
+            let created = context.any().permitted(creation).await?;
             memory.found(owner, [&key]);
             // Before the state is kept: should that fail, the next run still knows the resource.
             if let Some(source) = self.store()? {
@@ -222,7 +222,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
                 if !matches(dependent, &actual, desired.borrow(), primary, context) =>
             {
                 let update = update(dependent, &key, &actual, desired, primary, context);
-                let updated = context.permitted(update).await?;
+                let updated = context.any().permitted(update).await?;
                 if let Some(source) = self.store()? {
                     source.updated(owner, &actual, Arc::clone(&updated));
                 }
@@ -242,14 +242,15 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
     }
 }
 
-impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
+impl<C: Keyed<P>, P: KubeObject> Engine for Custom<C, P> {
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.memory.leftovers(exists) + self.going.leftovers(exists)
     }
 
-    fn reconcile<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
-        let call = Call::new(self, asked.primary, asked.context);
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let call = Call::new(self, &primary, &context);
             let mut actual = call.look().await?;
             call.forget_gone(&actual).await?;
             let desired = call.desired(&actual)?;
@@ -284,9 +285,10 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         .boxed()
     }
 
-    fn delete<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Deleted> {
-        let call = Call::new(self, asked.primary, asked.context);
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let call = Call::new(self, &primary, &context);
             let Some(delete) = self.delete else { return Ok(Deleted::NOTHING) };
             let actual = call.look().await?;
             call.forget_gone(&actual).await?;
@@ -299,9 +301,10 @@ impl<C: Keyed<P>, P: KubeObject> Engine<P> for Custom<C, P> {
         .boxed()
     }
 
-    fn secondaries<'r>(&'r self, asked: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
-        let call = Call::new(self, asked.primary, asked.context);
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let call = Call::new(self, &primary, &context);
             let actual = call.look().await?;
             Ok(actual.into_iter().map(|(key, resource)| call.secondary(&key, resource)).collect())
         }

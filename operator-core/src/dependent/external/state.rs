@@ -23,7 +23,7 @@ impl<P: KubeObject, S: KubeObject> KeepsState<P> for S {
             if context.get::<S>(&ObjectKey::of(self))?.is_some() {
                 return Ok(());
             }
-            match context.permitted(context.resource_operations().create(self)).await {
+            match context.any().permitted(context.resource_operations().create(self)).await {
                 Ok(_) => Ok(()),
                 // It was created by an attempt whose answer was lost.
                 Err(error) if error.is_conflict() => Ok(()),
@@ -34,6 +34,6 @@ impl<P: KubeObject, S: KubeObject> KeepsState<P> for S {
     }
 
     fn delete<'r>(&'r self, context: &'r Context<P>) -> Answer<'r, ()> {
-        async move { Ok(context.permitted(context.resource_operations().delete(self)).await?) }.boxed()
+        async move { Ok(context.any().permitted(context.resource_operations().delete(self)).await?) }.boxed()
     }
 }

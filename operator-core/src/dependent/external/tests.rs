@@ -253,7 +253,7 @@ async fn several_are_gone_when_the_last_one_is_and_are_looked_at_again_until_the
                 true => assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected),
                 false => drop(dependent.reconcile(&primary, &context).await.unwrap()),
             }
-            let again = context.remembered().lock().again_after(None);
+            let again = context.any().remembered().lock().again_after(None);
             assert_eq!(again.is_some(), expected == Deletion::Asked, "removed: {removed}");
         }
     }

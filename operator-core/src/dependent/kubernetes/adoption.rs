@@ -3,24 +3,24 @@
 use super::OfPrimary;
 use crate::{
     dependent::Error,
-    resource::{KubeObject, ObjectKey, Whose},
+    resource::{Object, ObjectKey, Whose},
 };
 
 pub use crate::reconciler::workflow::Adoption;
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// Whose an object is that the node wants.
-    fn whose_wanted(&self, object: &K) -> Whose {
+    fn whose_wanted(&self, object: &dyn Object) -> Whose {
         self.marks.whose(object.meta(), true)
     }
 
     /// Whether an object that the node wants is its own already.
-    pub(super) fn is_mine(&self, object: &K) -> bool {
+    pub(super) fn is_mine(&self, object: &dyn Object) -> bool {
         matches!(self.whose_wanted(object), Whose::Mine { .. })
     }
 
     /// Whether the node may write an object that it wants.
-    pub(super) fn may_write(&self, object: &K) -> bool {
+    pub(super) fn may_write(&self, object: &dyn Object) -> bool {
         match self.whose_wanted(object) {
             Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode => true,
             Whose::Going => false,
@@ -30,8 +30,8 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     }
 
     /// Why the node may not write an object that it wants.
-    pub(super) fn refusal(&self, object: &K) -> Error {
-        let (kind, key) = (self.managed.kind.clone(), ObjectKey::of(object));
+    pub(super) fn refusal(&self, object: &dyn Object) -> Error {
+        let (kind, key) = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
         match self.whose_wanted(object) {
             Whose::Going => Error::Going { kind, key },
             Whose::Nobodys => {
@@ -46,7 +46,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     }
 
     /// Whose the object is, as far as it says so.
-    fn says(&self, object: &K) -> String {
+    fn says(&self, object: &dyn Object) -> String {
         let meta = object.meta();
         let owners = meta.owner_references.iter().flatten();
         let mut owners: Vec<_> =
@@ -65,7 +65,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             return format!("its labels say that {by} has made it");
         }
         let primary_type = self.asked.context.primary_type();
-        if let Some(primary) = self.managed.annotations.primary_of(object, primary_type) {
+        if let Some(primary) = self.managed.annotations.primary_in(meta, primary_type) {
             return format!("its annotations say that it belongs to {primary_type} {primary}");
         }
         let mut managers: Vec<_> =

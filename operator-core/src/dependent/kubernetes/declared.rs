@@ -8,10 +8,13 @@ use super::{
     settings::{Settings, settings},
 };
 use crate::{
-    dependent::{Capabilities, Dependent, IntoDependent, custom::default_name},
+    dependent::{Asked, Capabilities, Dependent, IntoDependent, custom::default_name},
     reconciler::Context,
-    resource::{KubeObject, ObjectKey},
+    resource::{KubeObject, Object, ObjectKey},
 };
+
+/// Says which object is meant, for who knows the type of the primaries.
+type TargetOf<P> = Box<dyn Fn(&P, &Context<P>) -> ObjectKey + Send + Sync>;
 
 /// Declares that an object in the cluster follows from a primary: create, update and garbage collection by an owner
 /// reference, unless told otherwise. JOSDK's `KubernetesDependentResource`.
@@ -43,7 +46,7 @@ use crate::{
 pub struct KubernetesDependent<D: Desired<P>, P: KubeObject> {
     dependent: D,
     settings: Settings<D::Resource>,
-    target: Option<Target<P>>,
+    target: Option<TargetOf<P>>,
 }
 
 impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P>
@@ -104,7 +107,19 @@ impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P
         if let Some(objects) = &mut declaration.objects {
             objects.desired_by::<D>();
         }
-        Dependent::new(name, declaration, Single::new(self.dependent, managed, self.target))
+        let dependent = self.dependent;
+        let desire = move |asked: Asked<'_>| {
+            let (primary, context) = asked.typed::<P>()?;
+            Ok(Box::new(dependent.desired(&primary, &context)?) as Box<dyn Object>)
+        };
+        let target = self.target.map(|target| {
+            let of = move |asked: Asked<'_>| {
+                let (primary, context) = asked.typed::<P>()?;
+                Ok(target(&primary, &context))
+            };
+            Box::new(of) as Target
+        });
+        Dependent::new(name, declaration, Single::new(Box::new(desire), managed, target))
     }
 }
 

@@ -1,22 +1,20 @@
 //! What an earlier version of the controller has applied under a field manager that this one doesn't use.
 
-use std::sync::Arc;
-
 use super::{OfPrimary, write::ATTEMPTS};
 use crate::{
     dependent::Error,
     operations::{DependentWriter, Inheritance},
-    resource::KubeObject,
+    resource::AnyObject,
 };
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// The object, which the node may write, once what retired field managers have applied to it is ours: only then does the
     /// matcher see what isn't wanted any more, and the apply take it away.
     pub(super) async fn inherited(
         &self,
-        writer: &DependentWriter<'_, K>,
-        mut actual: Option<Arc<K>>,
-    ) -> Result<Option<Arc<K>>, Error> {
+        writer: &DependentWriter<'_>,
+        mut actual: Option<AnyObject>,
+    ) -> Result<Option<AnyObject>, Error> {
         // Who replaces an object takes away whatever was applied; who may not change it has nothing to take away.
         if !self.managed.use_ssa || !self.managed.capabilities.can_update() {
             return Ok(actual);
@@ -27,7 +25,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             }
             // Seldom, and large.
             let Some(live) = Box::pin(self.look(writer)).await? else { return Ok(None) };
-            let inherited = Box::pin(self.asked.context.permitted(writer.inherit(&live))).await?;
+            let inherited = Box::pin(self.asked.context.permitted(writer.inherit(&*live))).await?;
             actual = match inherited {
                 Inheritance::Ours(ours) => Some(ours),
                 Inheritance::Nothing | Inheritance::Overtaken => Some(writer.remember(live)),

@@ -5,21 +5,22 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::{OfPrimary, settings::Managed};
 use crate::{
     dependent::{Asked, Error},
-    resource::{KubeObject, ObjectKey},
+    resource::{AnyObject, Object, ObjectKey, owner_in},
 };
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference where the
     /// garbage collector is to delete it, otherwise annotations. JOSDK's `addMetadata`.
-    pub(in crate::dependent) fn marked(&self, mut desired: K) -> Result<K, Error> {
+    pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Object>) -> Result<AnyObject, Error> {
         let (managed, owner) = (self.managed, &self.marks.owner);
         if managed.capabilities.is_garbage_collected() {
-            let key = || ObjectKey::of(&desired);
+            let key = || ObjectKey::in_meta(desired.meta());
             if let Some(reason) = illegal_owner(owner, &key(), managed.kind.is_namespaced()) {
                 let (kind, owner) = (managed.kind.clone(), owner.clone());
                 return Err(Error::IllegalOwner { kind, key: key(), owner, reason });
             }
-            let reference = self.asked.context.owner_reference(&**self.asked.primary);
+            let primary = self.asked.primary.meta();
+            let reference = owner_in(primary, self.asked.context.primary_type());
             let reference = reference.ok_or_else(|| Error::NoUid(owner.clone()))?;
             add_owner(desired.meta_mut().owner_references.get_or_insert_default(), reference);
         } else if managed.capabilities.can_write() {
@@ -27,20 +28,20 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }
         self.marks.put_on(desired.meta_mut());
-        Ok(desired)
+        Ok(AnyObject::from(desired))
     }
 }
 
-impl<K: KubeObject> Managed<K> {
+impl Managed {
     /// Whether `object`, which is only read, says that it is the primary's: by an owner reference to this very incarnation, or
     /// by annotations, which know no incarnation.
-    pub(super) fn names_owner<P: KubeObject>(&self, object: &K, asked: Asked<'_, P>) -> bool {
+    pub(super) fn names_owner(&self, object: &dyn Object, asked: Asked<'_>) -> bool {
         let uid = asked.primary.meta().uid.as_deref();
         let owners = object.meta().owner_references.iter().flatten();
         let owned = uid.is_some() && owners.into_iter().any(|owner| Some(&*owner.uid) == uid);
         let context = asked.context;
         owned
-            || self.annotations.primary_of(object, context.primary_type()).as_ref()
+            || self.annotations.primary_in(object.meta(), context.primary_type()).as_ref()
                 == Some(context.primary_key())
     }
 }

@@ -11,24 +11,21 @@ use super::settings::Managed;
 use crate::{
     dependent::{Asked, Error},
     event_source::OWNER_INDEX,
-    resource::{Cluster, KubeObject, Marks, ObjectKey, Whose, label_value},
+    resource::{AnyObject, Cluster, Marks, Object, ObjectKey, Whose, label_value},
 };
 
 /// The objects of one primary that a node writes.
-pub(in crate::dependent) struct OfPrimary<'r, K: KubeObject, P: KubeObject> {
-    pub(in crate::dependent) managed: &'r Managed<K>,
-    pub(in crate::dependent) asked: Asked<'r, P>,
+pub(in crate::dependent) struct OfPrimary<'r> {
+    pub(in crate::dependent) managed: &'r Managed,
+    pub(in crate::dependent) asked: Asked<'r>,
     pub(super) marks: Marks<'r>,
 }
 
-impl<K: KubeObject> Managed<K> {
+impl Managed {
     /// Its objects for the primary in question.
-    pub(in crate::dependent) fn of_primary<'r, P: KubeObject>(
-        &'r self,
-        asked: Asked<'r, P>,
-    ) -> Result<OfPrimary<'r, K, P>, Error> {
+    pub(in crate::dependent) fn of_primary<'r>(&'r self, asked: Asked<'r>) -> Result<OfPrimary<'r>, Error> {
         let shared = asked.context.shared();
-        let owner = ObjectKey::of(&**asked.primary);
+        let owner = ObjectKey::in_meta(asked.primary.meta());
         let Some(uid) = asked.primary.meta().uid.as_deref() else { return Err(Error::NoUid(owner)) };
         let node = label_value(asked.node);
         let marks = Marks {
@@ -47,24 +44,24 @@ impl<K: KubeObject> Managed<K> {
     }
 }
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// What is known under that key, whosever it is.
-    pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+    pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         Ok(self.managed.followed(key, self.asked.context)?.informer().get(key))
     }
 
     /// What is known under that key, where the node may write it.
-    pub(in crate::dependent) fn actual(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        Ok(self.there(key)?.filter(|object| self.may_write(object)))
+    pub(in crate::dependent) fn actual(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        Ok(self.there(key)?.filter(|object| self.may_write(&**object)))
     }
 
     /// What the node has made and may remove, in the order of keys.
-    pub(in crate::dependent) fn removable(&self) -> Result<Vec<Arc<K>>, Error> {
+    pub(in crate::dependent) fn removable(&self) -> Result<Vec<AnyObject>, Error> {
         self.with_its_label(|object| self.is_removable(object))
     }
 
     /// The same where everything has to go: fails while there may be some in a namespace that the source hasn't seen yet.
-    pub(in crate::dependent) fn all_removable(&self) -> Result<Vec<Arc<K>>, Error> {
+    pub(in crate::dependent) fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
         let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
         // What has an owner reference is where its owner is.
@@ -80,15 +77,15 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     }
 
     /// Whether the node may remove the object.
-    pub(super) fn is_removable(&self, object: &K) -> bool {
+    pub(super) fn is_removable(&self, object: &dyn Object) -> bool {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
     /// What has the primary's label and is like this, in the order of keys.
-    pub(super) fn with_its_label(&self, is: impl Fn(&K) -> bool) -> Result<Vec<Arc<K>>, Error> {
+    pub(super) fn with_its_label(&self, is: impl Fn(&dyn Object) -> bool) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
-        let mut all = source.informer().by_index(OWNER_INDEX, &self.marks.owner_value);
-        all.retain(|object| is(object));
-        Ok(all)
+        let informer = source.informer();
+        let all = informer.by_index(OWNER_INDEX, &self.marks.owner_value).into_iter();
+        Ok(all.filter_map(|(_, kept)| informer.open(&kept)).filter(|object| is(&**object)).collect())
     }
 }

@@ -1,21 +1,19 @@
 //! Removing what a node has made. Only the marks say what that is: `desired` is never asked, and no mapper.
 
-use std::sync::Arc;
-
 use super::{OfPrimary, settings::Managed};
 use crate::{
     dependent::{Asked, Error},
     operations::{Removed, live},
     reconciler::{BoxError, workflow::Secondary},
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
-impl<K: KubeObject> Managed<K> {
+impl Managed {
     /// What is left after a deletion: what is `known` by the event source, or else what only a look at the live objects shows.
-    pub(in crate::dependent) async fn left<P: KubeObject>(
+    pub(in crate::dependent) async fn left(
         &self,
         known: Vec<Secondary>,
-        asked: Asked<'_, P>,
+        asked: Asked<'_>,
     ) -> Result<Vec<Secondary>, BoxError> {
         if !known.is_empty() || self.is_read_only() {
             return Ok(known);
@@ -26,32 +24,35 @@ impl<K: KubeObject> Managed<K> {
     }
 }
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// Removes an object that the node has made, and that isn't wanted.
-    pub(in crate::dependent) async fn remove(&self, object: &K) -> Result<Removed, Error> {
-        self.remove_if(object, |live| self.is_removable(live)).await
+    pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
+        self.remove_if(object, &|live| self.is_removable(live)).await
     }
 
     /// The same where somebody may wait for the end of the object.
-    pub(in crate::dependent) async fn remove_and_note(&self, object: &K) -> Result<(), Error> {
+    pub(in crate::dependent) async fn remove_and_note(&self, object: &AnyObject) -> Result<(), Error> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
             let (context, node) = (self.asked.context, self.asked.node);
             let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
-            leaving.note((primary, node), ObjectKey::of(object), uid, || context.primary().is_some());
+            leaving.note((primary, node), ObjectKey::in_meta(object.meta()), uid, || {
+                context.primary().is_some()
+            });
         }
         Ok(())
     }
 
     /// What was deleted and is still there, though the event source shows it no more: somebody has taken off the label by which it
     /// does. Only a look at the live objects tells, and nothing else wakes the primary when they are gone.
-    async fn hidden(&self) -> Result<Vec<Arc<K>>, Error> {
+    async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
         let context = self.asked.context;
         let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
         let mut hidden = Vec::new();
         for (key, uid) in leaving.of(primary, self.asked.node) {
-            let live = live::<K>(&context.shared().writer, &self.managed.kind, &key).await?;
-            hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)).map(Arc::new));
+            let source = self.managed.source(context)?;
+            let live = live(&context.shared().writer, source.informer(), &key).await?;
+            hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)));
         }
         if !hidden.is_empty() {
             context.remembered().lock().note_asked();
@@ -67,7 +68,8 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
 
     /// Removes what the node has made for the primary under other names than this one.
     pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
-        let is_other = |object: &K| ObjectKey::of(object) != *wanted && self.is_removable(object);
+        let is_other =
+            |object: &dyn Object| ObjectKey::in_meta(object.meta()) != *wanted && self.is_removable(object);
         for object in self.with_its_label(is_other)? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;
@@ -79,7 +81,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Removes what nodes have made that the controller has no more; `node` says which, if not all of them. Says how many
     /// objects that were.
     pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
-        let former = |object: &K| {
+        let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
             by.is_some_and(|by| node.is_none_or(|node| node == by))
         };
@@ -88,12 +90,12 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
-                        kind = %self.managed.kind, object = %ObjectKey::of(&*object),
+                        kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
                         node = self.marks.former_node(object.meta()),
                         "removed, as the controller has the node no more that has made it"
                     );
                 }
-                self.remove_if(&object, former).await?;
+                self.remove_if(&object, &former).await?;
                 removed += 1;
             }
         }
@@ -102,20 +104,20 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
 
     async fn remove_if(
         &self,
-        object: &K,
-        is_ours: impl Fn(&K) -> bool + Send + Sync,
+        object: &AnyObject,
+        is_ours: &(dyn Fn(&dyn Object) -> bool + Send + Sync),
     ) -> Result<Removed, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
-        Ok(context.permitted(operations.remove(object, is_ours)).await?)
+        Ok(context.permitted(operations.remove(self.managed.of, object, is_ours)).await?)
     }
 
     /// Whether an object may go because it has been forgotten: what holds data goes only where that was said.
-    fn may_forget(&self, object: &Arc<K>, prunes_data: bool) -> bool {
+    fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
         let may = prunes_data || !holds_data(&self.managed.kind);
         if !may && object.meta().deletion_timestamp.is_none() {
             tracing::warn!(
-                kind = %self.managed.kind, object = %ObjectKey::of(&**object),
+                kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
                 "left behind, as data would be lost with it: it is wanted no more; delete it by hand, or say `.prune_data()`"
             );
         }

@@ -5,7 +5,7 @@ use futures::FutureExt;
 use super::settings::{Managed, Settings};
 use crate::{
     dependent::{
-        Asked, Capabilities, Dependent, Engine, Error,
+        AnyDependent, Asked, Capabilities, Engine, Error,
         erased::{Answer, Deleted, Pruning},
     },
     reconciler::workflow::{ReconcileResult, Secondary},
@@ -13,30 +13,30 @@ use crate::{
 };
 
 /// What such a node has left behind.
-struct Retired<K: KubeObject>(Managed<K>);
+struct Retired(Managed);
 
 /// Declares that there was a node of that name, whose objects were of type `K`.
-pub(crate) fn retired<K: KubeObject, P: KubeObject>(name: &str, dynamic: K::DynamicType) -> Dependent<P> {
-    let mut settings = Settings::<K>::new(name.into(), dynamic);
+pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
+    let mut settings = Settings::<K>::new(name.into(), dynamic.clone());
     settings.capabilities = Capabilities::READ_ONLY.deletes();
     let managed = settings.finish();
-    Dependent::new(name, managed.declaration(), Retired(managed))
+    AnyDependent::new(name, managed.declaration(), Retired(managed))
 }
 
-impl<K: KubeObject, P: KubeObject> Engine<P> for Retired<K> {
-    fn reconcile<'r>(&'r self, _: Asked<'r, P>) -> Answer<'r, ReconcileResult> {
+impl Engine for Retired {
+    fn reconcile<'r>(&'r self, _: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async { Ok(ReconcileResult::nothing()) }.boxed()
     }
 
-    fn delete<'r>(&'r self, _: Asked<'r, P>) -> Answer<'r, Deleted> {
+    fn delete<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Deleted> {
         async { Ok(Deleted::NOTHING) }.boxed()
     }
 
-    fn secondaries<'r>(&'r self, _: Asked<'r, P>) -> Answer<'r, Vec<Secondary>> {
+    fn secondaries<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async { Ok(Vec::new()) }.boxed()
     }
 
-    fn prune<'r>(&'r self, asked: Asked<'r, P>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         async move {
             let node = label_value(asked.node);
             let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;

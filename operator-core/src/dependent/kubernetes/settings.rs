@@ -8,8 +8,9 @@ use super::{
 };
 use crate::{
     dependent::{Asked, Capabilities, Declaration, Error, Objects, Pruning, Reading, matcher::Matcher},
+    event_source::RustType,
     reconciler::workflow::Secondary,
-    resource::{Access, KubeObject, MappingAnnotations, ResourceType},
+    resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType},
 };
 
 /// The settings of a declaration.
@@ -45,7 +46,7 @@ impl<K: KubeObject> Settings<K> {
     }
 
     /// Finishes the declaration.
-    pub(in crate::dependent) fn finish(self) -> Managed<K> {
+    pub(in crate::dependent) fn finish(self) -> Managed {
         let source = self.source.finish(
             &self.name,
             &self.kind,
@@ -56,6 +57,7 @@ impl<K: KubeObject> Settings<K> {
         // What is replaced has no fields that were applied.
         let matcher = if !self.use_ssa && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
         Managed {
+            of: RustType::of::<K>(),
             kind: self.kind,
             capabilities: self.capabilities,
             source,
@@ -64,7 +66,7 @@ impl<K: KubeObject> Settings<K> {
             prunes_data: self.prunes_data,
             // What can't be created is better left alone.
             recreates: self.recreates && self.capabilities.can_create(),
-            matcher,
+            matcher: matcher.erased(),
             annotations: self.annotations.unwrap_or_default(),
         }
     }
@@ -72,7 +74,8 @@ impl<K: KubeObject> Settings<K> {
 
 /// Objects of one kind that are managed for primaries.
 #[derive(Debug)]
-pub(in crate::dependent) struct Managed<K: KubeObject> {
+pub(in crate::dependent) struct Managed {
+    pub(super) of: RustType,
     pub(in crate::dependent) kind: ResourceType,
     pub(in crate::dependent) capabilities: Capabilities,
     pub(in crate::dependent) source: Source,
@@ -80,15 +83,15 @@ pub(in crate::dependent) struct Managed<K: KubeObject> {
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
-    pub(super) matcher: Matcher<K>,
+    pub(super) matcher: Matcher<dyn Object>,
     pub(super) annotations: MappingAnnotations,
 }
 
-impl<K: KubeObject> Managed<K> {
+impl Managed {
     /// Removes what nodes have made that the controller has no more.
-    pub(in crate::dependent) async fn prune<P: KubeObject>(
+    pub(in crate::dependent) async fn prune(
         &self,
-        asked: Asked<'_, P>,
+        asked: Asked<'_>,
         pruning: Pruning,
     ) -> Result<usize, Error> {
         // The source of a node that takes part under a condition may not run.
@@ -107,13 +110,13 @@ impl<K: KubeObject> Managed<K> {
             several: false,
             outside: false,
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
-            reads: vec![Reading::objects::<K>(&self.source.name, &self.kind)],
+            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
         }
     }
 
     /// An object as results have it.
-    pub(in crate::dependent) fn secondary(&self, object: Arc<K>) -> Secondary {
-        Secondary::of_object(object, self.kind.clone())
+    pub(in crate::dependent) fn secondary(&self, object: AnyObject) -> Secondary {
+        Secondary::of_any(object, self.kind.clone())
     }
 
     /// Whether it neither creates nor updates, so that it has no desired state.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::settings::Managed;
 use crate::{
     dependent::{Asked, Capabilities, DependentSource, Error},
-    event_source::{InformerEventSource, SecondarySource, SourceDeclaration},
+    event_source::{AnySecondary, InformerEventSource, SourceDeclaration},
     operations,
-    reconciler::Context,
-    resource::{KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+    reconciler::AnyContext,
+    resource::{AnyObject, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
 /// What is said about the informer of a dependent.
@@ -62,14 +62,11 @@ impl<K: KubeObject> SourceChoice<K> {
     }
 }
 
-impl<K: KubeObject> Managed<K> {
+impl Managed {
     /// The running event source.
-    pub(in crate::dependent) fn source<P: KubeObject>(
-        &self,
-        context: &Context<P>,
-    ) -> Result<Arc<SecondarySource<K>>, Error> {
+    pub(in crate::dependent) fn source(&self, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let name = &*self.source.name;
-        let source = context.event_source::<K>(name).filter(|source| {
+        let source = context.event_source(self.of, name).filter(|source| {
             let (of, wanted) = (source.resource_type(), &self.kind);
             (of.group(), of.kind()) == (wanted.group(), wanted.kind())
         });
@@ -80,11 +77,7 @@ impl<K: KubeObject> Managed<K> {
     }
 
     /// The running event source, where it follows that key and has seen what is there.
-    pub(super) fn followed<P: KubeObject>(
-        &self,
-        key: &ObjectKey,
-        context: &Context<P>,
-    ) -> Result<Arc<SecondarySource<K>>, Error> {
+    pub(super) fn followed(&self, key: &ObjectKey, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let source = self.source(context)?;
         let named = || (self.kind.clone(), key.clone(), Arc::clone(&self.source.name));
         if !source.informer().follows(key) {
@@ -100,23 +93,16 @@ impl<K: KubeObject> Managed<K> {
     }
 
     /// The object of that key, which is only read, if it is the primary's.
-    pub(super) fn found<P: KubeObject>(
-        &self,
-        key: &ObjectKey,
-        asked: Asked<'_, P>,
-    ) -> Result<Option<Arc<K>>, Error> {
+    pub(super) fn found(&self, key: &ObjectKey, asked: Asked<'_>) -> Result<Option<AnyObject>, Error> {
         let source = self.followed(key, asked.context)?;
-        let is_primarys = |found: &Arc<K>| {
-            self.names_owner(found, asked) || source.relates(asked.context.primary_key(), key)
+        let is_primarys = |found: &AnyObject| {
+            self.names_owner(&**found, asked) || source.relates(asked.context.primary_key(), key)
         };
         Ok(source.informer().get(key).filter(is_primarys))
     }
 
     /// All objects of the primary, by whatever relates them to it. For those that are only read.
-    pub(in crate::dependent) fn all_found<P: KubeObject>(
-        &self,
-        context: &Context<P>,
-    ) -> Result<Vec<Arc<K>>, Error> {
+    pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
         Ok(self.source(context)?.secondaries_of(context.primary_key()))
     }
 }

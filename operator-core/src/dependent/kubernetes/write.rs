@@ -9,7 +9,7 @@
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::num::NonZeroU64;
 
 use super::OfPrimary;
 use crate::{
@@ -19,26 +19,26 @@ use crate::{
     },
     operations::{self, DependentWriter, PutBack},
     reconciler::workflow::Operation,
-    resource::{KubeObject, ObjectKey},
+    resource::{AnyObject, Object, ObjectKey},
 };
 
 /// How many states of an object are tried in one run.
 pub(super) const ATTEMPTS: u32 = 3;
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// Creates or changes the object, as far as the dependent may; `None` where there is nothing, and nothing may be
     /// created. `actual` is what is known under its name, whosever it is.
     pub(in crate::dependent) async fn bring_about(
         &self,
-        desired: &K,
-        mut actual: Option<Arc<K>>,
-    ) -> Result<Option<(Operation, Arc<K>)>, Error> {
+        desired: &dyn Object,
+        mut actual: Option<AnyObject>,
+    ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
-        let writer = operations.dependent(desired)?;
+        let writer = operations.dependent(self.managed.of, desired)?;
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
-        if actual.as_ref().is_some_and(|known| !self.may_write(known)) {
+        if actual.as_ref().is_some_and(|known| !self.may_write(&**known)) {
             // The caches don't keep what others have written, which tells whose it is; and it may be gone.
             actual = self.look(&writer).await?.map(|live| writer.remember(live));
         }
@@ -47,11 +47,13 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             let (result, operation) = match &actual {
                 None if !self.managed.capabilities.can_create() => return Ok(None),
                 None => (context.permitted(self.create(&writer)).await, Operation::Created),
-                Some(actual) if self.is_as_desired(&writer, actual, desired)? => {
+                Some(actual) if self.is_as_desired(&writer, &**actual, desired)? => {
                     writer.matched();
-                    return Ok(Some((if_it_matches, Arc::clone(actual))));
+                    return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                 }
-                Some(actual) => (context.permitted(self.update(&writer, actual)).await, Operation::Updated),
+                Some(actual) => {
+                    (context.permitted(self.update(&writer, &**actual)).await, Operation::Updated)
+                }
             };
             let error = match result {
                 Ok(written) => return Ok(Some((operation, written))),
@@ -69,9 +71,9 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
             actual = match self.look(&writer).await? {
                 // It may still take effect, so it is not repeated now.
                 None if unanswered => return Err(error.into()),
-                Some(live) if is_known_as(actual.as_deref(), &live) && !error.is_conflict() => {
+                Some(live) if is_known_as(actual.as_deref(), &*live) && !error.is_conflict() => {
                     // Seldom, and large.
-                    let unblocked = Box::pin(self.unblock(&writer, &live, error));
+                    let unblocked = Box::pin(self.unblock(&writer, &*live, error));
                     match context.permitted(unblocked).await? {
                         PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
                         PutBack::Deleted => None,
@@ -87,33 +89,37 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     }
 
     /// The live object, whole, where the node may write it.
-    pub(super) async fn look(&self, writer: &DependentWriter<'_, K>) -> Result<Option<K>, Error> {
+    pub(super) async fn look(&self, writer: &DependentWriter<'_>) -> Result<Option<AnyObject>, Error> {
         match writer.live().await? {
-            Some(live) if !self.may_write(&live) => Err(self.refusal(&live)),
+            Some(live) if !self.may_write(&*live) => Err(self.refusal(&*live)),
             live => Ok(live),
         }
     }
 
-    async fn create(&self, writer: &DependentWriter<'_, K>) -> Result<Arc<K>, operations::Error> {
+    async fn create(&self, writer: &DependentWriter<'_>) -> Result<AnyObject, operations::Error> {
         if self.managed.use_ssa { writer.apply_new().await } else { writer.create().await }
     }
 
-    async fn update(&self, writer: &DependentWriter<'_, K>, actual: &K) -> Result<Arc<K>, operations::Error> {
+    async fn update(
+        &self,
+        writer: &DependentWriter<'_>,
+        actual: &dyn Object,
+    ) -> Result<AnyObject, operations::Error> {
         if self.managed.use_ssa {
             return writer.apply(actual).await;
         }
-        let plain = serde_json::to_value(actual).map_err(|source| writer.serialize(source))?;
+        let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
         writer.replace(merged(&plain, writer.body()?)).await
     }
 
     /// Does what can be done about a write of what is the node's that was refused as invalid.
     async fn unblock(
         &self,
-        writer: &DependentWriter<'_, K>,
-        live: &K,
+        writer: &DependentWriter<'_>,
+        live: &dyn Object,
         refused: operations::Error,
-    ) -> Result<PutBack<K>, operations::Error> {
-        match DependentWriter::<K>::is_cured_anew(&refused) {
+    ) -> Result<PutBack, operations::Error> {
+        match DependentWriter::is_cured_anew(&refused) {
             _ if !self.is_mine(live) => Err(refused),
             true if self.managed.recreates && self.is_removable(live) => {
                 writer.delete_to_recreate(live, refused).await
@@ -127,9 +133,9 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
     /// Whether there is nothing to do about `actual`.
     fn is_as_desired(
         &self,
-        writer: &DependentWriter<'_, K>,
-        actual: &K,
-        desired: &K,
+        writer: &DependentWriter<'_>,
+        actual: &dyn Object,
+        desired: &dyn Object,
     ) -> Result<bool, operations::Error> {
         if !self.managed.capabilities.can_update() {
             return Ok(true);
@@ -151,7 +157,7 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
         let found = if by_managed_fields && writer.is_surely_applied(actual)? {
             Match::Equal
         } else {
-            let found = self.managed.matcher.matches(actual, desired, writer.body()?, written);
+            let found = self.managed.matcher.matches_any(actual, desired, writer.body()?, written);
             found.map_err(|source| writer.serialize(source))?
         };
         match &found {
@@ -161,28 +167,30 @@ impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
                 }
             }
             Match::Differs(paths) => {
-                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::of(desired), ?paths, "differs from the desired state");
+                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::in_meta(desired.meta()), ?paths, "differs from the desired state");
             }
             Match::NeverApplied => {
-                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::of(desired), "was never applied by this manager");
+                tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::in_meta(desired.meta()), "was never applied by this manager");
             }
         }
         Ok(found.is_equal())
     }
 }
 
-impl<K: KubeObject, P: KubeObject> OfPrimary<'_, K, P> {
+impl OfPrimary<'_> {
     /// What tells this desired state of this node from all others; `None` where the answer of the matcher may depend on something
     /// else than the two objects.
-    fn fingerprint(&self, desired: &K) -> Option<NonZeroU64> {
+    fn fingerprint(&self, desired: &dyn Object) -> Option<NonZeroU64> {
         match self.managed.matcher {
             Matcher::Custom(_) => None,
-            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => fingerprint(&self.marks.node, desired),
+            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => {
+                fingerprint(&self.marks.node, |to| desired.write(to))
+            }
         }
     }
 }
 
 /// Whether the live object is the one that was written upon.
-fn is_known_as<K: KubeObject>(actual: Option<&K>, live: &K) -> bool {
+fn is_known_as(actual: Option<&dyn Object>, live: &dyn Object) -> bool {
     actual.is_some_and(|actual| actual.meta().uid == live.meta().uid)
 }

@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc};
 use serde_json::Value;
 
 use super::{GenericMatcher, matches_applied};
-use crate::{operations::matcher::Match, resource::KubeObject};
+use crate::{
+    operations::matcher::Match,
+    resource::{KubeObject, Object},
+};
 
 /// A comparison of one's own: whether the actual object, the first one, is as desired.
 pub type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
@@ -24,7 +27,7 @@ pub enum Written<'m> {
 
 /// How a dependent is compared with what is desired. JOSDK: `Matcher`, and the `matcher` of a Kubernetes dependent.
 #[derive(Default)]
-pub enum Matcher<K> {
+pub enum Matcher<K: ?Sized> {
     /// By the managed fields where it is applied, else by [`GenericMatcher`] with its defaults.
     #[default]
     Auto,
@@ -64,11 +67,41 @@ impl<K: KubeObject> Matcher<K> {
         body: &Value,
         written: Written<'_>,
     ) -> Result<Match, serde_json::Error> {
+        self.clone().erased().matches_any(actual, desired, body, written)
+    }
+
+    /// The same for who knows no type.
+    pub(crate) fn erased(self) -> Matcher<dyn Object> {
+        match self {
+            Self::Auto => Matcher::Auto,
+            Self::Ssa => Matcher::Ssa,
+            Self::Generic(matcher) => Matcher::Generic(matcher),
+            Self::Custom(is_as_desired) => {
+                Matcher::Custom(Arc::new(move |actual: &dyn Object, desired: &dyn Object| {
+                    match (actual.typed_ref(), desired.typed_ref()) {
+                        (Some(actual), Some(desired)) => is_as_desired(actual, desired),
+                        _ => false,
+                    }
+                }))
+            }
+        }
+    }
+}
+
+impl Matcher<dyn Object> {
+    /// See [`Matcher::matches`].
+    pub(crate) fn matches_any(
+        &self,
+        actual: &dyn Object,
+        desired: &dyn Object,
+        body: &Value,
+        written: Written<'_>,
+    ) -> Result<Match, serde_json::Error> {
         let by_managed_fields = |manager: &str| {
             let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
-            Ok(matches_applied(body, &serde_json::to_value(actual)?, managed, manager))
+            Ok(matches_applied(body, &actual.to_value()?, managed, manager))
         };
-        let by_content = |matcher: &GenericMatcher| Ok(matcher.matches(body, &serde_json::to_value(actual)?));
+        let by_content = |matcher: &GenericMatcher| Ok(matcher.matches(body, &actual.to_value()?));
         match (self, written) {
             (Self::Auto | Self::Ssa, Written::Applied { manager }) => by_managed_fields(manager),
             (Self::Ssa, Written::Replaced) => Ok(Match::NeverApplied),
@@ -81,7 +114,7 @@ impl<K: KubeObject> Matcher<K> {
     }
 }
 
-impl<K> Clone for Matcher<K> {
+impl<K: ?Sized> Clone for Matcher<K> {
     fn clone(&self) -> Self {
         match self {
             Self::Auto => Self::Auto,
@@ -92,7 +125,7 @@ impl<K> Clone for Matcher<K> {
     }
 }
 
-impl<K> fmt::Debug for Matcher<K> {
+impl<K: ?Sized> fmt::Debug for Matcher<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("Auto"),

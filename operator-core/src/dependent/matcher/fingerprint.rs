@@ -6,13 +6,14 @@ use std::{
     num::NonZeroU64,
 };
 
-use serde::Serialize;
-
 /// A hash of 64 bits, the same in each run of a process: two desired states of one object have the same one once in 10^19. `None` for
 /// what can't be written as JSON, which the matcher is to say.
 ///
-/// `node` tells apart those who may want the same.
-pub(crate) fn fingerprint(node: &str, desired: &impl Serialize) -> Option<NonZeroU64> {
+/// `node` tells apart those who may want the same, and `write` writes the state as JSON.
+pub(crate) fn fingerprint(
+    node: &str,
+    write: impl FnOnce(&mut dyn io::Write) -> serde_json::Result<()>,
+) -> Option<NonZeroU64> {
     struct Hashed(DefaultHasher);
 
     impl io::Write for Hashed {
@@ -29,7 +30,7 @@ pub(crate) fn fingerprint(node: &str, desired: &impl Serialize) -> Option<NonZer
     let mut hashed = Hashed(DefaultHasher::new());
     hashed.0.write_usize(node.len());
     hashed.0.write(node.as_bytes());
-    serde_json::to_writer(&mut hashed, desired).ok()?;
+    write(&mut hashed).ok()?;
     // Zero means that there is none.
     Some(NonZeroU64::new(hashed.0.finish()).unwrap_or(NonZeroU64::MIN))
 }
@@ -42,7 +43,9 @@ mod tests {
 
     #[test]
     fn node_and_state_tell_fingerprints_apart() {
-        let of = |node, value| fingerprint(node, &json!({ "data": { "value": value } }));
+        let of = |node, value| {
+            fingerprint(node, |to| serde_json::to_writer(to, &json!({ "data": { "value": value } })))
+        };
         assert!(of("web", "a").is_some());
         assert_eq!(of("web", "a"), of("web", "a"));
         assert_ne!(of("web", "a"), of("web", "b"));
@@ -52,6 +55,6 @@ mod tests {
     #[test]
     fn what_is_no_json_has_none() {
         let by_pair: std::collections::BTreeMap<(u8, u8), u8> = [((1, 2), 3)].into();
-        assert_eq!(fingerprint("web", &by_pair), None);
+        assert_eq!(fingerprint("web", |to| serde_json::to_writer(to, &by_pair)), None);
     }
 }

@@ -195,7 +195,7 @@ impl Discovery {
     fn watch(&self) {
         let mut watch = self.0.watch.lock();
         if watch.as_ref().is_none_or(JoinHandle::is_finished) {
-            *watch = Some(self.0.environment.spawn(EventSource::run(&self.0.definitions)));
+            *watch = Some(self.0.environment.spawn(EventSource::run(self.0.definitions.any())));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a run invokes its controller's workflow.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -9,8 +9,8 @@ use super::{NodeStatus, Panicked, WorkflowResult, dependent_error::kind_in_workf
 use crate::{
     observe::error_chain,
     processor::FailureKind,
-    reconciler::{BoxError, Context, failure_kind::of_several},
-    resource::{KubeObject, ObjectKey},
+    reconciler::{AnyContext, BoxError, failure_kind::of_several},
+    resource::{AnyObject, KubeObject, ObjectKey},
 };
 
 /// What can go wrong with a workflow.
@@ -73,19 +73,19 @@ impl WorkflowError {
 pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
 
 /// A workflow as the dispatcher and the context see it.
-pub(crate) trait ManagedWorkflow<P: KubeObject>: fmt::Debug + Send + Sync {
+pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     /// Reconciles everything that can be.
     fn reconcile<'r>(
         &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
     /// Deletes everything that is to be deleted.
     fn cleanup<'r>(
         &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
     /// Whether user code invokes it, otherwise it runs before `reconcile`.
@@ -139,23 +139,33 @@ impl Remembered {
     }
 }
 
-/// The workflow of a run. Got from [`Context::workflow`]. JOSDK's
+/// The workflow of a run. Got from [`Context::workflow`](crate::Context::workflow). JOSDK's
 /// `ManagedWorkflowAndDependentResourceContext`.
 pub struct WorkflowHandle<'c, P: KubeObject> {
-    pub(crate) context: &'c Context<P>,
-    pub(crate) workflow: Option<&'c Arc<dyn ManagedWorkflow<P>>>,
+    any: AnyHandle<'c>,
+    of: PhantomData<fn() -> P>,
+}
+
+/// The same for primaries of any type.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyHandle<'c> {
+    pub(crate) context: &'c Arc<AnyContext>,
+    pub(crate) workflow: Option<&'c Arc<dyn ManagedWorkflow>>,
     pub(crate) remembered: &'c Mutex<Remembered>,
 }
 
-impl<P: KubeObject> WorkflowHandle<'_, P> {
+impl<'c, P: KubeObject> WorkflowHandle<'c, P> {
+    pub(crate) fn of_any(any: AnyHandle<'c>) -> Self {
+        Self { any, of: PhantomData }
+    }
+
     /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
     /// explicit invocation; otherwise it has run before `reconcile` was called.
     ///
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, primary) = self.ready()?;
-        self.run(workflow, &primary).await
+        self.any.reconcile().await
     }
 
     /// The same for another state of the primary: one that was changed in memory, or a newer one.
@@ -163,18 +173,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
     /// # Errors
     /// As [`reconcile`](Self::reconcile).
     pub async fn reconcile_with(&self, primary: &Arc<P>) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, _) = self.ready()?;
-        self.run(workflow, primary).await
-    }
-
-    async fn run(
-        &self,
-        workflow: &dyn ManagedWorkflow<P>,
-        primary: &Arc<P>,
-    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
-        let result = workflow.reconcile(primary, self.context, &|unfinished| drop(keep(unfinished))).await;
-        Self::answer(workflow, keep(result))
+        self.any.reconcile_with(&(Arc::clone(primary) as AnyObject)).await
     }
 
     /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
@@ -182,10 +181,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
     /// # Errors
     /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
     pub async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, primary) = self.ready()?;
-        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
-        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
-        Self::answer(workflow, keep(result))
+        self.any.cleanup().await
     }
 
     /// What the workflow did in this run; `None` before it has run. Where it was dropped, at the deadline of the run say, the
@@ -193,20 +189,56 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
     /// `getWorkflowReconcileResult`.
     #[must_use]
     pub fn result(&self) -> Option<Arc<WorkflowResult>> {
-        self.remembered.lock().reconciled.clone()
+        self.any.remembered.lock().reconciled.clone()
     }
 
     /// What the clean-up did in this run. JOSDK's `getWorkflowCleanupResult`.
     #[must_use]
     pub fn cleanup_result(&self) -> Option<Arc<WorkflowResult>> {
-        self.remembered.lock().cleaned_up.clone()
+        self.any.remembered.lock().cleaned_up.clone()
     }
 
     /// What the nodes came to last, in this run or an earlier one, and since when; in the order of their declarations.
     /// Empty before the first run, and after a restart of the operator.
     #[must_use]
     pub fn latest(&self) -> Vec<NodeStatus> {
-        self.context.shared().workflows.latest.of(self.context.primary_key())
+        self.any.context.shared().workflows.latest.of(self.any.context.primary_key())
+    }
+}
+
+impl AnyHandle<'_> {
+    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
+    /// explicit invocation; otherwise it has run before `reconcile` was called.
+    pub(crate) async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        self.run(workflow, &primary).await
+    }
+
+    /// The same for another state of the primary: one that was changed in memory, or a newer one.
+    pub(crate) async fn reconcile_with(
+        &self,
+        primary: &AnyObject,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, _) = self.ready()?;
+        self.run(workflow, primary).await
+    }
+
+    async fn run(
+        &self,
+        workflow: &dyn ManagedWorkflow,
+        primary: &AnyObject,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
+        let result = workflow.reconcile(primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
+    }
+
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
+    pub(crate) async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
+        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
     }
 
     /// Remembers a result, and notes what the nodes came to.
@@ -224,7 +256,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
 
     /// Answers as the workflow's errors are to be.
     fn answer(
-        workflow: &dyn ManagedWorkflow<P>,
+        workflow: &dyn ManagedWorkflow,
         result: Arc<WorkflowResult>,
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
         if !workflow.keeps_errors() {
@@ -233,7 +265,7 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
         Ok(result)
     }
 
-    fn ready(&self) -> Result<(&dyn ManagedWorkflow<P>, Arc<P>), WorkflowError> {
+    fn ready(&self) -> Result<(&dyn ManagedWorkflow, AnyObject), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
         let Some(primary) = self.context.own_primary() else {
             // The run ends as those do whose writes find the same.
@@ -246,6 +278,6 @@ impl<P: KubeObject> WorkflowHandle<'_, P> {
 
 impl<P: KubeObject> fmt::Debug for WorkflowHandle<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkflowHandle").field("workflow", &self.workflow).finish_non_exhaustive()
+        f.debug_struct("WorkflowHandle").field("workflow", &self.any.workflow).finish_non_exhaustive()
     }
 }

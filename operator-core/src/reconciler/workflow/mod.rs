@@ -23,7 +23,7 @@ pub use crate::observe::node::{NodeState, Operation};
 pub use adoption::Adoption;
 pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
-pub(crate) use handle::{ManagedWorkflow, Remembered, Unfinished};
+pub(crate) use handle::{AnyHandle, ManagedWorkflow, Remembered, Unfinished};
 pub use handle::{WorkflowError, WorkflowHandle};
 pub(crate) use latest::LatestResults;
 pub use latest::NodeStatus;

@@ -7,39 +7,49 @@ use serde_json::Value;
 use super::{DependentError, Operation};
 use crate::{
     reconciler::BoxError,
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
 };
 
 /// A secondary resource of any type, as dependents hand it to conditions and results. Cheap to clone.
 #[derive(Clone)]
 pub struct Secondary {
-    value: Arc<dyn Any + Send + Sync>,
+    resource: Held,
     id: Arc<str>,
-    to_json: Option<fn(&(dyn Any + Send + Sync)) -> Option<Value>>,
     kind: Option<ResourceType>,
+}
+
+#[derive(Clone)]
+enum Held {
+    Object(AnyObject),
+    Outside(Arc<dyn Any + Send + Sync>),
 }
 
 impl Secondary {
     /// An object in the cluster.
     #[must_use]
     pub fn of_object<K: KubeObject>(object: Arc<K>, kind: ResourceType) -> Self {
-        let id = Arc::from(ObjectKey::of(&*object).to_string());
-        let to_json = |value: &(dyn Any + Send + Sync)| {
-            value.downcast_ref::<K>().and_then(|object| serde_json::to_value(object).ok())
-        };
-        Self { value: object, id, to_json: Some(to_json), kind: Some(kind) }
+        Self::of_any(object, kind)
+    }
+
+    /// The same of an object of any type.
+    pub(crate) fn of_any(object: AnyObject, kind: ResourceType) -> Self {
+        let id = Arc::from(ObjectKey::in_meta(object.meta()).to_string());
+        Self { resource: Held::Object(object), id, kind: Some(kind) }
     }
 
     /// A resource outside the cluster; `id` tells it apart from others of its dependent.
     #[must_use]
     pub fn external<T: Send + Sync + 'static>(resource: Arc<T>, id: impl Into<Arc<str>>) -> Self {
-        Self { value: resource, id: id.into(), to_json: None, kind: None }
+        Self { resource: Held::Outside(resource), id: id.into(), kind: None }
     }
 
     /// The resource, if it is one of type `T`.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        Arc::clone(&self.value).downcast().ok()
+        match &self.resource {
+            Held::Object(object) => AnyObject::clone(object).into_any().downcast().ok(),
+            Held::Outside(resource) => Arc::clone(resource).downcast().ok(),
+        }
     }
 
     /// What tells it apart from others of its dependent.
@@ -57,7 +67,8 @@ impl Secondary {
     /// An object in the cluster as JSON, with its kind; `None` for what is outside.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
-        let mut json = (self.to_json?)(&*self.value)?;
+        let Held::Object(object) = &self.resource else { return None };
+        let mut json = object.to_value().ok()?;
         // Typed objects carry their kind in the type only.
         if let (Some(kind), Some(fields)) = (&self.kind, json.as_object_mut()) {
             fields.insert("apiVersion".to_owned(), kind.api_version().into());

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    reconciler::{Context, workflow::ConditionResult},
-    resource::KubeObject,
+    dependent::AnyDependent,
+    reconciler::{AnyContext, Context, workflow::ConditionResult},
+    resource::{AnyObject, KubeObject},
     workflow::{Condition, NodeView, condition::Answer},
 };
 
@@ -15,13 +16,22 @@ pub struct ResourceDeleted;
 
 impl<P: KubeObject> Condition<P> for ResourceDeleted {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
-        let left = node.dependent.left(primary, context).await?;
-        let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
-        let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
-        let further = match left.len() {
-            1 => String::new(),
-            all => format!(", and {} more", all - 1),
-        };
-        Ok(ConditionResult::not_met(format!("{kind}{} still exists{further}", first.id())))
+        is_deleted(node.any.dependent, &(Arc::clone(primary) as AnyObject), context.any()).await
     }
+}
+
+/// Whether nothing of the dependent is there any more.
+pub(in crate::workflow) async fn is_deleted(
+    dependent: &AnyDependent,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
+) -> Answer {
+    let left = dependent.left(primary, context).await?;
+    let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
+    let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
+    let further = match left.len() {
+        1 => String::new(),
+        all => format!(", and {} more", all - 1),
+    };
+    Ok(ConditionResult::not_met(format!("{kind}{} still exists{further}", first.id())))
 }

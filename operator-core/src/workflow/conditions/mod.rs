@@ -7,5 +7,6 @@ mod served;
 
 pub use combined::{And, ConditionExt, Not, Or};
 pub use deleted::ResourceDeleted;
+pub(super) use deleted::is_deleted;
 pub use ready::Ready;
 pub use served::{CrdPresent, KindServed};

@@ -61,7 +61,7 @@ impl<K: 'static> Activation for CrdPresent<K> {
 /// As another condition than that of activation, too.
 impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        Activation::check(self, &Cluster::of(context)).await
+        Activation::check(self, &Cluster::of(context.any())).await
     }
 
     fn access(&self) -> Vec<Access> {
@@ -123,7 +123,7 @@ impl<K: 'static> Activation for KindServed<K> {
 /// As another condition than that of activation, too.
 impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
     async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        Activation::check(self, &Cluster::of(context)).await
+        Activation::check(self, &Cluster::of(context.any())).await
     }
 
     fn access(&self) -> Vec<Access> {

@@ -23,7 +23,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
 use super::{
-    NodeId, Workflow,
+    AnyWorkflow, NodeId,
     builder::Declared,
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
@@ -31,10 +31,10 @@ use crate::{
     environment::Now,
     observe::Observation,
     reconciler::{
-        Context,
+        AnyContext,
         workflow::{ManagedWorkflow, NodeState, Unfinished, WorkflowResult},
     },
-    resource::{KubeObject, ObjectKey},
+    resource::{AnyObject, ObjectKey},
 };
 
 use record::{Activity, Part, Record, Records, Taken, removals, state_of};
@@ -48,10 +48,10 @@ pub(super) enum Invoker {
     Reconciler,
 }
 
-pub(super) async fn reconcile<P: KubeObject>(
-    workflow: &Declared<P>,
-    primary: &Arc<P>,
-    context: &Context<P>,
+pub(super) async fn reconcile(
+    workflow: &Declared,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
@@ -63,10 +63,10 @@ pub(super) async fn reconcile<P: KubeObject>(
     result
 }
 
-pub(super) async fn cleanup<P: KubeObject>(
-    workflow: &Declared<P>,
-    primary: &Arc<P>,
-    context: &Context<P>,
+pub(super) async fn cleanup(
+    workflow: &Declared,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
@@ -91,23 +91,23 @@ pub(super) async fn cleanup<P: KubeObject>(
 }
 
 /// What all steps of a run look at.
-struct Run<'r, P: KubeObject> {
-    workflow: &'r Declared<P>,
-    primary: &'r Arc<P>,
-    context: &'r Context<P>,
+struct Run<'r> {
+    workflow: &'r Declared,
+    primary: &'r AnyObject,
+    context: &'r Arc<AnyContext>,
     /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
 }
 
 /// How far a run has come. Dropped before its end, it tells so.
-struct Course<'r, P: KubeObject> {
-    run: &'r Run<'r, P>,
+struct Course<'r> {
+    run: &'r Run<'r>,
     plan: Plan<'r>,
     records: Records,
     unfinished: Option<Unfinished<'r>>,
 }
 
-impl<P: KubeObject> Course<'_, P> {
+impl Course<'_> {
     /// What is known of all nodes, which is taken from the records.
     fn result(&mut self) -> WorkflowResult {
         let (workflow, plan) = (self.run.workflow, &self.plan);
@@ -128,7 +128,7 @@ impl<P: KubeObject> Course<'_, P> {
     }
 }
 
-impl<P: KubeObject> Drop for Course<'_, P> {
+impl Drop for Course<'_> {
     fn drop(&mut self) {
         if let Some(unfinished) = self.unfinished.take() {
             unfinished(self.result());
@@ -164,7 +164,7 @@ impl Answer {
     }
 }
 
-impl<P: KubeObject> Run<'_, P> {
+impl Run<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
         // Another run of a workflow may have read other things, within the same run of the primary.
         self.context.memo().clear();
@@ -260,11 +260,11 @@ impl<P: KubeObject> Run<'_, P> {
     }
 }
 
-impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
+impl ManagedWorkflow for AnyWorkflow {
     fn reconcile<'r>(
         &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
         reconcile(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
@@ -272,8 +272,8 @@ impl<P: KubeObject> ManagedWorkflow<P> for Workflow<P> {
 
     fn cleanup<'r>(
         &'r self,
-        primary: &'r Arc<P>,
-        context: &'r Context<P>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
         cleanup(&self.0, primary, context, unfinished, Invoker::Framework).boxed()

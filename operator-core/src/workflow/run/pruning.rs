@@ -9,10 +9,10 @@ use std::{
 use crate::{
     dependent::Pruning,
     reconciler::{
-        BoxError, Context,
+        AnyContext, BoxError,
         workflow::{NodeResult, NodeState, WorkflowResult},
     },
-    resource::KubeObject,
+    resource::AnyObject,
     workflow::builder::Declared,
 };
 
@@ -20,10 +20,10 @@ use crate::{
 const NAME: &str = "(former nodes)";
 
 /// Removes it, unless a node hasn't come to an end that may want some of it; what fails is in the result.
-pub(super) async fn prune<P: KubeObject>(
-    workflow: &Declared<P>,
-    primary: &Arc<P>,
-    context: &Context<P>,
+pub(super) async fn prune(
+    workflow: &Declared,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
     result: &mut WorkflowResult,
 ) {
     if !result.nodes().iter().all(|node| has_ended(&node.state)) {
@@ -41,10 +41,10 @@ pub(super) async fn prune<P: KubeObject>(
     }
 }
 
-async fn try_to<P: KubeObject>(
-    workflow: &Declared<P>,
-    primary: &Arc<P>,
-    context: &Context<P>,
+async fn try_to(
+    workflow: &Declared,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
     result: &WorkflowResult,
 ) -> Result<(), BoxError> {
     let pruning = Pruning { data: workflow.prunes_data };

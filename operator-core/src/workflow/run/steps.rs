@@ -14,17 +14,17 @@ use crate::{
         BoxError,
         workflow::{ConditionKind, Panicked, ReconcileResult},
     },
-    resource::KubeObject,
     workflow::{
-        Cluster, Condition, Gate, Node, NodeId, NodeView,
-        condition::AnyCondition,
-        conditions::ResourceDeleted,
+        Cluster, Gate, NodeId,
+        condition::{AnyCondition, AnyView, Asking},
+        conditions::is_deleted,
         ending::Ending,
+        node::AnyNode,
         plan::{Checked, Reconciled, Removed, Step},
     },
 };
 
-impl<P: KubeObject> Run<'_, P> {
+impl Run<'_> {
     pub(super) async fn step(&self, step: Step, record: &mut Record) -> Answer {
         let node = &self.workflow.nodes[step.node().index()];
         let span = tracing::debug_span!("node", name = node.dependent.name());
@@ -91,12 +91,11 @@ impl<P: KubeObject> Run<'_, P> {
     }
 
     /// Asks a node that takes part, or of which that can't be told.
-    async fn check(&self, node: &Node<P>, record: &mut Record) -> Result<Checked, BoxError> {
+    async fn check(&self, node: &AnyNode, record: &mut Record) -> Result<Checked, BoxError> {
         record.activity()?;
         let Some(precondition) = &node.precondition else { return Ok(Checked::Run) };
-        let view = view(node, None);
         let asked = ConditionKind::ReconcilePrecondition;
-        let decision = precondition.decide(&view, self.primary, self.context);
+        let decision = precondition.decide(self.asking(node, None));
         let (gate, answer) = self.called(Part::Condition(asked), record, decision).await?;
         let (checked, reason) = match gate {
             Gate::Run => (Checked::Run, String::new()),
@@ -111,7 +110,7 @@ impl<P: KubeObject> Run<'_, P> {
         Ok(checked)
     }
 
-    async fn reconcile(&self, node: &Node<P>, record: &mut Record) -> Result<Reconciled, BoxError> {
+    async fn reconcile(&self, node: &AnyNode, record: &mut Record) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = self.called(Part::Dependent, record, call).await?;
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
@@ -125,7 +124,7 @@ impl<P: KubeObject> Run<'_, P> {
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
-    async fn delete(&self, id: NodeId, node: &Node<P>, record: &mut Record) -> Result<Removed, BoxError> {
+    async fn delete(&self, id: NodeId, node: &AnyNode, record: &mut Record) -> Result<Removed, BoxError> {
         let deletes = self.deletes(id);
         if !deletes {
             record.left = Some(match node.dependent.capabilities().is_garbage_collected() {
@@ -160,7 +159,7 @@ impl<P: KubeObject> Run<'_, P> {
     }
 
     /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
-    async fn is_over(&self, node: &Node<P>, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
+    async fn is_over(&self, node: &AnyNode, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
         if node.dependent.is_outside() {
             "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
             return Ok(false);
@@ -169,8 +168,7 @@ impl<P: KubeObject> Run<'_, P> {
         if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
             return Ok(true);
         }
-        let answer =
-            Condition::check(&ResourceDeleted, &view(node, None), self.primary, self.context).await?;
+        let answer = is_deleted(&node.dependent, self.primary, self.context).await?;
         answer.reason().clone_into(&mut record.reason);
         Ok(answer.is_met())
     }
@@ -222,7 +220,7 @@ impl<P: KubeObject> Run<'_, P> {
         Ok(Activity::Waiting)
     }
 
-    fn release(&self, id: NodeId, node: &Node<P>) {
+    fn release(&self, id: NodeId, node: &AnyNode) {
         for source in &node.sources {
             let sources = self.context.shared().sources.conditional();
             sources.release(source, self.context.primary_key(), self.claimant(id));
@@ -237,8 +235,8 @@ impl<P: KubeObject> Run<'_, P> {
     async fn ask(
         &self,
         kind: ConditionKind,
-        node: &Node<P>,
-        condition: Option<&Arc<dyn AnyCondition<P>>>,
+        node: &AnyNode,
+        condition: Option<&Arc<dyn AnyCondition>>,
         record: &mut Record,
     ) -> Result<bool, BoxError> {
         let Some(condition) = condition else { return Ok(true) };
@@ -247,8 +245,7 @@ impl<P: KubeObject> Run<'_, P> {
             None => {
                 // Cheap to clone, and the record is written to meanwhile.
                 let reconciled = record.reconciled.clone();
-                let view = view(node, reconciled.as_ref());
-                let check = condition.check(&view, self.primary, self.context);
+                let check = condition.check(self.asking(node, reconciled.as_ref()));
                 let answer = self.called(Part::Condition(kind), record, check).await?;
                 record.conditions.insert(kind, answer.clone());
                 answer
@@ -258,6 +255,12 @@ impl<P: KubeObject> Run<'_, P> {
             answer.reason().clone_into(&mut record.reason);
         }
         Ok(answer.is_met())
+    }
+
+    fn asking<'r>(&'r self, node: &'r AnyNode, reconciled: Option<&'r ReconcileResult>) -> Asking<'r> {
+        let dependent = &node.dependent;
+        let view = AnyView { name: dependent.name(), dependent, reconciled };
+        Asking { view, primary: self.primary, context: self.context }
     }
 
     /// Calls a part of the user's: the record says so meanwhile, and a panic is an error.
@@ -272,8 +275,4 @@ impl<P: KubeObject> Run<'_, P> {
         record.under_way = None;
         answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
-}
-
-fn view<'r, P: KubeObject>(node: &'r Node<P>, reconciled: Option<&'r ReconcileResult>) -> NodeView<'r, P> {
-    NodeView { name: node.dependent.name(), dependent: &node.dependent, reconciled }
 }

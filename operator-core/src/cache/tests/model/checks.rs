@@ -32,8 +32,9 @@ impl World {
                 }
             }
             let listed = self.engine.entries().into_iter().find(|(held, _)| *held == key);
-            let listed =
-                listed.and_then(|(_, kept)| self.engine.view.open(&kept)).map(|object| version(&object));
+            let listed = listed
+                .and_then(|(_, kept)| self.engine.view.open(&kept)?.typed())
+                .map(|object| version(&object));
             prop_assert_eq!(listed.is_some(), read.is_some());
             prop_assert_eq!(self.engine.keys().contains(&key), read.is_some());
             prop_assert_eq!(self.engine.contains(&key), read.is_some());

@@ -1,7 +1,7 @@
 //! What is deleted before a primary goes.
 
 use super::*;
-use crate::{reconciler::workflow::NodeState, workflow::run::Invoker};
+use crate::{reconciler::workflow::NodeState, resource::AnyObject, workflow::run::Invoker};
 
 async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> WorkflowResult {
     let primary = primary("one");
@@ -100,10 +100,12 @@ async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
     let context = Offline::new(OfflineParts::default()).context(&primary);
     let told = Mutex::new(Vec::new());
     let unfinished = |result: WorkflowResult| told.lock().extend(lines(&result));
-    let cleanup = crate::workflow::run::cleanup(&all.0, &primary, &context, &unfinished, Invoker::Reconciler);
+    let (declared, any) = (&all.any().0, Arc::clone(&primary) as AnyObject);
+    let cleanup =
+        crate::workflow::run::cleanup(declared, &any, context.any(), &unfinished, Invoker::Reconciler);
     assert!(tokio::time::timeout(ROUND_TRIP * 3 / 2, cleanup).await.is_err());
     assert_eq!(*told.lock(), ["a: pending: dependent called 0 s ago", "b: deleted"]);
-    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");
+    assert!(matches!(context.any().remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");
     assert!(all.cleanup(&primary, &context).await.all_deleted());
-    assert!(matches!(context.remembered().lock().is_cleaned_up(), Ok(true)));
+    assert!(matches!(context.any().remembered().lock().is_cleaned_up(), Ok(true)));
 }

@@ -1,0 +1,288 @@
+//! The informer as it is compiled once for all types: what it answers is what is kept.
+
+use std::{
+    fmt,
+    future::Future,
+    num::NonZeroU64,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::{self, join_all};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Client;
+
+use crate::{
+    cache::{
+        AnyWrite, Error, Follower, Sizes, barrier,
+        config::Settings,
+        engine::{Engine, Held},
+        fetch,
+        kept::{Answer, Kept, View},
+        list_watch::{Collection, follow},
+    },
+    environment::{Environment, Now},
+    resource::{AnyObject, ObjectKey, ResourceType, ResourceVersion},
+};
+
+/// An [`Informer`](super::Informer) of objects of any type. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub(crate) struct AnyInformer(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) settings: Settings,
+    pub(super) client: Client,
+    pub(super) environment: Environment,
+    pub(super) view: Arc<View>,
+    pub(super) engine: Arc<Engine>,
+    /// Milliseconds since the operator's start.
+    pub(super) last_activity: AtomicU64,
+}
+
+/// How often an object is read again because the watch has shown something newer than the answer. A server that goes on
+/// like that is itself behind.
+const FETCH_ATTEMPTS: usize = 3;
+
+impl AnyInformer {
+    /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
+    /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
+    /// it is told.
+    pub(crate) fn also_tell(&self, follower: Arc<dyn Follower>) {
+        self.0.engine.also_tell(follower);
+    }
+
+    /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
+    /// Dropping it stops everything at once. The caller spawns it through [`Environment::spawn`], once.
+    ///
+    /// It never fails: what goes wrong is reported as health, and tried again.
+    pub(crate) async fn run(&self, cancelled: impl Future<Output = ()>) {
+        let loops = self.0.engine.scopes.indexes().map(|scope| {
+            let collection = self.collection(self.0.engine.scopes.namespace(scope));
+            let inner = &*self.0;
+            Box::pin(async move {
+                let active = || inner.note_activity();
+                follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
+            })
+        });
+        let everything = join_all(loops);
+        // Without any namespace to follow there is nothing to do but to wait for the end.
+        let for_ever = future::join(everything, future::pending::<()>());
+        let cancelled = pin!(cancelled);
+        future::select(cancelled, pin!(for_ever)).await;
+    }
+
+    /// The configured name.
+    pub(crate) fn name(&self) -> &str {
+        &self.0.settings.name
+    }
+
+    /// The type of object that is followed.
+    pub(crate) fn resource_type(&self) -> &ResourceType {
+        &self.0.settings.resource_type
+    }
+
+    /// Whether objects under this key are followed at all. Label and field selectors are not looked at.
+    pub(crate) fn follows(&self, key: &ObjectKey) -> bool {
+        self.0.engine.scopes.of(key).is_some()
+    }
+
+    /// The newest known state of an object.
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<AnyObject> {
+        self.open(&self.kept(key)?)
+    }
+
+    /// The same as it is kept.
+    pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.0.engine.get(key)
+    }
+
+    /// Whether an object exists as far as is known, held in full or not.
+    pub(crate) fn contains(&self, key: &ObjectKey) -> bool {
+        self.0.engine.contains(key)
+    }
+
+    /// See [`Informer::fetch`](super::Informer::fetch).
+    pub(crate) async fn fetch(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        let engine = &self.0.engine;
+        let collection = self.collection(key.namespace());
+        for _ in 0..FETCH_ATTEMPTS {
+            let asked = match engine.held(key) {
+                Held::Full(kept) => return Ok(self.open(&kept)),
+                Held::Nothing => return Ok(None),
+                Held::Minimal(version) => version,
+            };
+            match fetch::object(&collection, key, &*self.0.view).await? {
+                Some(object) => {
+                    if let Some(kept) = engine.fetched(key, asked.as_deref(), object) {
+                        return Ok(self.open(&kept));
+                    }
+                }
+                None if engine.not_found(key, asked.as_deref()) => return Ok(None),
+                None => {}
+            }
+        }
+        Err(Error::Get {
+            object: format!("{}/{}", collection.path(), key.name()),
+            reason: "the server's answers are older than what its watch has shown".to_owned(),
+            status: None,
+        })
+    }
+
+    /// The newest known state of all objects, sorted by key.
+    pub(crate) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+        self.0.engine.entries()
+    }
+
+    /// The keys of all objects, sorted.
+    pub(crate) fn keys(&self) -> Vec<ObjectKey> {
+        self.0.engine.keys()
+    }
+
+    /// The newest known state of all objects for which the named indexer gives `value`, sorted by key.
+    pub(crate) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<Kept>)> {
+        self.0.engine.by_index(index, value)
+    }
+
+    /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
+    /// that is newer than what the watch has shown.
+    pub(crate) fn matched(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<NonZeroU64> {
+        self.shown_as(key, state)?.matched()
+    }
+
+    /// This state of the object matches the desired state with this fingerprint. It is forgotten with the state.
+    pub(crate) fn note_match(&self, key: &ObjectKey, state: &ObjectMeta, desired: NonZeroU64) {
+        if let Some(kept) = self.shown_as(key, state) {
+            kept.note_match(desired);
+        }
+    }
+
+    /// The same state of the object as it is kept; `None` for one that was read past the cache.
+    pub(crate) fn kept_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
+        self.kept(key).filter(|kept| kept.is_state_of(state))
+    }
+
+    fn shown_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
+        self.0.engine.shown(key).filter(|kept| kept.is_state_of(state))
+    }
+
+    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
+        self.0.view.open(kept)
+    }
+
+    /// How its objects are understood, opened and kept.
+    pub(crate) fn view(&self) -> &Arc<View> {
+        &self.0.view
+    }
+
+    /// Starts an own write to an object.
+    pub(crate) fn begin_write(&self, key: &ObjectKey) -> AnyWrite {
+        AnyWrite::begin(Arc::clone(&self.0.engine), Arc::clone(&self.0.view), key.clone())
+    }
+
+    /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
+    /// Returns it in the form in which it is kept.
+    pub(crate) fn remember_answer(&self, answer: Answer) -> AnyObject {
+        if let Some(kept) = &answer.kept {
+            self.0.engine.remember(&answer.key, kept);
+        }
+        answer.object
+    }
+
+    /// Understands the answer to a write, for [`Informer::remember_answer`] or [`OwnWrite::answered`]. The error names the field and
+    /// what is expected there, and none of the object's values.
+    pub(crate) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
+        self.0.view.answer(text)
+    }
+
+    /// The same of an object that was decoded already.
+    pub(crate) fn answer_of(&self, object: AnyObject) -> Answer {
+        self.0.view.answer_of(object)
+    }
+
+    /// Whether this informer has seen everything that the cluster holds at the moment of the call, and has handed it to
+    /// its handler: makes a fresh, consistent list of metadata and compares. For tests and barriers, not for a loop.
+    ///
+    /// # Errors
+    /// The list was refused, or failed.
+    pub(crate) async fn caught_up(&self) -> Result<bool, Error> {
+        for scope in self.0.engine.scopes.indexes() {
+            let collection = self.collection(self.0.engine.scopes.namespace(scope));
+            let (version, listed) = barrier::list_metadata(&collection).await?;
+            if !self.0.engine.has_seen(scope, &version, &listed) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// When the server last answered: a page, an event or a bookmark.
+    pub(crate) fn last_activity(&self) -> Now {
+        Now::at(Duration::from_millis(self.0.last_activity.load(Ordering::Relaxed)))
+    }
+
+    /// Up to which version each namespace (`None` for all of them at once) has been seen.
+    pub(crate) fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
+        let engine = &self.0.engine;
+        engine
+            .scopes
+            .indexes()
+            .map(|scope| (engine.scopes.namespace(scope).map(str::to_owned), engine.last_sync(scope)))
+            .collect()
+    }
+
+    /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
+    pub(crate) fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.0.engine.is_undecodable(key)
+    }
+
+    /// The objects that exist and can't be decoded, each with its field that isn't as expected; sorted by key.
+    pub(crate) fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        self.0.engine.undecodable()
+    }
+
+    /// How much is kept about objects that are not there, by the informer and by its handler. Writes whose echo is
+    /// awaited count. 0 once everything has settled; a leak otherwise.
+    pub(crate) fn leftovers(&self) -> usize {
+        let engine = &self.0.engine;
+        let indexed = engine.index_leftovers() + engine.collection_leftovers();
+        engine.recent() + engine.windows() + indexed + engine.kept_by_handler()
+    }
+
+    /// How much is held.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let engine = &self.0.engine;
+        Sizes {
+            store: engine.stored(),
+            full: engine.full(),
+            overlay: engine.recent(),
+            windows: engine.windows(),
+            awaited: engine.awaited(),
+            index_values: engine.index_values(),
+            undecodable: engine.undecodable().len(),
+        }
+    }
+
+    fn collection(&self, namespace: Option<&str>) -> Collection {
+        Collection::new(&self.0.settings, self.0.client.clone(), namespace)
+    }
+}
+
+impl Inner {
+    fn note_activity(&self) {
+        let now = self.environment.now().since_start();
+        self.last_activity.store(u64::try_from(now.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for AnyInformer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer")
+            .field("settings", &self.0.settings)
+            .field("engine", &self.0.engine)
+            .finish()
+    }
+}

@@ -1,0 +1,135 @@
+//! What only the type of an object can do: the one place of a kind that is compiled for it.
+
+use std::{
+    any::Any,
+    fmt,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use kube::core::{DynamicObject, TypeMeta};
+use serde::de::Error as _;
+
+use crate::{
+    cache::{
+        Transform,
+        list_watch::{PANICKED, unreadable_words},
+    },
+    resource::{AnyObject, KubeObject, Object, ResourceType},
+};
+
+/// A type of objects.
+pub(crate) trait Kind: fmt::Debug + Send + Sync {
+    /// Decodes one object. The error names the field and what is expected there, and none of the object's values.
+    fn decode(
+        &self,
+        text: &str,
+        resource_type: &ResourceType,
+        managed_fields: Option<Vec<ManagedFieldsEntry>>,
+    ) -> Result<AnyObject, String>;
+
+    /// The same with the managed fields that stand in the text.
+    fn whole(&self, text: &str) -> Result<AnyObject, String>;
+
+    /// Whether it can be decoded.
+    fn check(&self, text: &str) -> Result<(), String>;
+
+    /// What the user's transform makes of an object; `None` where there is none.
+    fn transformed(&self, object: &dyn Object) -> Option<Result<AnyObject, String>>;
+
+    /// Whether there is a transform.
+    fn transforms(&self) -> bool;
+}
+
+/// One of them.
+pub(crate) type AnyKind = Arc<dyn Kind>;
+
+/// The objects of type `K`, as they come.
+pub(crate) fn kind_of<K: KubeObject>() -> AnyKind {
+    Arc::new(Of::<K>::new(None))
+}
+
+/// Objects of type `K`.
+pub(in crate::cache) struct Of<K> {
+    transform: Option<Transform<K>>,
+    of: PhantomData<fn() -> K>,
+}
+
+impl<K: KubeObject> Of<K> {
+    pub(in crate::cache) fn new(transform: Option<Transform<K>>) -> Self {
+        Self { transform, of: PhantomData }
+    }
+}
+
+impl<K: KubeObject> Kind for Of<K> {
+    fn decode(
+        &self,
+        text: &str,
+        resource_type: &ResourceType,
+        managed_fields: Option<Vec<ManagedFieldsEntry>>,
+    ) -> Result<AnyObject, String> {
+        let mut object = decode::<K>(text)?;
+        object.meta_mut().managed_fields = managed_fields;
+        fill_types(&mut object, resource_type);
+        Ok(Arc::new(object))
+    }
+
+    fn whole(&self, text: &str) -> Result<AnyObject, String> {
+        decode::<K>(text).map(|object| Arc::new(object) as AnyObject)
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        decode::<K>(text).map(drop)
+    }
+
+    fn transformed(&self, object: &dyn Object) -> Option<Result<AnyObject, String>> {
+        let (transform, object) = (self.transform.as_ref()?, object.typed_ref::<K>()?);
+        Some(transformed(object.clone(), transform).map(|object| Arc::new(object) as AnyObject))
+    }
+
+    fn transforms(&self) -> bool {
+        self.transform.is_some()
+    }
+}
+
+fn decode<K: KubeObject>(text: &str) -> Result<K, String> {
+    // The type may be the user's: a panic of its `Deserialize` must cost this object only.
+    catch_unwind(AssertUnwindSafe(|| serde_json::from_str::<K>(text)))
+        .unwrap_or_else(|_| Err(serde_json::Error::custom(PANICKED)))
+        .map_err(|error| unreadable_words(text, &error))
+}
+
+/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
+fn fill_types(object: &mut dyn Any, resource_type: &ResourceType) {
+    if let Some(object) = object.downcast_mut::<DynamicObject>() {
+        object.types.get_or_insert_with(|| TypeMeta {
+            api_version: resource_type.api_version(),
+            kind: resource_type.kind().to_owned(),
+        });
+    }
+}
+
+fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, String> {
+    // The decisions of the library rest on these fields, so a function that clears them must not break it.
+    let before = object.meta().clone();
+    let mut object = catch_unwind(AssertUnwindSafe(|| transform(object)))
+        .map_err(|_| "the informer's transform panicked".to_owned())?;
+    let after = object.meta_mut();
+    after.name = before.name;
+    after.namespace = before.namespace;
+    after.uid = before.uid;
+    after.resource_version = before.resource_version;
+    after.generation = before.generation;
+    after.owner_references = before.owner_references;
+    after.finalizers = before.finalizers;
+    after.deletion_timestamp = before.deletion_timestamp;
+    Ok(object)
+}
+
+impl<K> fmt::Debug for Of<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Of").field("transforms", &self.transform.is_some()).finish()
+    }
+}

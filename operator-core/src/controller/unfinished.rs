@@ -1,0 +1,79 @@
+//! A controller between its builder and its finished declaration, compiled once for all types of primaries.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    Controller, Mistake, Mistakes,
+    check::{Facts, Node, check},
+    declaration::Declaration,
+    names::{default_finalizer, retired_field_managers},
+    settings::Settings,
+    sources::{DeclaredSources, Finished},
+};
+use crate::{
+    dispatcher::{RetiredFinalizers, UserCode},
+    workflow::AnyWorkflow,
+};
+
+/// What was said of a controller, whatever the type of its primaries.
+pub(super) struct Unfinished {
+    pub(super) code: Arc<dyn UserCode>,
+    pub(super) name: String,
+    pub(super) finalizer: Option<String>,
+    pub(super) retired_finalizers: BTreeSet<String>,
+    pub(super) field_manager: Option<String>,
+    pub(super) retired_field_managers: BTreeSet<String>,
+    pub(super) former_names: BTreeSet<String>,
+    pub(super) sources: DeclaredSources,
+    pub(super) settings: Settings,
+    pub(super) nodes: Vec<Node>,
+    pub(super) mistakes: Vec<Mistake>,
+}
+
+impl Unfinished {
+    /// Checks it, and finishes the declaration.
+    pub(super) fn finish(mut self) -> Result<Controller, Mistakes> {
+        let name = Arc::from(self.name);
+        let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
+        let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
+        let known: Vec<_> = sources.facts().collect();
+        mistakes.extend(check(&Facts {
+            name: &name,
+            field_manager: &field_manager,
+            retired_field_managers: &self.retired_field_managers,
+            finalizer: self.finalizer.as_deref(),
+            primary: self.settings.of,
+            primary_kind: &self.settings.primary_type,
+            scope: &self.settings.scope,
+            max_concurrent: self.settings.machine.max_concurrent,
+            reconcile_timeout: self.settings.reconcile_timeout,
+            max_interval: self.settings.machine.max_reconciliation_interval,
+            has_cleaner: self.code.cleans_up(),
+            sources: &known,
+            nodes: &self.nodes,
+        }));
+        let Finished { always, conditional, mistakes: of_sources } = sources;
+        mistakes.extend(of_sources);
+        Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
+        self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
+        let cleans_up =
+            self.code.cleans_up() || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
+        let default = default_finalizer(&self.settings.primary_type);
+        let finalizer: Option<Arc<str>> =
+            cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
+        let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
+        let named = self.retired_field_managers.into_iter().chain(self.former_names);
+        let retired_managers = retired_field_managers(named, &name, &field_manager);
+        Ok(Controller(Box::new(Declaration {
+            code: self.code,
+            name,
+            finalizer,
+            retired_finalizers: Arc::new(retired),
+            field_manager: Arc::from(field_manager),
+            retired_managers,
+            sources: always,
+            conditional_sources: conditional,
+            settings: self.settings,
+        })))
+    }
+}

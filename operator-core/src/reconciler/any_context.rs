@@ -1,0 +1,187 @@
+//! What a run can see and do, whatever the type of its primary: the part of a [`Context`](super::Context) that is compiled once.
+
+use std::{future::Future, sync::Arc};
+
+use parking_lot::Mutex;
+
+use super::{
+    RetryInfo,
+    memo::Memo,
+    workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
+};
+use crate::{
+    client::Clients,
+    environment::WallClock,
+    event_source::{AnySecondary, PrimarySource, RustType, Sources},
+    observe::Causes,
+    operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
+    processor::Processor,
+    resource::{AnyObject, ControllerMarks, ObjectKey, ResourceType, Uid},
+};
+
+/// What all runs of a controller share.
+#[derive(Debug)]
+pub(crate) struct ControllerContext {
+    pub(crate) controller: Arc<str>,
+    pub(crate) primary: PrimarySource,
+    pub(crate) sources: Sources,
+    pub(crate) writer: Writer,
+    pub(crate) clients: Clients,
+    /// The finalizer, where the controller uses one.
+    pub(crate) finalizer: Option<Arc<str>>,
+    /// How what its nodes have written says so.
+    pub(crate) marks: Arc<ControllerMarks>,
+    /// The workflow, where the controller has one.
+    pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
+    /// What the workflows of the operator share.
+    pub(crate) workflows: WorkflowSurroundings,
+    /// Knows whether another run of a primary is to come anyway.
+    pub(crate) processor: Processor,
+}
+
+/// What distinguishes one run from another.
+#[derive(Clone, Debug)]
+pub struct RunContext {
+    /// The primary that the run is about.
+    pub key: ObjectKey,
+    /// Its incarnation.
+    pub uid: Uid,
+    /// Why the run happens.
+    pub causes: Causes,
+    /// Which retry it is; `None` for a run that no failure went before.
+    pub retry: Option<RetryInfo>,
+}
+
+/// Given to each part of the library that works for a run.
+pub(crate) struct AnyContext {
+    run: RunContext,
+    shared: Arc<ControllerContext>,
+    /// What its writes have found out about the primary.
+    findings: Findings,
+    /// The state of the primary that user code is given; `None` before there is one.
+    own_primary: Mutex<Option<AnyObject>>,
+    /// What the workflow did in this run.
+    workflow_results: Mutex<Remembered>,
+    /// What its dependents want, computed once.
+    memo: Memo,
+}
+
+impl AnyContext {
+    pub(crate) fn new(run: RunContext, shared: Arc<ControllerContext>) -> Arc<Self> {
+        Arc::new(Self {
+            run,
+            shared,
+            findings: Findings::default(),
+            own_primary: Mutex::default(),
+            workflow_results: Mutex::default(),
+            memo: Memo::default(),
+        })
+    }
+
+    pub(crate) fn run(&self) -> &RunContext {
+        &self.run
+    }
+
+    /// The primary that the run is about.
+    pub(crate) fn primary_key(&self) -> &ObjectKey {
+        &self.run.key
+    }
+
+    /// The newest known state of the primary that the run is about; `None` once it is gone or replaced.
+    pub(crate) fn primary(&self) -> Option<AnyObject> {
+        let newest = self.shared.primary.informer().get(&self.run.key)?;
+        (newest.meta().uid.as_deref() == Some(self.run.uid.as_str())).then_some(newest)
+    }
+
+    /// The type of the primary.
+    pub(crate) fn primary_type(&self) -> &ResourceType {
+        self.shared.primary.resource_type()
+    }
+
+    /// The sources of objects of this type, of which there has to be one.
+    pub(crate) fn watched(&self, of: RustType) -> Result<impl Iterator<Item = Arc<AnySecondary>>, Error> {
+        let watched = self.shared.sources.watch(of);
+        let unwatched = || Error::NoEventSource { kind: of.name().to_owned() };
+        watched.then(|| self.shared.sources.of(of, &self.run.key)).ok_or_else(unwatched)
+    }
+
+    /// The same of one kind.
+    pub(crate) fn watched_kind(
+        &self,
+        of: RustType,
+        kind: &ResourceType,
+    ) -> Result<impl Iterator<Item = Arc<AnySecondary>>, Error> {
+        let watched = self.shared.sources.watch_kind(of, kind);
+        let unwatched = || Error::NoEventSource { kind: kind.kind().to_owned() };
+        watched.then(|| self.shared.sources.of_this_kind(of, kind, &self.run.key)).ok_or_else(unwatched)
+    }
+
+    /// The event source of that name for objects of this type.
+    pub(crate) fn event_source(&self, of: RustType, name: &str) -> Option<Arc<AnySecondary>> {
+        self.shared.sources.named_of(of, name, &self.run.key)
+    }
+
+    /// Writes secondaries, and the primary beside what the run answers.
+    pub(crate) fn resource_operations(&self) -> ResourceOperations<'_> {
+        ResourceOperations::new(self.writing_run())
+    }
+
+    /// The controller's workflow.
+    pub(crate) fn workflow(self: &Arc<Self>) -> AnyHandle<'_> {
+        AnyHandle {
+            context: self,
+            workflow: self.shared.workflow.as_ref(),
+            remembered: &self.workflow_results,
+        }
+    }
+
+    /// The time of day, for what people read.
+    pub(crate) fn wall_clock(&self) -> &dyn WallClock {
+        self.shared.writer.environment.wall_clock()
+    }
+
+    pub(crate) fn remembered(&self) -> &Mutex<Remembered> {
+        &self.workflow_results
+    }
+
+    /// Has a dependent do something, as far as the operator lets so many at the same time.
+    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
+        self.shared.workflows.permitted(call).await
+    }
+
+    /// The run is about this state of its primary from now on: its workflow is, too.
+    pub(crate) fn work_on(&self, primary: &AnyObject) {
+        *self.own_primary.lock() = Some(AnyObject::clone(primary));
+    }
+
+    /// The state of the primary that the run is about; the newest known one where nobody has said. `None` once the primary
+    /// is gone or replaced.
+    pub(crate) fn own_primary(&self) -> Option<AnyObject> {
+        let newest = self.primary()?;
+        Some(self.own_primary.lock().clone().unwrap_or(newest))
+    }
+
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
+    }
+
+    pub(crate) fn writing_run(&self) -> WritingRun<'_> {
+        WritingRun {
+            key: &self.run.key,
+            uid: self.run.uid.as_str(),
+            finalizer: self.shared.finalizer.as_deref(),
+            findings: &self.findings,
+            primaries: &self.shared.primary,
+            sources: &self.shared.sources,
+            writer: &self.shared.writer,
+        }
+    }
+
+    pub(crate) fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<ControllerContext> {
+        &self.shared
+    }
+}

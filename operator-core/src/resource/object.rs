@@ -1,0 +1,88 @@
+//! An object of any type, for code that is compiled once for all of them.
+
+use std::{any::Any, fmt, io, sync::Arc};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::ser::Error as _;
+use serde_json::Value;
+
+use super::{KubeObject, ObjectKey};
+
+/// An object whose type is known only to who asks for it. Implemented for all types.
+pub(crate) trait Object: Any + Send + Sync {
+    fn meta(&self) -> &ObjectMeta;
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
+
+    /// Another one with the same content.
+    fn cloned(&self) -> AnyObject;
+
+    fn to_value(&self) -> serde_json::Result<Value>;
+
+    /// Writes it as JSON.
+    fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()>;
+
+    fn as_any(&self) -> &dyn Any;
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// One that is shared.
+pub(crate) type AnyObject = Arc<dyn Object>;
+
+impl<K: KubeObject> Object for K {
+    fn meta(&self) -> &ObjectMeta {
+        kube::Resource::meta(self)
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        kube::Resource::meta_mut(self)
+    }
+
+    fn cloned(&self) -> AnyObject {
+        Arc::new(self.clone())
+    }
+
+    fn to_value(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()> {
+        serde_json::to_writer(to, self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl dyn Object {
+    /// The object, if it is of type `K`.
+    pub(crate) fn typed<K: KubeObject>(self: Arc<Self>) -> Option<Arc<K>> {
+        self.into_any().downcast().ok()
+    }
+
+    /// The same of one that somebody else holds.
+    pub(crate) fn typed_ref<K: KubeObject>(&self) -> Option<&K> {
+        self.as_any().downcast_ref()
+    }
+
+    /// The object as JSON.
+    pub(crate) fn to_text(&self) -> serde_json::Result<String> {
+        let mut text = Vec::with_capacity(512);
+        self.write(&mut text)?;
+        // `serde_json` writes nothing but text.
+        String::from_utf8(text).map_err(serde_json::Error::custom)
+    }
+}
+
+/// The content is not shown: it may be a Secret's.
+impl fmt::Debug for dyn Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Object").field(&ObjectKey::in_meta(self.meta())).finish()
+    }
+}
