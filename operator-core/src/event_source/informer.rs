@@ -21,10 +21,7 @@ pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
 fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
     let marks = Arc::clone(marks);
-    Arc::new(move |object| {
-        let owner = object.labels().and_then(|mut labels| labels.remove(marks.names().owner()));
-        owner.into_iter().collect()
-    })
+    Arc::new(move |object| object.label(marks.names().owner()).into_iter().collect())
 }
 
 /// Declares that a controller watches objects of type `K` beside its primaries. JOSDK:

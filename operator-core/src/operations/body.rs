@@ -1,6 +1,7 @@
 //! What is sent: objects as JSON, without what the server keeps for itself.
 
 use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Error, intent::Part, mask, matcher::strip_nulls};
@@ -121,11 +122,6 @@ pub(super) fn identity(kind: &ResourceType, key: &ObjectKey) -> Value {
     body
 }
 
-/// Ties a body to the version that it builds upon: the server refuses it with 409 if there is another one by now.
-pub(super) fn lock(body: &mut Value, version: &str) {
-    body["metadata"]["resourceVersion"] = version.into();
-}
-
 /// A version that no existing object has. An apply locked to it creates, and is refused with 409 where the object
 /// exists already.
 pub(super) const ABSENT: &str = "1";
@@ -159,8 +155,9 @@ pub(super) fn bound_to(uid: Option<&str>, version: Option<&str>) -> Vec<Value> {
 }
 
 /// The bytes of a JSON value; one that was built from strings and maps always has some.
-pub(super) fn bytes(body: &Value) -> Bytes {
-    body.to_string().into()
+pub(super) fn bytes(body: &impl Serialize) -> Bytes {
+    // Values and their locks have no keys but strings, which is all that could be refused.
+    serde_json::to_vec(body).unwrap_or_default().into()
 }
 
 fn metadata(body: &mut Value) -> Option<&mut Map<String, Value>> {

@@ -1,6 +1,9 @@
 //! Writes of a dependent in the cluster, which has been compared with its own matcher.
 
-use std::{num::NonZeroU64, sync::OnceLock};
+use std::{
+    num::NonZeroU64,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
 
@@ -22,7 +25,7 @@ pub(crate) struct DependentWriter<'c> {
     key: ObjectKey,
     desired: &'c dyn Object,
     /// Made when it is asked for: mostly nobody does.
-    body: OnceLock<Value>,
+    body: OnceLock<Arc<Value>>,
 }
 
 impl<'c> ResourceOperations<'c> {
@@ -42,12 +45,12 @@ impl<'c> ResourceOperations<'c> {
 
 impl<'c> DependentWriter<'c> {
     /// What is sent, where all of it is: with its type, without nulls and version.
-    pub(crate) fn body(&self) -> Result<&Value, Error> {
+    pub(crate) fn body(&self) -> Result<&Arc<Value>, Error> {
         if let Some(body) = self.body.get() {
             return Ok(body);
         }
         let body = body::applied(self.desired, self.kind())?;
-        Ok(self.body.get_or_init(|| body))
+        Ok(self.body.get_or_init(|| Arc::new(body)))
     }
 
     /// Whether this state of the object is known to match what has this fingerprint.
@@ -82,22 +85,18 @@ impl<'c> DependentWriter<'c> {
     /// Creates it by server-side apply, or is refused with 409 where it exists.
     pub(crate) async fn apply_new(&self) -> Result<AnyObject, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
-        self.target.write_locked(&self.intent(Verb::Apply, self.body()?.clone()), &lock).await
+        self.target.write_locked(&self.intent(Verb::Apply, Arc::clone(self.body()?)), &lock).await
     }
 
     /// Creates it by POST, or is refused with 409 where it exists.
     pub(crate) async fn create(&self) -> Result<AnyObject, Error> {
-        self.target.write(&self.intent(Verb::Create, self.body()?.clone()), WriteMode::ForceFilter).await
+        self.target.write(&self.intent(Verb::Create, Arc::clone(self.body()?)), WriteMode::ForceFilter).await
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) where there is no such object any more.
     pub(crate) async fn apply(&self, actual: &dyn Object) -> Result<AnyObject, Error> {
-        let mut body = self.body()?.clone();
         let meta = actual.meta();
-        if let Some(uid) = &meta.uid {
-            body["metadata"]["uid"] = uid.as_str().into();
-        }
-        let intent = self.intent(Verb::Apply, body);
+        let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
         // What the event source doesn't show was looked at, and may be changed only as it was then.
         match (&meta.resource_version, self.target.newest(&self.key)?) {
             (Some(version), None) => self.target.write_locked(&intent, &Lock::Version(version.clone())).await,
@@ -134,7 +133,7 @@ impl<'c> DependentWriter<'c> {
         Error::Serialize { kind: self.kind().clone(), source: mask::json(self.kind(), source) }
     }
 
-    fn intent(&self, verb: Verb, body: Value) -> Intent {
+    fn intent(&self, verb: Verb, body: impl Into<Arc<Value>>) -> Intent {
         Intent::of(verb, Part::Object, self.key.clone(), body)
     }
 }

@@ -1,9 +1,13 @@
 //! What is to be written, before it is decided how.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
     Error, WriteMode, body,
+    locked::Locked,
     matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
     request::Verb,
 };
@@ -32,6 +36,8 @@ pub(super) struct Intent {
     pub(super) part: Part,
     pub(super) key: ObjectKey,
     content: Content,
+    /// The uid of the object that is meant, where that is not the run's own primary.
+    uid: Option<String>,
     /// The version of the state that the caller made it from, where that matters.
     given: Option<String>,
 }
@@ -39,7 +45,7 @@ pub(super) struct Intent {
 #[derive(Debug)]
 enum Content {
     /// The body of an apply, a creation, a replacement or a merge patch.
-    Object(Value),
+    Object(Arc<Value>),
     /// A JSON patch.
     Operations {
         operations: Vec<Value>,
@@ -60,8 +66,8 @@ pub(super) enum Lock {
 
 impl Intent {
     /// A write whose body is an object, or looks like one.
-    pub(super) fn of(verb: Verb, part: Part, key: ObjectKey, body: Value) -> Self {
-        Self { verb, part, key, content: Content::Object(body), given: None }
+    pub(super) fn of(verb: Verb, part: Part, key: ObjectKey, body: impl Into<Arc<Value>>) -> Self {
+        Self { verb, part, key, content: Content::Object(body.into()), uid: None, given: None }
     }
 
     /// The JSON patch that leads from one state of `part` to another.
@@ -84,6 +90,7 @@ impl Intent {
             part,
             key,
             content: Content::Operations { operations, same_lists },
+            uid: None,
             given: None,
         }
     }
@@ -91,7 +98,13 @@ impl Intent {
     /// A JSON patch of these operations, which count in the state that the write is locked to.
     pub(super) fn operations(part: Part, key: ObjectKey, operations: Vec<Value>) -> Self {
         let content = Content::Operations { operations, same_lists: Vec::new() };
-        Self { verb: Verb::JsonPatch, part, key, content, given: None }
+        Self { verb: Verb::JsonPatch, part, key, content, uid: None, given: None }
+    }
+
+    /// The same of the object with this uid and no other.
+    pub(super) fn upon(mut self, uid: Option<&str>) -> Self {
+        self.uid = uid.map(str::to_owned);
+        self
     }
 
     /// The same, made from this version.
@@ -171,29 +184,33 @@ impl Intent {
     }
 
     /// What is sent: with the uid where one is given, and locked where a version is given.
-    pub(super) fn body(&self, uid: Option<&str>, version: Option<&str>) -> Value {
+    pub(super) fn bytes(&self, uid: Option<&str>, version: Option<&str>) -> Bytes {
         match &self.content {
-            Content::Object(content) => {
-                let mut body = content.clone();
+            Content::Object(body) => {
                 let given = self.given.as_deref().filter(|_| self.verb != Verb::Apply);
-                if let Some(version) = version.or(given) {
-                    body::lock(&mut body, version);
-                }
-                if let Some(uid) = uid {
-                    body["metadata"]["uid"] = uid.into();
-                }
-                body
+                let uid = uid.or(self.uid.as_deref());
+                body::bytes(&Locked { body, version: version.or(given), uid })
             }
             Content::Operations { operations, same_lists } => {
-                let mut body = body::bound_to(uid, version);
-                // The version says it all where it is the one that the operations were made from.
-                if version.is_none() || version != self.given.as_deref() {
-                    body.extend(same_lists.iter().cloned());
-                }
-                body.extend(operations.iter().cloned());
-                Value::Array(body)
+                body::bytes(&self.patch(operations, same_lists, uid, version))
             }
         }
+    }
+
+    fn patch(
+        &self,
+        operations: &[Value],
+        same_lists: &[Value],
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> Value {
+        let mut body = body::bound_to(uid, version);
+        // The version says it all where it is the one that the operations were made from.
+        if version.is_none() || version != self.given.as_deref() {
+            body.extend(same_lists.iter().cloned());
+        }
+        body.extend(operations.iter().cloned());
+        Value::Array(body)
     }
 }
 
@@ -214,6 +231,10 @@ mod tests {
 
     use super::*;
 
+    fn sent(intent: &Intent, uid: Option<&str>, version: Option<&str>) -> Value {
+        serde_json::from_slice(&intent.bytes(uid, version)).unwrap()
+    }
+
     #[test]
     fn a_json_patch_without_a_version_tests_the_lists_it_counts_in() {
         let (from, to) = (json!({ "a": [{ "b": 1 }], "c": 1 }), json!({ "a": [{ "b": 2 }], "c": 2 }));
@@ -223,9 +244,9 @@ mod tests {
             let operations = body.as_array().cloned().unwrap_or_default();
             operations.iter().map(|one| format!("{} {}", one["op"], one["path"]).replace('"', "")).collect()
         };
-        assert_eq!(paths(intent.body(None, None)), ["test /a", "replace /a/0/b", "replace /c"]);
+        assert_eq!(paths(sent(&intent, None, None)), ["test /a", "replace /a/0/b", "replace /c"]);
         assert_eq!(
-            paths(intent.body(Some("u"), Some("7"))),
+            paths(sent(&intent, Some("u"), Some("7"))),
             [
                 "test /metadata/uid",
                 "test /metadata/resourceVersion",
@@ -237,7 +258,7 @@ mod tests {
         );
         let intent = intent.made_from(Some("7"));
         assert_eq!(
-            paths(intent.body(Some("u"), Some("7"))),
+            paths(sent(&intent, Some("u"), Some("7"))),
             ["test /metadata/uid", "test /metadata/resourceVersion", "replace /a/0/b", "replace /c"]
         );
     }
@@ -250,17 +271,41 @@ mod tests {
             let key = ObjectKey::namespaced("shop", "one");
             let intent = Intent::difference(Part::Object, key, &from, &to);
             // Its tests hold where nobody has changed anything.
-            let patch: json_patch::Patch = serde_json::from_value(intent.body(None, None)).unwrap();
+            let patch: json_patch::Patch = serde_json::from_value(sent(&intent, None, None)).unwrap();
             let mut patched = from.clone();
             json_patch::patch(&mut patched, &patch).unwrap();
             prop_assert_eq!(patched, to);
         }
 
         #[test]
+        fn a_body_has_its_lock_and_is_the_same_else(
+            body in any_json(), metadata in any_json(), uid: Option<u8>, version: Option<u8>,
+        ) {
+            let mut body = body;
+            if let (Some(fields), true) = (body.as_object_mut(), metadata.is_object()) {
+                fields.insert("metadata".to_owned(), metadata);
+            }
+            let word = |number: Option<u8>| number.map(|number| number.to_string());
+            let (uid, version) = (word(uid), word(version));
+            let key = ObjectKey::namespaced("shop", "one");
+            let intent = Intent::of(Verb::Apply, Part::Object, key, body.clone()).upon(uid.as_deref());
+            let is_object = body.is_object();
+            let fits = body.get("metadata").is_none_or(Value::is_object);
+            if is_object && fits {
+                for (name, value) in [("uid", &uid), ("resourceVersion", &version)] {
+                    if let Some(value) = value {
+                        body["metadata"][name] = value.as_str().into();
+                    }
+                }
+            }
+            prop_assert_eq!(sent(&intent, None, version.as_deref()), body);
+        }
+
+        #[test]
         fn a_locked_patch_begins_with_its_tests(from in any_json(), to in any_json(), version: u64) {
             let key = ObjectKey::namespaced("shop", "one");
             let intent = Intent::difference(Part::Object, key, &from, &to);
-            let body = intent.body(Some("the uid"), Some(&version.to_string()));
+            let body = sent(&intent, Some("the uid"), Some(&version.to_string()));
             prop_assert_eq!(&body[0]["path"], "/metadata/uid");
             prop_assert_eq!(&body[1]["path"], "/metadata/resourceVersion");
             prop_assert!(serde_json::from_value::<json_patch::Patch>(body).is_ok());

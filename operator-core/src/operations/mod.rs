@@ -41,6 +41,7 @@ mod error;
 mod findings;
 mod intent;
 mod live;
+mod locked;
 mod mask;
 mod merge;
 mod mode;
@@ -50,6 +51,7 @@ mod removal;
 mod request;
 mod resource;
 mod retired;
+mod seen;
 mod target;
 mod write;
 

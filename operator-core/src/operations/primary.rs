@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock, Part},
-    matcher::strip_nulls,
+    matcher::{fingerprint, strip_nulls},
     merge::carry_over,
     request::Verb,
     resource::version,
@@ -122,18 +122,37 @@ impl<'r> PrimaryWriter<'r> {
         original: &dyn Object,
         mut status: Value,
     ) -> Result<AnyObject, Error> {
-        let (kind, key) = (self.kind(), self.key());
         strip_nulls(&mut status);
         if self.ssa {
-            let mut content = body::identity(kind, key);
-            // An apply without a status would leave the old one; an empty one gives its fields up.
-            content["status"] = if status.is_null() { json!({}) } else { status };
-            let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), content);
-            return self.target.write(&intent, WriteMode::MatchAndFilter).await;
+            return self.apply_status(status).await;
         }
-        let from = body::patched_part(original, kind, Part::Status, None)?;
+        let from = body::patched_part(original, self.kind(), Part::Status, None)?;
         let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
         self.carry_over(original, Part::Status, &from, &to).await
+    }
+
+    async fn apply_status(&self, status: Value) -> Result<AnyObject, Error> {
+        let (kind, key, run) = (self.kind(), self.key(), self.target.run);
+        let known = self.target.informer().kept(key).filter(|known| known.uid() == Some(run.uid));
+        let desired = fingerprint(&run.writer.field_manager, |to| serde_json::to_writer(to, &status));
+        if let (Some(known), Some(_)) = (&known, desired)
+            && known.matched_status() == desired
+        {
+            run.writer.matched(run.key, kind, key, Part::Status.subresource());
+            return self.target.own_primary();
+        }
+        let mut content = body::identity(kind, key);
+        // An apply without a status would leave the old one; an empty one gives its fields up.
+        content["status"] = if status.is_null() { json!({}) } else { status };
+        let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), content);
+        let written = self.target.write(&intent, WriteMode::MatchAndFilter).await?;
+        // Nothing was to be written, so this state has the status that is wanted.
+        if let (Some(known), Some(desired)) = (known, desired)
+            && known.is_state_of(written.meta())
+        {
+            known.note_status_match(desired);
+        }
+        Ok(written)
     }
 
     /// Writes what was made from `original` as a JSON patch of what there is now.

@@ -8,6 +8,7 @@ use super::{
     Error, WriteMode, body,
     intent::{Intent, Part},
     request::{Verb, WriteRequest},
+    seen::Seen,
     target::{Target, WritingRun},
 };
 use crate::{
@@ -175,6 +176,18 @@ impl<'c> ResourceOperations<'c> {
 impl<'c> ResourceOperations<'c> {
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, desired)?;
+        let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
+        let known = match part {
+            Part::Object if mode.matches() && !target.is_own_primary => target.informer().kept(&key),
+            Part::Object | Part::Status => None,
+        };
+        let known = known.map(|known| Seen::new(known, self.run.writer, desired));
+        if let Some(known) = &known
+            && known.has_matched()
+            && let Some(actual) = target.found_as_desired(&known.kept, &key)
+        {
+            return Ok(actual);
+        }
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
             Part::Object if target.is_own_primary => {
@@ -182,8 +195,19 @@ impl<'c> ResourceOperations<'c> {
             }
             Part::Object => body::applied(desired, target.kind())?,
         };
-        let intent = Intent::of(Verb::Apply, part, key, body);
-        self.write(&target, &intent.made_from(version(desired)), WriteMode::MatchAndFilter).await
+        if let Some(known) = &known
+            && known.is_surely_applied(&body)
+            && let Some(actual) = target.found_as_desired(&known.kept, &key)
+        {
+            known.note(&*actual);
+            return Ok(actual);
+        }
+        let intent = Intent::of(Verb::Apply, part, key, body).made_from(version(desired));
+        let written = target.write(&intent, mode).await?;
+        if let Some(known) = &known {
+            known.note(&*written);
+        }
+        Ok(written)
     }
 
     async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 
 use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite},
+    cache::{Answer, AnyInformer, AnyWrite, Kept},
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
@@ -145,6 +145,13 @@ impl<'c> Target<'c> {
             Known::Primary(source) => source.resource_type(),
             Known::Secondary(source) => source.resource_type(),
         }
+    }
+
+    /// The known state, to which nothing has to be written. `None` where it can't be opened.
+    pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Option<AnyObject> {
+        let actual = self.informer().open(known)?;
+        self.run.writer.matched(self.run.key, self.kind(), key, None);
+        Some(actual)
     }
 
     /// Announces a write whose echo is not to wake the primary whose run makes it.

@@ -144,7 +144,7 @@ impl Target<'_> {
             kind: self.kind(),
             key: &intent.key,
             subresource: intent.part.subresource(),
-            body: body::bytes(&intent.body(self.uid(), version)),
+            body: intent.bytes(self.uid(), version),
             base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),
         };
         let doubt = self.doubt();

@@ -212,8 +212,8 @@ impl OperatorBuilder {
         self
     }
 
-    /// How many creates, updates and deletions of dependents may be under way at the same time, all workflows of all
-    /// controllers together; by default 50. Each resource of a bulk dependent counts; a dependent that only looks doesn't.
+    /// How many creates, updates and deletions of dependents may be under way at the same time, all workflows of a controller
+    /// together; by default 50. Each controller has so many, so that what is slow for one holds up no other. Each resource of a bulk dependent counts; a dependent that only looks doesn't.
     /// Within that, what can be done at the same time in one run is.
     /// JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {

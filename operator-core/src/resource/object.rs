@@ -12,8 +12,6 @@ use super::{KubeObject, ObjectKey};
 pub(crate) trait Object: Any + Send + Sync {
     fn meta(&self) -> &ObjectMeta;
 
-    fn meta_mut(&mut self) -> &mut ObjectMeta;
-
     /// Another one with the same content.
     fn cloned(&self) -> AnyObject;
 
@@ -27,16 +25,29 @@ pub(crate) trait Object: Any + Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
+/// An object that is being made. Implemented for all types.
+pub(crate) trait Draft: Send + Sync {
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
+
+    fn finish(self: Box<Self>) -> AnyObject;
+}
+
+impl<K: KubeObject> Draft for K {
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        kube::Resource::meta_mut(self)
+    }
+
+    fn finish(self: Box<Self>) -> AnyObject {
+        Arc::<K>::from(self)
+    }
+}
+
 /// One that is shared.
 pub(crate) type AnyObject = Arc<dyn Object>;
 
 impl<K: KubeObject> Object for K {
     fn meta(&self) -> &ObjectMeta {
         kube::Resource::meta(self)
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        kube::Resource::meta_mut(self)
     }
 
     fn cloned(&self) -> AnyObject {

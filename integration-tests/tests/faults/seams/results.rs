@@ -267,6 +267,24 @@ impl Creator<TestResource> for Slow {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
+    let scene = scene().await?;
+    let slow = Workflow::builder().node(Node::new(CustomDependent::new(Slow).creates()).named("slow"));
+    let quick = Workflow::builder().node(Child("first").node());
+    let builder = scene.operator().max_concurrent_dependents(1);
+    let builder = builder.register(scene.managed(&Script::idle(), &slow.build()?).name("slow"));
+    let builder = builder.register(scene.managed(&Script::idle(), &quick.build()?).name("quick"));
+    let operator = operator_core::testing::TestOperator::start(builder).await?;
+    for name in ["one", "two"] {
+        scene.create(name, "value").await?;
+    }
+    pass(60).await;
+    assert_eq!(scene.values().await?.len(), 2, "what the quick one has made");
+    operator.stop().await;
+    Ok(())
+}
+
 /// What an error status could tell of the nodes: by the result, and by what they came to last.
 type Told = Arc<Mutex<Vec<(Vec<String>, Vec<NodeStatus>, bool)>>>;
 

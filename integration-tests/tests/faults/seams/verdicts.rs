@@ -1,20 +1,23 @@
-//! What has been found to match isn't matched again: core.md's performance, issue "Kept as bytes" 1.1. A type of object counts how often
-//! it is turned into JSON: for a fingerprint, for a body, and to be compared by the full matcher.
+//! What has been found to match isn't matched again, and what nobody looks at isn't built: core.md's performance, issue "Kept as
+//! bytes". A type of object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
+//! matcher), and how often it is decoded.
 
-use std::{cell::Cell, collections::BTreeMap};
+use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Scene, meta_of, wanted, workflow_of_one};
+use futures::FutureExt;
+use integration_tests::{Scene, Script, meta_of, wanted, workflow_of_one};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Resource,
     api::{Patch, PatchParams},
 };
 use operator_core::{
+    UpdateControl,
     dependent::matcher::Matcher,
     testing::{TestOperator, faults::Faults},
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
 use super::{TestResource, pass, saying, scene, under};
@@ -22,6 +25,8 @@ use super::{TestResource, pass, saying, scene, under};
 thread_local! {
     /// How often one was turned into JSON. The test and its operator share one thread.
     static SERIALIZED: Cell<usize> = const { Cell::new(0) };
+    /// How often one was decoded.
+    static DECODED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// A config map that counts.
@@ -29,13 +34,18 @@ thread_local! {
 #[resource(inherit = ConfigMap)]
 struct Counting {
     metadata: ObjectMeta,
-    #[serde(default, serialize_with = "counted")]
+    #[serde(default, serialize_with = "counted", deserialize_with = "decoded")]
     data: BTreeMap<String, String>,
 }
 
 fn counted<S: Serializer>(data: &BTreeMap<String, String>, serializer: S) -> Result<S::Ok, S::Error> {
     SERIALIZED.set(SERIALIZED.get() + 1);
     data.serialize(serializer)
+}
+
+fn decoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    DECODED.set(DECODED.get() + 1);
+    BTreeMap::deserialize(deserializer)
 }
 
 fn map(primary: &TestResource) -> Counting {
@@ -101,6 +111,87 @@ async fn a_matcher_of_the_users_own_is_always_asked() -> Result<()> {
         in_a_run(&scene, &operator, &format!("first {run}")).await?;
         assert_eq!(ASKED.get(), run);
     }
+    operator.stop().await;
+    Ok(())
+}
+
+/// Somebody else's change of a child.
+async fn label_child(scene: &Scene, value: &str) -> Result<()> {
+    let patch = Patch::Merge(json!({ "metadata": { "labels": { "somebody": value } } }));
+    scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &patch).await?;
+    pass(60).await;
+    Ok(())
+}
+
+/// A state is decoded when it comes in, as a check. A run that changes nothing reads no more than metadata, and the echo of an own
+/// write is known from its answer.
+#[tokio::test(start_paused = true)]
+async fn what_nobody_looks_at_is_decoded_once() -> Result<()> {
+    let scene = scene().await?;
+    let controller = scene.managed(&saying(), &workflow_of_one(wanted("a", map))?);
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    assert_eq!(DECODED.get(), 1, "the answer to the creation");
+
+    DECODED.set(0);
+    let (_, written) = in_a_run(&scene, &operator, "second").await?;
+    assert_eq!((DECODED.get(), written.len()), (1, 1), "the answer to the write");
+
+    DECODED.set(0);
+    for value in ["a", "b", "c"] {
+        label_child(&scene, value).await?;
+    }
+    let written = operator.settled().await?.written();
+    assert_eq!((DECODED.get(), written.len()), (3, 0), "each state that came in");
+    operator.stop().await;
+
+    DECODED.set(0);
+    let controller = scene.managed(&saying(), &workflow_of_one(wanted("a", map))?);
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    pass(60).await;
+    let written = operator.settled().await?.written();
+    assert_eq!((DECODED.get(), written.len()), (1, 0), "what was listed");
+    operator.stop().await;
+    Ok(())
+}
+
+/// The same for who applies by himself: what he gets back is built once for each state.
+#[tokio::test(start_paused = true)]
+async fn what_a_reconciler_applies_by_itself_has_verdicts_too() -> Result<()> {
+    let scene = scene().await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        async move {
+            let mut map = map(&primary);
+            map.metadata.owner_references = Some(context.owner_reference(&*primary).into_iter().collect());
+            let applied = context.resource_operations().server_side_apply(&map).await?;
+            assert_eq!(applied.data, map.data);
+            Ok(UpdateControl::no_update())
+        }
+        .boxed()
+    });
+    let controller = scene.controller(&script).owns::<Counting>();
+    let operator = under(&Faults::none(), &scene, controller).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
+    assert_eq!(in_a_run(&scene, &operator, "first 2").await?, (REMEMBERED, vec![]));
+    let (_, written) = in_a_run(&scene, &operator, "second").await?;
+    assert_eq!(written, ["PATCH configmaps/one-a -> 200"]);
+
+    DECODED.set(0);
+    for value in ["a", "b", "c"] {
+        label_child(&scene, value).await?;
+    }
+    let written = operator.settled().await?.written();
+    assert_eq!((DECODED.get(), written.len()), (3, 0), "the run finds what was decoded as a check");
+
+    let patch = Patch::Merge(json!({ "data": { "value": "somebody's" } }));
+    scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &patch).await?;
+    pass(60).await;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
     operator.stop().await;
     Ok(())
 }

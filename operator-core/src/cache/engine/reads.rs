@@ -55,7 +55,13 @@ impl Engine {
         self.recent.get(key).is_some() || self.store.contains(key)
     }
 
-    pub(in crate::cache) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<Kept>)> {
+    /// Those for which the index gives `value` and that are as `is` says, sorted by key.
+    pub(in crate::cache) fn by_index(
+        &self,
+        index: &str,
+        value: &str,
+        is: &dyn Fn(&ObjectKey, &Kept) -> bool,
+    ) -> Vec<(ObjectKey, Arc<Kept>)> {
         let mut found = BTreeMap::new();
         for (key, object) in self.recent.entries() {
             found.insert(key, object);
@@ -66,7 +72,14 @@ impl Engine {
                 found.insert(key, object);
             }
         }
-        found.into_iter().filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
+        // The values of an object are asked for last, as they may have to be looked for in its text.
+        let found = found.into_iter().filter(|(key, object)| is(key, object));
+        found.filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
+    }
+
+    /// The newest answer to a write of our own, until the watch has caught up with it.
+    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.recent.get(key)
     }
 
     /// What the watch showed last, if it is held in full.

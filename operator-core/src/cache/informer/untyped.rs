@@ -95,6 +95,11 @@ impl AnyInformer {
         self.open(&self.kept(key)?)
     }
 
+    /// The same, opened when somebody looks at more than its metadata.
+    pub(crate) fn lazy(&self, key: &ObjectKey) -> Option<AnyObject> {
+        Some(self.0.view.lazy(key, self.kept(key)?))
+    }
+
     /// The same as it is kept.
     pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.0.engine.get(key)
@@ -144,7 +149,7 @@ impl AnyInformer {
 
     /// The newest known state of all objects for which the named indexer gives `value`, sorted by key.
     pub(crate) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<Kept>)> {
-        self.0.engine.by_index(index, value)
+        self.0.engine.by_index(index, value, &|_, _| true)
     }
 
     /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
@@ -171,6 +176,17 @@ impl AnyInformer {
 
     pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
         self.0.view.open(kept)
+    }
+
+    /// The same of those that are as `is` says, opened when somebody looks at more than their metadata.
+    pub(crate) fn lazy_by_index(
+        &self,
+        index: &str,
+        value: &str,
+        is: &dyn Fn(&ObjectKey, &Kept) -> bool,
+    ) -> Vec<AnyObject> {
+        let found = self.0.engine.by_index(index, value, is).into_iter();
+        found.map(|(key, kept)| self.0.view.lazy(&key, kept)).collect()
     }
 
     /// How its objects are understood, opened and kept.

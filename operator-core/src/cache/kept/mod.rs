@@ -15,6 +15,7 @@
 //!   nothing prints a text.
 
 mod kind;
+mod lazy;
 mod memo;
 mod own;
 mod owned;
@@ -47,9 +48,9 @@ use memo::Seat;
 use own::{Own, Sharing};
 pub(crate) use owned::{Applied, Owned};
 pub(super) use scan::range_within;
-use scan::{Header, NOTHING, Span};
-pub(super) use view::Face;
+use scan::{Header, NOTHING, Span, entry_of};
 pub(crate) use view::{Answer, View};
+pub(super) use view::{Answered, Face};
 
 /// One state of an object.
 pub(crate) struct Kept {
@@ -57,8 +58,9 @@ pub(crate) struct Kept {
     header: Header,
     own: Option<Own>,
     opened: Mutex<Option<Box<Opened>>>,
-    /// What it is known to match; 0 for nothing.
+    /// What it is known to match, and what its status is; 0 for nothing.
     matched: AtomicU64,
+    matched_status: AtomicU64,
 }
 
 /// JSON without managed fields.
@@ -119,7 +121,14 @@ impl Keeping {
 
 impl Kept {
     fn new(text: Text, header: Header, own: Option<Own>) -> Self {
-        Self { text, header, own, opened: Mutex::new(None), matched: AtomicU64::new(0) }
+        Self {
+            text,
+            header,
+            own,
+            opened: Mutex::new(None),
+            matched: AtomicU64::new(0),
+            matched_status: AtomicU64::new(0),
+        }
     }
 
     /// An object of which only the metadata is known; the rest is `template`'s.
@@ -148,9 +157,14 @@ impl Kept {
     }
 
     /// Whether `meta` is that of the same state of the same object. What has no version may be in any state.
-    pub(super) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
+    pub(crate) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
         let version = meta.resource_version.as_deref();
         version.is_some() && self.version() == version && self.uid() == meta.uid.as_deref()
+    }
+
+    /// Whether `other` is the same state of the same object.
+    fn is_same_state(&self, other: &Self) -> bool {
+        self.version().is_some() && self.version() == other.version() && self.uid() == other.uid()
     }
 
     /// Its version, where it can be compared.
@@ -174,6 +188,11 @@ impl Kept {
 
     pub(crate) fn labels(&self) -> Option<BTreeMap<String, String>> {
         self.read(self.header.labels)
+    }
+
+    /// One of its labels.
+    pub(crate) fn label(&self, name: &str) -> Option<String> {
+        entry_of(self.part(self.header.labels)?, name)
     }
 
     pub(crate) fn annotations(&self) -> Option<BTreeMap<String, String>> {
@@ -203,13 +222,40 @@ impl Kept {
         self.own.as_ref()?.applied_by(manager)
     }
 
+    /// What the library decides by, as metadata.
+    fn meta(&self, key: &ObjectKey) -> ObjectMeta {
+        ObjectMeta {
+            name: Some(key.name().to_owned()),
+            namespace: key.namespace().map(str::to_owned),
+            uid: self.uid().map(str::to_owned),
+            resource_version: self.version().map(str::to_owned),
+            generation: self.generation(),
+            deletion_timestamp: self.marked_at(),
+            labels: self.labels(),
+            annotations: self.annotations(),
+            owner_references: self.owners(),
+            finalizers: self.finalizers(),
+            managed_fields: self.own_managed_fields(),
+            ..ObjectMeta::default()
+        }
+    }
+
     /// What it is known to match.
-    pub(super) fn matched(&self) -> Option<NonZeroU64> {
+    pub(crate) fn matched(&self) -> Option<NonZeroU64> {
         NonZeroU64::new(self.matched.load(Ordering::Relaxed))
     }
 
-    pub(super) fn note_match(&self, desired: NonZeroU64) {
+    pub(crate) fn note_match(&self, desired: NonZeroU64) {
         self.matched.store(desired.get(), Ordering::Relaxed);
+    }
+
+    /// The same for the status.
+    pub(crate) fn matched_status(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.matched_status.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn note_status_match(&self, desired: NonZeroU64) {
+        self.matched_status.store(desired.get(), Ordering::Relaxed);
     }
 
     /// What it is decoded to: by `decode`, unless somebody holds that.
@@ -229,6 +275,11 @@ impl Kept {
         };
         self.seat(memo, &object);
         Ok(object)
+    }
+
+    /// What it is decoded to, if somebody holds that.
+    fn held(&self) -> Option<AnyObject> {
+        self.opened.lock().as_ref()?.object.upgrade()
     }
 
     /// It is decoded to this already.

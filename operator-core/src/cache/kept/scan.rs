@@ -1,8 +1,11 @@
 //! Understanding the metadata of an object's text, in one pass, without building the object. Pure.
 
-use std::ops::Range;
+use std::{borrow::Cow, fmt, ops::Range};
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 /// Where a part of a text lies; an object's text is never longer than 4 GiB, as etcd takes no more than a few MiB.
@@ -36,6 +39,36 @@ pub(super) struct Header {
     pub(super) annotations: Span,
     pub(super) owners: Span,
     pub(super) finalizers: Span,
+}
+
+/// The value under `name` in the text of an object of strings; nothing else is built.
+pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
+    struct Entry<'n>(&'n str);
+
+    impl<'de> Visitor<'de> for Entry<'_> {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of strings")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<String>, A::Error> {
+            let mut found = None;
+            while let Some(key) = map.next_key::<Key<'de>>()? {
+                match key.0 == self.0 {
+                    true => found = Some(map.next_value()?),
+                    false => drop(map.next_value::<IgnoredAny>()?),
+                }
+            }
+            Ok(found)
+        }
+    }
+
+    /// Borrowed where it is spelled without escapes.
+    #[derive(Deserialize)]
+    struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    serde_json::Deserializer::from_str(text).deserialize_map(Entry(name)).ok()?
 }
 
 /// What one pass finds.

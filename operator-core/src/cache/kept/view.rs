@@ -28,10 +28,20 @@ const NAMELESS: &str = "the object has no name";
 /// The same of one whose metadata is not as the API spells it.
 const UNREADABLE: &str = "its metadata can't be read";
 
+/// Says what the newest answer to a write of an object was.
+pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<Kept>>;
+
 /// What the untyped rest of the cache asks of a kind.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     /// Understands an object's text, and keeps it.
     fn take(&self, item: &str) -> Decoded;
+
+    /// The same of an object that has changed just now, so that a run will read it soon. `known` is asked for the newest answer to
+    /// a write of it: where it is this very state, nothing has to be understood once more.
+    fn take_changed(&self, item: &str, known: Answered<'_>) -> Decoded {
+        let _ = known;
+        self.take(item)
+    }
 
     /// The same object with the metadata of another one, which can't be understood as a whole; `None` where that makes none that
     /// can.
@@ -113,7 +123,7 @@ impl View {
     /// Understands the answer to a write. The error names the field and what is expected there, and none of the object's values.
     pub(in crate::cache) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
         let Some((key, kept)) = self.keeping.keep(text) else {
-            let object = self.kind.decode(text, &self.resource_type, None);
+            let object = self.kind.whole(text);
             return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
         };
         let object = self.decode(&kept).map_err(serde_json::Error::custom)?;
@@ -155,9 +165,9 @@ impl View {
     }
 
     /// What is kept of an object whose metadata could be read.
-    fn checked(&self, kept: Kept) -> Result<Arc<Kept>, (Box<Kept>, String)> {
+    fn checked(&self, kept: Kept, is_read_soon: bool) -> Result<Arc<Kept>, (Box<Kept>, String)> {
         // A check alone needs no more than the text.
-        let decoded = match self.kind.transforms() || self.is_read_at_once {
+        let decoded = match self.kind.transforms() || is_read_soon {
             true => self.decode(&kept).map(Some),
             false => self.kind.check(kept.text()).map(|()| None),
         };
@@ -176,10 +186,8 @@ impl View {
             Err(error) => Err((Box::new(kept), error)),
         }
     }
-}
 
-impl Face for View {
-    fn take(&self, item: &str) -> Decoded {
+    fn understand(&self, item: &str, is_read_soon: bool, known: Answered<'_>) -> Decoded {
         let Some((key, kept)) = self.keeping.keep(item) else {
             let error = self.kind.check(item).err().unwrap_or_else(|| UNREADABLE.to_owned());
             let identity = Identity::of(item);
@@ -190,7 +198,13 @@ impl Face for View {
                 error: self.resource_type.masked(error),
             });
         };
-        let checked = self.checked(kept);
+        if let Some(key) = &key
+            && let Some(answer) = known(key)
+            && answer.is_same_state(&kept)
+        {
+            return Decoded::Object { key: key.clone(), kept: answer };
+        }
+        let checked = self.checked(kept, is_read_soon);
         let (kept, error) = match (key.clone(), checked) {
             (Some(key), Ok(kept)) => return Decoded::Object { key, kept },
             (None, Ok(kept)) => (Arc::into_inner(kept).map(Box::new), NAMELESS.to_owned()),
@@ -198,6 +212,16 @@ impl Face for View {
         };
         let version = kept.as_ref().and_then(|kept| kept.version()).map(str::to_owned);
         Decoded::Undecodable(Undecodable { key, version, kept, error })
+    }
+}
+
+impl Face for View {
+    fn take(&self, item: &str) -> Decoded {
+        self.understand(item, self.is_read_at_once, &|_| None)
+    }
+
+    fn take_changed(&self, item: &str, known: Answered<'_>) -> Decoded {
+        self.understand(item, true, known)
     }
 
     fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept> {

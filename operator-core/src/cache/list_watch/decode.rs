@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::{
     cache::{
         engine::{Decoded, WatchEvent},
-        kept::{Face, range_within},
+        kept::{Answered, Face, range_within},
     },
     resource::{Cluster, ObjectKey, ResourceType},
 };
@@ -110,7 +110,7 @@ struct RawLine<'a> {
 }
 
 /// Understands one line of a watch.
-pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face) -> Line {
+pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, known: Answered<'_>) -> Line {
     let raw: RawLine<'_> = match serde_json::from_slice(line) {
         Ok(raw) => raw,
         Err(error) => {
@@ -118,8 +118,7 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face) -
             return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
         }
     };
-    let event = |wrap: fn(Decoded) -> WatchEvent| {
-        let decoded = face.take(raw.object.get());
+    let event = |wrap: fn(Decoded) -> WatchEvent, decoded: Decoded| {
         let version = match &decoded {
             Decoded::Object { kept, .. } => kept.version().map(str::to_owned),
             Decoded::Undecodable(undecodable) => undecodable.version.clone(),
@@ -127,8 +126,8 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face) -
         Line::Event(wrap(decoded), version)
     };
     match &*raw.kind {
-        "ADDED" | "MODIFIED" => event(WatchEvent::Applied),
-        "DELETED" => event(WatchEvent::Deleted),
+        "ADDED" | "MODIFIED" => event(WatchEvent::Applied, face.take_changed(raw.object.get(), known)),
+        "DELETED" => event(WatchEvent::Deleted, face.take(raw.object.get())),
         "BOOKMARK" => Line::Bookmark {
             version: Identity::of(raw.object.get()).and_then(Identity::version),
             initial_end: ends_initial_events(raw.object),

@@ -40,7 +40,7 @@ fn view<K: KubeObject>(kind: &ResourceType) -> View {
 }
 
 fn understood<K: KubeObject>(text: &[u8], kind: &ResourceType) -> Line {
-    line(text, kind, &view::<K>(kind))
+    line(text, kind, &view::<K>(kind), &|_| None)
 }
 
 /// The items of a list that `body` is, as they are decoded.

@@ -197,7 +197,8 @@ impl Watch {
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &*engine.face) {
+        match decode::line(&self.line, &collection.resource_type, &*engine.face, &|key| engine.answered(key))
+        {
             Line::Event(event, version) => (Input::Event { version }, Received::Event(event)),
             Line::Bookmark { version, initial_end } => {
                 let received = version.clone().map_or(Received::Nothing, Received::Bookmark);

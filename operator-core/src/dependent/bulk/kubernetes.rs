@@ -10,7 +10,7 @@ use crate::{
         kubernetes::{Settings, settings},
     },
     reconciler::{BoxError, Context},
-    resource::{KubeObject, Object},
+    resource::{Draft, KubeObject, Object},
 };
 
 /// What objects there should be in the cluster for a primary of type `P`. JOSDK's `desiredResources`.
@@ -95,7 +95,7 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
         let desire = move |asked: Asked<'_>| {
             let (primary, context) = asked.typed::<P>()?;
             let desired = dependent.desired(&primary, &context)?.into_iter();
-            Ok(desired.map(|object| Box::new(object) as Box<dyn Object>).collect())
+            Ok(desired.map(|object| Box::new(object) as Box<dyn Draft>).collect())
         };
         let selects = self.selects.map(|selects| {
             let of = move |primary: &dyn Object, object: &dyn Object| match (

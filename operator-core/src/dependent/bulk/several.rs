@@ -15,11 +15,11 @@ use crate::{
         BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Object, ObjectKey},
+    resource::{AnyObject, Draft, Object, ObjectKey},
 };
 
 /// Says what is wanted.
-pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Vec<Box<dyn Object>>, BoxError> + Send + Sync>;
+pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Vec<Box<dyn Draft>>, BoxError> + Send + Sync>;
 
 /// Says which of a primary's objects, the second one, are those of the dependent.
 pub(super) type Selects = Box<dyn Fn(&dyn Object, &dyn Object) -> bool + Send + Sync>;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     dependent::{Asked, Capabilities, Dependent, IntoDependent, custom::default_name},
     reconciler::Context,
-    resource::{KubeObject, Object, ObjectKey},
+    resource::{Draft, KubeObject, ObjectKey},
 };
 
 /// Says which object is meant, for who knows the type of the primaries.
@@ -110,7 +110,7 @@ impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P
         let dependent = self.dependent;
         let desire = move |asked: Asked<'_>| {
             let (primary, context) = asked.typed::<P>()?;
-            Ok(Box::new(dependent.desired(&primary, &context)?) as Box<dyn Object>)
+            Ok(Box::new(dependent.desired(&primary, &context)?) as Box<dyn Draft>)
         };
         let target = self.target.map(|target| {
             let of = move |asked: Asked<'_>| {

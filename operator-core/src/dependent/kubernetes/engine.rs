@@ -12,11 +12,11 @@ use crate::{
         AnyContext, BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Object, ObjectKey},
+    resource::{AnyObject, Draft, ObjectKey},
 };
 
 /// Says what is wanted.
-pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Box<dyn Object>, BoxError> + Send + Sync>;
+pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Box<dyn Draft>, BoxError> + Send + Sync>;
 
 /// Says which object is meant.
 pub(super) type Target = Box<dyn Fn(Asked<'_>) -> Result<ObjectKey, BoxError> + Send + Sync>;

@@ -5,16 +5,16 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use super::{OfPrimary, settings::Managed};
 use crate::{
     dependent::{Asked, Error},
-    resource::{AnyObject, Object, ObjectKey, owner_in},
+    resource::{AnyObject, Draft, Object, ObjectKey, owner_in},
 };
 
 impl OfPrimary<'_> {
     /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference where the
     /// garbage collector is to delete it, otherwise annotations. JOSDK's `addMetadata`.
-    pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Object>) -> Result<AnyObject, Error> {
+    pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Draft>) -> Result<AnyObject, Error> {
         let (managed, owner) = (self.managed, &self.marks.owner);
         if managed.capabilities.is_garbage_collected() {
-            let key = || ObjectKey::in_meta(desired.meta());
+            let mut key = || ObjectKey::in_meta(desired.meta_mut());
             if let Some(reason) = illegal_owner(owner, &key(), managed.kind.is_namespaced()) {
                 let (kind, owner) = (managed.kind.clone(), owner.clone());
                 return Err(Error::IllegalOwner { kind, key: key(), owner, reason });
@@ -28,7 +28,7 @@ impl OfPrimary<'_> {
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }
         self.marks.put_on(desired.meta_mut());
-        Ok(AnyObject::from(desired))
+        Ok(desired.finish())
     }
 }
 

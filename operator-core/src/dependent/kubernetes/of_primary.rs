@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::settings::Managed;
 use crate::{
+    cache::Kept,
     dependent::{Asked, Error},
     event_source::OWNER_INDEX,
     resource::{AnyObject, Cluster, Marks, Object, ObjectKey, Whose, label_value},
@@ -47,7 +48,7 @@ impl Managed {
 impl OfPrimary<'_> {
     /// What is known under that key, whosever it is.
     pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-        Ok(self.managed.followed(key, self.asked.context)?.informer().get(key))
+        Ok(self.managed.followed(key, self.asked.context)?.informer().lazy(key))
     }
 
     /// What is known under that key, where the node may write it.
@@ -57,7 +58,7 @@ impl OfPrimary<'_> {
 
     /// What the node has made and may remove, in the order of keys.
     pub(in crate::dependent) fn removable(&self) -> Result<Vec<AnyObject>, Error> {
-        self.with_its_label(|object| self.is_removable(object))
+        self.with_its_label(&|_, _| true, |object| self.is_removable(object))
     }
 
     /// The same where everything has to go: fails while there may be some in a namespace that the source hasn't seen yet.
@@ -81,11 +82,15 @@ impl OfPrimary<'_> {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
-    /// What has the primary's label and is like this, in the order of keys.
-    pub(super) fn with_its_label(&self, is: impl Fn(&dyn Object) -> bool) -> Result<Vec<AnyObject>, Error> {
+    /// What has the primary's label and is like this, in the order of keys; `may_be` says so by what is at hand.
+    pub(super) fn with_its_label(
+        &self,
+        may_be: &dyn Fn(&ObjectKey, &Kept) -> bool,
+        is: impl Fn(&dyn Object) -> bool,
+    ) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
-        let informer = source.informer();
-        let all = informer.by_index(OWNER_INDEX, &self.marks.owner_value).into_iter();
-        Ok(all.filter_map(|(_, kept)| informer.open(&kept)).filter(|object| is(&**object)).collect())
+        let mut all = source.informer().lazy_by_index(OWNER_INDEX, &self.marks.owner_value, may_be);
+        all.retain(|object| is(&**object));
+        Ok(all)
     }
 }

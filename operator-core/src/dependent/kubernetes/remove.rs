@@ -2,6 +2,7 @@
 
 use super::{OfPrimary, settings::Managed};
 use crate::{
+    cache::Kept,
     dependent::{Asked, Error},
     operations::{Removed, live},
     reconciler::{BoxError, workflow::Secondary},
@@ -68,9 +69,8 @@ impl OfPrimary<'_> {
 
     /// Removes what the node has made for the primary under other names than this one.
     pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
-        let is_other =
-            |object: &dyn Object| ObjectKey::in_meta(object.meta()) != *wanted && self.is_removable(object);
-        for object in self.with_its_label(is_other)? {
+        let is_other = |key: &ObjectKey, _: &Kept| key != wanted;
+        for object in self.with_its_label(&is_other, |object| self.is_removable(object))? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;
             }
@@ -86,7 +86,8 @@ impl OfPrimary<'_> {
             by.is_some_and(|by| node.is_none_or(|node| node == by))
         };
         let mut removed = 0;
-        for object in self.with_its_label(former)? {
+        // What has been found to be as desired is wanted by a node that there is.
+        for object in self.with_its_label(&|_, kept| kept.matched().is_none(), former)? {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(

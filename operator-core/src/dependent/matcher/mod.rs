@@ -19,7 +19,6 @@
 //! - The desired object names its `apiVersion` and `kind`: quantities and defaults are known by kind.
 
 pub(crate) mod configured;
-mod fingerprint;
 mod generic;
 mod ignored;
 pub(crate) mod merge;
@@ -30,10 +29,11 @@ mod tolerant;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{configured::Written, fingerprint::fingerprint, merge::merged, ssa::matches_applied};
+pub(crate) use self::{configured::Written, merge::merged, ssa::matches_applied};
 pub use self::{
     configured::{CustomMatch, Matcher},
     generic::{Comparison, GenericMatcher},
     ssa::PREVIOUS_ANNOTATION,
 };
 pub use crate::operations::matcher::Match;
+pub(crate) use crate::operations::matcher::fingerprint;

@@ -46,6 +46,8 @@ struct Metadata<'a> {
 enum Part<'a> {
     Top(&'a Metadata<'a>),
     Metadata(Option<&'a Owned>),
+    /// An item of a list, with its key.
+    Item(&'a Map<String, Value>),
     Inner,
 }
 
@@ -54,7 +56,7 @@ impl Part<'_> {
         let scope = match self {
             Self::Top(_) => Scope::Top,
             Self::Metadata(_) => Scope::Metadata,
-            Self::Inner => Scope::Inner,
+            Self::Item(_) | Self::Inner => Scope::Inner,
         };
         scope.ignores(name)
     }
@@ -89,7 +91,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
         const NOTHING: &BTreeMap<Box<str>, Owned> = &BTreeMap::new();
-        let mut met = 0;
+        let (mut met, mut defaults) = (0, 0);
         while let Some(Name(name)) = actual.next_key()? {
             if let (Part::Top(metadata), "metadata") = (self.part, &*name) {
                 let owned = match self.owned.get("metadata") {
@@ -103,7 +105,15 @@ impl<'de> Visitor<'de> for Fields<'_> {
             }
             let owned = self.owned.get(&*name).filter(|_| !self.part.ignores(&name));
             let Some(owned) = owned else {
-                actual.next_value::<IgnoredAny>()?;
+                // A field of the key that was left out, as it has a default: it makes the item the one that is owned.
+                if let Part::Item(key) = self.part
+                    && let Some(default) = key.get(&*name)
+                {
+                    actual.next_value_seed(Same(default))?;
+                    defaults += 1;
+                } else {
+                    actual.next_value::<IgnoredAny>()?;
+                }
                 continue;
             };
             let owned = match self.part {
@@ -117,7 +127,11 @@ impl<'de> Visitor<'de> for Fields<'_> {
         let counts = |name: &str| !self.part.ignores(name);
         let wanted = self.wanted.iter().filter(|(name, value)| !value.is_null() && counts(name)).count();
         let owned = self.owned.keys().filter(|name| counts(name)).count();
-        if met == wanted && met == owned { Ok(()) } else { Err(unsure()) }
+        let of_the_key = match self.part {
+            Part::Item(key) => key.keys().filter(|name| !self.owned.contains_key(name.as_str())).count(),
+            Part::Top(_) | Part::Metadata(_) | Part::Inner => 0,
+        };
+        if met == wanted && met == owned && defaults == of_the_key { Ok(()) } else { Err(unsure()) }
     }
 }
 
@@ -185,15 +199,26 @@ impl<'de> Visitor<'de> for Items<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
         let mut met = vec![false; self.owned.len()];
         for wanted in self.wanted {
-            let is_it = |(key, _): &(Map<String, Value>, Owned)| {
-                key.iter().all(|(name, value)| wanted.get(name) == Some(value))
+            let is_it = |(_, (key, owned)): &(usize, &(Map<String, Value>, Owned))| {
+                key.iter().all(|(name, value)| match wanted.get(name) {
+                    Some(wanted) => wanted == value,
+                    None => matches!(owned, Owned::Fields(owned) if !owned.contains_key(name.as_str())),
+                })
             };
-            let position = self.owned.iter().position(is_it).ok_or_else(unsure)?;
+            let mut found = self.owned.iter().enumerate().filter(is_it);
+            let (Some((position, (key, owned))), None) = (found.next(), found.next()) else {
+                return Err(unsure());
+            };
             if std::mem::replace(&mut met[position], true) {
                 return Err(unsure());
             }
-            let owned = &self.owned[position].1;
-            actual.next_element_seed(Place { wanted, owned })?.ok_or_else(unsure)?;
+            let item = match (owned, wanted) {
+                (Owned::Fields(owned), Value::Object(wanted)) => {
+                    actual.next_element_seed(Fields { wanted, owned, part: Part::Item(key) })
+                }
+                _ => actual.next_element_seed(Place { wanted, owned }),
+            };
+            item?.ok_or_else(unsure)?;
         }
         end(actual)
     }

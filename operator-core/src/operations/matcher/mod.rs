@@ -42,6 +42,7 @@
 //!   [`Match::NeverApplied`] each time.
 
 mod beside;
+mod fingerprint;
 mod index;
 mod item_key;
 mod lists;
@@ -60,9 +61,9 @@ use serde_json::Value;
 
 use self::walk::{Object, Walk};
 
-pub(crate) use self::beside::is_surely_applied;
 pub(crate) use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub(crate) use self::value::strip_nulls;
+pub(crate) use self::{beside::is_surely_applied, fingerprint::fingerprint};
 pub(crate) use self::{
     path::Path,
     value::{present, same_number},

@@ -12,15 +12,17 @@ tokio::task_local! {
     static PERMITTED: ();
 }
 
-/// What dependents may do at the same time, all runs of an operator together, unless it says otherwise: creates, updates and
-/// deletions.
+/// What dependents may do at the same time, all runs of a controller together, unless its operator says otherwise: creates, updates
+/// and deletions.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 
 /// What the workflows of an operator share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowSurroundings {
-    /// Each create, update and deletion of a dependent needs a permit.
+    /// Each create, update and deletion of a dependent needs a permit, of which each controller has its own: what is slow for one
+    /// holds up no other.
     pub(crate) dependents: Arc<Semaphore>,
+    permits: usize,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
     /// What the workflow of one controller did last.
@@ -35,6 +37,7 @@ impl WorkflowSurroundings {
         let permits = max_concurrent_dependents.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             dependents: Arc::new(Semaphore::new(permits)),
+            permits,
             discovery: None,
             subscriber: None,
             latest: Arc::default(),
@@ -50,7 +53,14 @@ impl WorkflowSurroundings {
 
     /// For the workflows of one controller.
     pub(crate) fn subscribed_by(&self, subscriber: Subscriber) -> Self {
-        Self { subscriber: Some(subscriber), latest: Arc::default(), leaving: Arc::default(), ..self.clone() }
+        Self {
+            dependents: Arc::new(Semaphore::new(self.permits)),
+            permits: self.permits,
+            discovery: self.discovery.clone(),
+            subscriber: Some(subscriber),
+            latest: Arc::default(),
+            leaving: Arc::default(),
+        }
     }
 
     /// Waits for a permit, and has `call` do something with it. Nobody holds one who only looks, so that a slow other system

@@ -27,9 +27,9 @@ pub(crate) fn label_value(text: &str) -> String {
 
 /// The first digits of a hash, in hexadecimal.
 pub(super) fn digits(hash: impl AsRef<[u8]>, count: usize) -> String {
-    let mut digits: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.truncate(count);
-    digits
+    const DIGIT: &[u8; 16] = b"0123456789abcdef";
+    let nibbles = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    nibbles.take(count).map(|nibble| char::from(DIGIT[usize::from(nibble)])).collect()
 }
 
 fn is_label_value(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! A primary that is made anew: what was made for it before it was.
 
 use anyhow::Result;
-use integration_tests::{Scene, accepted, wanted_map, workflow_of_one};
+use integration_tests::{Scene, accepted, eventually, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
 use operator_core::{
@@ -23,6 +23,7 @@ async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()>
     operator.settled().await?;
     let maps = scene.api::<ConfigMap>();
     let before = maps.get("one-a").await?;
+    the_collector_knows_all(&scene).await?;
     let orphan =
         DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
     scene.resources.delete("one", &orphan).await?;
@@ -41,6 +42,20 @@ async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()>
     assert_eq!(marks(&after)[2], again.metadata.uid.unwrap_or_default());
     assert_eq!(after.metadata.owner_references.map(|owners| owners.len()), Some(1));
     Ok(())
+}
+
+/// The collector orphans only the children that it knows, and takes the others with their owner: one that is busy learns of them late.
+/// It learns of the objects of one kind in order, so when it has taken one that is made now it knows those before.
+async fn the_collector_knows_all(scene: &Scene) -> Result<()> {
+    let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "nobody" });
+    let metadata = json!({ "name": "taken-at-once", "ownerReferences": [owner] });
+    let map: ConfigMap = serde_json::from_value(json!({ "metadata": metadata }))?;
+    let maps = scene.api::<ConfigMap>();
+    maps.create(&PostParams::default(), &map).await?;
+    eventually("the collector to take what has no owner", async || {
+        Ok(maps.get_opt("taken-at-once").await?.is_none().then_some(()))
+    })
+    .await
 }
 
 /// A backup brings back what it has saved, with the labels and owner references of that time; the primary gets a new uid.

@@ -84,6 +84,30 @@ fn it_is_not_sure_of_another_version_nor_of_another_owner() {
     assert!(!is_sure && !full.is_equal(), "{full:?}");
 }
 
+/// The protocol of a port may be left out; it makes the item another one all the same.
+#[test]
+fn an_item_is_the_one_that_is_owned_by_its_whole_key() {
+    let fields = json!({ "f:spec": { "f:ports": {
+        "k:{\"port\":53,\"protocol\":\"TCP\"}": { ".": {}, "f:name": {}, "f:port": {} },
+    } } });
+    let desired = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" },
+        "spec": { "ports": [{ "name": "dns", "port": 53 }] },
+    });
+    let with = |protocol: &str| {
+        let mut actual = desired.clone();
+        actual["spec"]["ports"][0]["protocol"] = json!(protocol);
+        actual["metadata"]["managedFields"] = json!([{
+            "manager": MANAGER, "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": fields,
+        }]);
+        both(&desired, &actual).unwrap()
+    };
+    assert_eq!(with("TCP"), (true, Match::Equal));
+    let (is_sure, full) = with("UDP");
+    assert!(!is_sure && !full.is_equal(), "{full:?}");
+}
+
 /// Chance that repeats itself.
 struct Chance(u64);
 

@@ -6,6 +6,8 @@ use std::{
     num::NonZeroU64,
 };
 
+use zeroize::Zeroizing;
+
 /// A hash of 64 bits, the same in each run of a process: two desired states of one object have the same one once in 10^19. `None` for
 /// what can't be written as JSON, which the matcher is to say.
 ///
@@ -14,25 +16,15 @@ pub(crate) fn fingerprint(
     node: &str,
     write: impl FnOnce(&mut dyn io::Write) -> serde_json::Result<()>,
 ) -> Option<NonZeroU64> {
-    struct Hashed(DefaultHasher);
-
-    impl io::Write for Hashed {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut hashed = Hashed(DefaultHasher::new());
-    hashed.0.write_usize(node.len());
-    hashed.0.write(node.as_bytes());
-    write(&mut hashed).ok()?;
+    // In one piece: hashing is dear for each of the many small ones that JSON is written in.
+    let mut text = Zeroizing::new(Vec::with_capacity(1024));
+    write(&mut *text).ok()?;
+    let mut hashed = DefaultHasher::new();
+    hashed.write_usize(node.len());
+    hashed.write(node.as_bytes());
+    hashed.write(&text);
     // Zero means that there is none.
-    Some(NonZeroU64::new(hashed.0.finish()).unwrap_or(NonZeroU64::MIN))
+    Some(NonZeroU64::new(hashed.finish()).unwrap_or(NonZeroU64::MIN))
 }
 
 #[cfg(test)]

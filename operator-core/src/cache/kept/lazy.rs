@@ -1,0 +1,74 @@
+//! An object whose metadata is enough for most who ask: it is opened when somebody looks at the rest.
+
+use std::{
+    any::Any,
+    io,
+    sync::{Arc, OnceLock},
+};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::ser::Error as _;
+use serde_json::Value;
+
+use crate::resource::{AnyObject, Object, ObjectKey};
+
+use super::{Kept, View};
+
+/// What is kept of an object, as the object itself.
+struct Lazy {
+    key: ObjectKey,
+    kept: Arc<Kept>,
+    view: Arc<View>,
+    /// What the library decides by; what else there is in the metadata of an object is left out.
+    meta: OnceLock<ObjectMeta>,
+    opened: OnceLock<Option<AnyObject>>,
+}
+
+impl View {
+    /// The object, opened if somebody holds it already, and else when somebody looks at more than its metadata.
+    pub(in crate::cache) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<Kept>) -> AnyObject {
+        if let Some(held) = kept.held() {
+            return held;
+        }
+        let (key, view) = (key.clone(), Arc::clone(self));
+        Arc::new(Lazy { key, kept, view, meta: OnceLock::new(), opened: OnceLock::new() })
+    }
+}
+
+impl Lazy {
+    /// `None` where it can't be opened, which is said where that is tried.
+    fn opened(&self) -> Option<&AnyObject> {
+        self.opened.get_or_init(|| self.view.open(&self.kept)).as_ref()
+    }
+
+    fn unopened<T>(&self) -> serde_json::Result<T> {
+        Err(serde_json::Error::custom(format_args!("{} can't be decoded any more", self.key)))
+    }
+}
+
+impl Object for Lazy {
+    fn meta(&self) -> &ObjectMeta {
+        self.meta.get_or_init(|| self.kept.meta(&self.key))
+    }
+
+    fn cloned(&self) -> AnyObject {
+        self.view.lazy(&self.key, Arc::clone(&self.kept))
+    }
+
+    fn to_value(&self) -> serde_json::Result<Value> {
+        self.opened().map_or_else(|| self.unopened(), |object| object.to_value())
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()> {
+        self.opened().map_or_else(|| self.unopened(), |object| object.write(to))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.opened().map_or(&(), |object| object.as_any())
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        let opened = self.opened().cloned();
+        opened.map_or_else(|| Arc::new(()) as Arc<dyn Any + Send + Sync>, Object::into_any)
+    }
+}
