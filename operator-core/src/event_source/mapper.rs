@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-
 use super::{Primaries, filter::fenced};
 use crate::{
     cache::{Kept, View},
@@ -70,9 +68,7 @@ fn annotated(
     secondary: &Kept,
     primary_type: &ResourceType,
 ) -> Option<ObjectKey> {
-    let namespace = key.namespace().map(str::to_owned);
-    let meta = ObjectMeta { namespace, annotations: secondary.annotations(), ..ObjectMeta::default() };
-    keys.primary_in(&meta, primary_type)
+    keys.primary_by(|name| secondary.annotation(name), key.namespace(), primary_type)
 }
 
 impl fmt::Debug for SecondaryToPrimary {

@@ -29,14 +29,12 @@ impl Relation {
     }
 
     /// The keys of what belongs to a primary. Of what is referred to, some may not exist.
-    pub(super) fn secondaries_of(
-        &self,
-        primary: &ObjectKey,
-        primaries: &dyn Primaries,
-    ) -> BTreeSet<ObjectKey> {
+    pub(super) fn secondaries_of(&self, primary: &ObjectKey, primaries: &dyn Primaries) -> Vec<ObjectKey> {
         match self {
             Self::Indexed { links, .. } => links.lock().secondaries_of(primary),
-            Self::Referenced { references, .. } => references.secondaries_of(primaries, primary),
+            Self::Referenced { references, .. } => {
+                references.secondaries_of(primaries, primary).into_iter().collect()
+            }
         }
     }
 
@@ -189,7 +187,7 @@ mod tests {
         relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &Known::default(), || {
             Some(secondary(["a"]))
         });
-        assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")].into());
+        assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")]);
     }
 
     #[test]

@@ -56,19 +56,29 @@ impl MappingAnnotations {
         annotations
     }
 
-    /// The primary of type `primary_type` that an object with this metadata belongs to. Where no type is named, it is that one; the version of
-    /// a named one is ignored, as that of an owner reference is. Where no namespace is named, it is the object's own.
+    /// The primary of type `primary_type` that an object with this metadata belongs to. Where no type is named, it is that one; the
+    /// version of a named one is ignored, as that of an owner reference is. Where no namespace is named, it is the object's own.
     pub(crate) fn primary_in(&self, meta: &ObjectMeta, primary_type: &ResourceType) -> Option<ObjectKey> {
         let annotations = meta.annotations.as_ref()?;
-        let name = annotations.get(&*self.name)?;
-        if let Some(named) = self.primary_type.as_ref().and_then(|key| annotations.get(&**key))
-            && !is_type(named, primary_type)
+        self.primary_by(|name| annotations.get(name).cloned(), meta.namespace.as_deref(), primary_type)
+    }
+
+    /// The same of an object in this namespace whose annotations are looked up.
+    pub(crate) fn primary_by(
+        &self,
+        annotation: impl Fn(&str) -> Option<String>,
+        own: Option<&str>,
+        primary_type: &ResourceType,
+    ) -> Option<ObjectKey> {
+        let name = annotation(&self.name)?;
+        if let Some(named) = self.primary_type.as_ref().and_then(|key| annotation(key))
+            && !is_type(&named, primary_type)
         {
             return None;
         }
-        let own = meta.namespace.as_ref();
-        let namespace = annotations.get(&*self.namespace).or(own).filter(|_| primary_type.is_namespaced());
-        Some(ObjectKey::new(Cluster::local(), namespace.map(String::as_str), name))
+        let named = annotation(&self.namespace);
+        let namespace = named.as_deref().or(own).filter(|_| primary_type.is_namespaced());
+        Some(ObjectKey::new(Cluster::local(), namespace, &name))
     }
 }
 

@@ -195,6 +195,11 @@ impl Kept {
         entry_of(self.part(self.header.labels)?, name)
     }
 
+    /// One of its annotations.
+    pub(crate) fn annotation(&self, name: &str) -> Option<String> {
+        entry_of(self.part(self.header.annotations)?, name)
+    }
+
     pub(crate) fn annotations(&self) -> Option<BTreeMap<String, String>> {
         self.read(self.header.annotations)
     }
