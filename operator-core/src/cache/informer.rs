@@ -55,7 +55,8 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
-    /// Dropping it stops everything at once. The caller spawns it through [`Environment::spawn`], once.
+    /// Dropping it stops everything at once. The caller spawns it through
+    /// [`Environment::spawn`](crate::environment::Environment::spawn), once.
     ///
     /// It never fails: what goes wrong is reported as health, and tried again.
     pub async fn run(&self, cancelled: impl Future<Output = ()>) {

@@ -186,8 +186,8 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Adds an index, which [`Informer::by_index`] and `Context::by_index` then know under `name`: `values` says under
-    /// which values an object is found. JOSDK: `addIndexers`.
+    /// Adds an index, which [`Informer::by_index`](crate::cache::Informer::by_index) and `Context::by_index` then know under
+    /// `name`: `values` says under which values an object is found. JOSDK: `addIndexers`.
     pub fn index(
         mut self,
         name: impl Into<String>,
