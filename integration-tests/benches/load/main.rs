@@ -17,8 +17,9 @@
 //! peak memory, and how long the objects took; and in the end a table of the medians with what ours may be of kube-rs's.
 //! Figures of one run are comparable with one another; those of two runs are not.
 //!
-//! Of kube-controller-manager the garbage collector runs, and what the start of a control plane waits for. Others would write the status of Deployments and make
-//! ReplicaSets, EndpointSlices and config maps of their own, which load the server more than the operators do.
+//! Of kube-controller-manager the garbage collector runs, and what the start of a control plane waits for. Others would write the
+//! status of Deployments and make ReplicaSets, EndpointSlices and config maps of their own, which load the server more than the
+//! operators do.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 

@@ -80,7 +80,7 @@ pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
 pub(crate) use informer::AnyInformer;
 pub use informer::{Informer, Sizes};
-pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, View, kind_of};
+pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of};
 pub(crate) use list_watch::LONGEST_RETRY_AFTER;
 pub(crate) use live::{Unread, read_live};
 pub(crate) use opening::{AnyIndexer, opening};

@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    Change, ChangeHandler, ChangeKind, Indexer,
+    Change, ChangeHandler, ChangeKind, Indexer, InformerConfig,
     config::Settings,
     engine::Parts,
     indexers::Indexers,
@@ -37,6 +37,19 @@ pub(super) fn parts(
     }
 }
 
+/// The same for a configuration and a handler that know a type.
+pub(super) fn typed_parts<K: KubeObject>(
+    config: InformerConfig<K>,
+    view: &Arc<View>,
+    handler: Arc<dyn ChangeHandler<K>>,
+    store: Box<dyn ItemStore>,
+) -> Parts {
+    let settings = config.settings();
+    let handler = Arc::new(Opening { view: Arc::clone(view), handler });
+    let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
+    parts(&settings, view, handler, config.indexers.into_iter().map(opened).collect(), store)
+}
+
 /// An indexer of objects of any type.
 pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
 
@@ -56,9 +69,9 @@ fn selector(settings: &Settings) -> Option<String> {
 }
 
 /// Opens changes for a handler of objects of type `K`.
-pub(super) struct Opening<K> {
-    pub(super) view: Arc<View>,
-    pub(super) handler: Arc<dyn ChangeHandler<K>>,
+struct Opening<K> {
+    view: Arc<View>,
+    handler: Arc<dyn ChangeHandler<K>>,
 }
 
 impl View {

@@ -1,17 +1,12 @@
 //! The declaration of a controller.
 
-use std::{
-    collections::{BTreeSet, btree_map::Entry},
-    fmt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::btree_map::Entry, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
 use super::{
-    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, check::Node,
-    settings::Settings, sources::DeclaredSources, unfinished::Unfinished,
+    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, settings::Settings,
+    unfinished::Unfinished,
 };
 use crate::{
     cache::opening,
@@ -35,20 +30,8 @@ pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10
 #[must_use = "a controller does nothing until it is registered with an operator"]
 pub struct ControllerBuilder<R: Reconciler> {
     reconciler: R,
-    name: String,
     cleanup: Option<CleanupFn<R>>,
-    finalizer: Option<String>,
-    retired_finalizers: BTreeSet<String>,
-    field_manager: Option<String>,
-    retired_field_managers: BTreeSet<String>,
-    /// The names that it had before, and so its field managers.
-    former_names: BTreeSet<String>,
-    pub(super) sources: DeclaredSources,
-    pub(super) settings: Settings,
-    /// The dependents of all its workflows, and those beside them.
-    pub(super) nodes: Vec<Node>,
-    /// What was wrong when it was said; everything else is found at the end.
-    pub(super) mistakes: Vec<Mistake>,
+    pub(super) said: Unfinished,
 }
 
 impl<R> ControllerBuilder<R>
@@ -59,27 +42,16 @@ where
     pub(super) fn new(reconciler: R) -> Self {
         let type_name = std::any::type_name::<R>();
         let type_name = type_name.split('<').next().unwrap_or(type_name);
-        Self {
-            reconciler,
-            name: type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase(),
-            cleanup: None,
-            finalizer: None,
-            retired_finalizers: BTreeSet::new(),
-            field_manager: None,
-            retired_field_managers: BTreeSet::new(),
-            former_names: BTreeSet::new(),
-            sources: DeclaredSources::default(),
-            settings: Settings::new::<R::Primary>(ResourceType::of::<R::Primary>()),
-            nodes: Vec::new(),
-            mistakes: Vec::new(),
-        }
+        let name = type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase();
+        let settings = Settings::new::<R::Primary>(ResourceType::of::<R::Primary>());
+        Self { reconciler, cleanup: None, said: Unfinished::new(name, settings) }
     }
 }
 
 impl<R: Reconciler> ControllerBuilder<R> {
     /// Names the controller. By default it is the reconciler's type name in lower case.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.said.name = name.into();
         self
     }
 
@@ -94,14 +66,14 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
-        self.finalizer = Some(finalizer.into());
+        self.said.finalizer = Some(finalizer.into());
         self
     }
 
     /// Names finalizers that earlier versions of this controller have put on primaries, and this one doesn't use: they are
     /// taken off. The default one is, wherever this controller has put it, without being named.
     pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
+        self.said.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
         self
     }
 
@@ -110,8 +82,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// them, by default, is taken over as with [`retired_field_managers`](Self::retired_field_managers).
     pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         for name in names {
-            self.settings.former_names.insert(label_value(name.as_ref()));
-            self.former_names.insert(name.as_ref().to_owned());
+            self.said.settings.former_names.insert(label_value(name.as_ref()));
+            self.said.former_names.insert(name.as_ref().to_owned());
         }
         self
     }
@@ -119,7 +91,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Under which name the controller owns the fields it applies; by default the controller's name. Where it was another one before,
     /// and not the default one, [`retired_field_managers`](Self::retired_field_managers) says so.
     pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
-        self.field_manager = Some(field_manager.into());
+        self.said.field_manager = Some(field_manager.into());
         self
     }
 
@@ -129,30 +101,30 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// Objects that aren't the controller's are left alone, and so is what a reconciler has applied by itself elsewhere.
     pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.retired_field_managers.extend(managers.into_iter().map(Into::into));
+        self.said.retired_field_managers.extend(managers.into_iter().map(Into::into));
         self
     }
 
     /// Watches these namespaces instead of all.
     pub fn namespaces<N: Into<String>>(mut self, namespaces: impl IntoIterator<Item = N>) -> Self {
-        self.settings.scope = WatchScope::Namespaces(namespaces.into_iter().map(Into::into).collect());
+        self.said.settings.scope = WatchScope::Namespaces(namespaces.into_iter().map(Into::into).collect());
         self
     }
 
     /// Works only on primaries that the label selector matches, for example `app=web,tier!=cache`.
     pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.settings.label_selector = Some(selector.into());
+        self.said.settings.label_selector = Some(selector.into());
         self
     }
 
     /// Works only on primaries that the field selector matches, for example `metadata.name=web`.
     pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.settings.field_selector = Some(selector.into());
+        self.said.settings.field_selector = Some(selector.into());
         self
     }
 
     filter_methods!(
-        settings.user_filters: R::Primary, "primaries",
+        said.settings.user_filters: R::Primary, "primaries",
         "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
          them away. Filters are closures and compose with `&&`, `||` and `!`; \
          [`updates`](crate::event_source::updates) has some to begin with."
@@ -161,7 +133,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Whether updates that leave the generation as it is (labels, annotations, status) are ignored; by default they
     /// are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
-        self.settings.generation_aware = generation_aware;
+        self.said.settings.generation_aware = generation_aware;
         self
     }
 
@@ -172,7 +144,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// being called. Creation, deletion and replacement are not affected, and the operator's own writes still cause no
     /// run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
-        self.settings.default_filters = default_filters;
+        self.said.settings.default_filters = default_filters;
         self
     }
 
@@ -184,11 +156,11 @@ impl<R: Reconciler> ControllerBuilder<R> {
         name: impl Into<String>,
         values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        match self.settings.indexers.entry(name.into()) {
+        match self.said.settings.indexers.entry(name.into()) {
             Entry::Vacant(entry) => {
                 entry.insert(opening::<R::Primary>(Arc::new(values)));
             }
-            Entry::Occupied(entry) => self.mistakes.push(Mistake::new(
+            Entry::Occupied(entry) => self.said.mistakes.push(Mistake::new(
                 format!("two indexes are called `{}`", entry.key()),
                 "an index is found by its name, so the second would take the place of the first",
                 "`.index(\"…\", …)` with another name for one of them",
@@ -200,8 +172,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How failures are retried; by default five times with growing delays.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         match retry.into_retry() {
-            Ok(retry) => self.settings.machine.retry = Arc::new(FencedRetry(retry)),
-            Err(error) => self.mistakes.extend(Mistakes::from(error)),
+            Ok(retry) => self.said.settings.machine.retry = Arc::new(FencedRetry(retry)),
+            Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
         }
         self
     }
@@ -209,21 +181,24 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// How often one primary may run; by default as often as it has to.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
-            Ok(limiter) => self.settings.machine.rate_limiter = Some(Arc::new(FencedRateLimiter(limiter))),
-            Err(error) => self.mistakes.extend(Mistakes::from(error)),
+            Ok(limiter) => {
+                let limiter = Arc::new(FencedRateLimiter(limiter));
+                self.said.settings.machine.rate_limiter = Some(limiter);
+            }
+            Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
         }
         self
     }
 
     /// The longest time that a primary goes without a run, counted from the end of the last one; `None` for no limit.
     pub fn max_reconciliation_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
-        self.settings.machine.max_reconciliation_interval = interval.into();
+        self.said.settings.machine.max_reconciliation_interval = interval.into();
         self
     }
 
     /// How many runs may be under way at the same time.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
-        self.settings.machine.max_concurrent = runs;
+        self.said.settings.machine.max_concurrent = runs;
         self
     }
 
@@ -231,7 +206,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// they are written by JSON patch: what a run's answer changes in the primary that it was given is sent, so that what
     /// it leaves out is removed, and other managers' fields can be changed. JOSDK: `useSSAToPatchPrimaryResource`.
     pub fn use_ssa_to_patch_primary(mut self, use_ssa: bool) -> Self {
-        self.settings.use_ssa_to_patch_primary = use_ssa;
+        self.said.settings.use_ssa_to_patch_primary = use_ssa;
         self
     }
 
@@ -239,7 +214,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The error
     /// status that follows has the same time. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.reconcile_timeout = Some(timeout);
+        self.said.settings.reconcile_timeout = Some(timeout);
         self
     }
 
@@ -274,14 +249,14 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
-        self.settings.indexers.insert(index, indexer);
+        self.said.settings.indexers.insert(index, indexer);
         self.watches(source.references(references))
     }
 
     /// Adds an event source: an [`InformerEventSource`], a
     /// [`FunctionEventSource`](crate::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
-        self.sources.add(Arc::new(source));
+        self.said.sources.add(Arc::new(source));
         self
     }
 
@@ -290,35 +265,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// # Errors
     /// When it contradicts itself, or a name in it can't be used; with everything that is wrong.
     pub fn build(self) -> Result<Controller, Mistakes> {
-        let Self {
-            reconciler,
-            name,
-            cleanup,
-            finalizer,
-            retired_finalizers,
-            field_manager,
-            retired_field_managers,
-            former_names,
-            sources,
-            settings,
-            nodes,
-            mistakes,
-        } = self;
-        let code = Arc::new(Code { reconciler, cleanup });
-        let unfinished = Unfinished {
-            code,
-            name,
-            finalizer,
-            retired_finalizers,
-            field_manager,
-            retired_field_managers,
-            former_names,
-            sources,
-            settings,
-            nodes,
-            mistakes,
-        };
-        unfinished.finish()
+        let Self { reconciler, cleanup, said } = self;
+        said.finish(Arc::new(Code { reconciler, cleanup }))
     }
 }
 
@@ -331,9 +279,9 @@ impl<R: Reconciler> IntoController for ControllerBuilder<R> {
 impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControllerBuilder")
-            .field("name", &self.name)
-            .field("primary", &self.settings.primary_type)
-            .field("sources", &self.sources)
+            .field("name", &self.said.name)
+            .field("primary", &self.said.settings.primary_type)
+            .field("sources", &self.said.sources)
             .finish_non_exhaustive()
     }
 }

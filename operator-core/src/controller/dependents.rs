@@ -16,15 +16,15 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// JOSDK: `@Workflow`.
     pub fn workflow(mut self, workflow: impl IntoWorkflow<R::Primary>) -> Self {
         let Some(workflow) = self.declared(workflow, Duty::Framework) else { return self };
-        if self.settings.workflow.is_some() {
-            self.mistakes.push(Mistake::new(
+        if self.said.settings.workflow.is_some() {
+            self.said.mistakes.push(Mistake::new(
                 "it has two workflows",
                 "the second would take the place of the first, whose dependents would never run",
                 "one `.workflow(…)` with the nodes of both, or `.event_sources_of(…)` for one that the reconciler calls",
             ));
             return self;
         }
-        self.settings.workflow = Some(workflow);
+        self.said.settings.workflow = Some(workflow);
         self
     }
 
@@ -33,7 +33,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of(mut self, workflow: impl IntoWorkflow<R::Primary>) -> Self {
         if let Some(workflow) = self.declared(workflow, Duty::Reconciler) {
-            self.settings.further_access.extend(workflow.access());
+            self.said.settings.further_access.extend(workflow.access());
         }
         self
     }
@@ -41,9 +41,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs. Where it has to be
     /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
     pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
-        self.sources.add_dependent(dependent.event_sources());
-        self.settings.further_access.extend(dependent.access());
-        self.nodes.push(Node {
+        self.said.sources.add_dependent(dependent.event_sources());
+        self.said.settings.further_access.extend(dependent.access());
+        self.said.nodes.push(Node {
             cleaned_up_by_hand: dependent.capabilities().needs_cleanup(),
             ..node(dependent.any(), false)
         });
@@ -61,18 +61,18 @@ impl<R: Reconciler> ControllerBuilder<R> {
                 node.cleaned_up_by_hand = workflow.deletable().any(|name| *name == *node.name);
             }
         }
-        self.nodes.extend(nodes);
+        self.said.nodes.extend(nodes);
         match workflow {
             Ok(workflow) => {
-                self.sources.add_workflow(workflow.event_sources());
-                self.settings.outlines.push(workflow.outline());
+                self.said.sources.add_workflow(workflow.event_sources());
+                self.said.settings.outlines.push(workflow.outline());
                 Some(workflow)
             }
             Err(error) => {
                 // What the other nodes read may come from one of these.
                 let sources = dependents.iter().flat_map(|(dependent, _)| dependent.event_sources());
-                self.sources.add_dependent(sources.collect());
-                self.mistakes.extend(Mistakes::from(error));
+                self.said.sources.add_dependent(sources.collect());
+                self.said.mistakes.extend(Mistakes::from(error));
                 None
             }
         }

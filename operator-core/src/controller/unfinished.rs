@@ -17,22 +17,39 @@ use crate::{
 
 /// What was said of a controller, whatever the type of its primaries.
 pub(super) struct Unfinished {
-    pub(super) code: Arc<dyn UserCode>,
     pub(super) name: String,
     pub(super) finalizer: Option<String>,
     pub(super) retired_finalizers: BTreeSet<String>,
     pub(super) field_manager: Option<String>,
     pub(super) retired_field_managers: BTreeSet<String>,
+    /// The names that it had before, and so its field managers.
     pub(super) former_names: BTreeSet<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings,
+    /// The dependents of all its workflows, and those beside them.
     pub(super) nodes: Vec<Node>,
+    /// What was wrong when it was said; everything else is found at the end.
     pub(super) mistakes: Vec<Mistake>,
 }
 
 impl Unfinished {
+    pub(super) fn new(name: String, settings: Settings) -> Self {
+        Self {
+            name,
+            finalizer: None,
+            retired_finalizers: BTreeSet::new(),
+            field_manager: None,
+            retired_field_managers: BTreeSet::new(),
+            former_names: BTreeSet::new(),
+            sources: DeclaredSources::default(),
+            settings,
+            nodes: Vec::new(),
+            mistakes: Vec::new(),
+        }
+    }
+
     /// Checks it, and finishes the declaration.
-    pub(super) fn finish(mut self) -> Result<Controller, Mistakes> {
+    pub(super) fn finish(mut self, code: Arc<dyn UserCode>) -> Result<Controller, Mistakes> {
         let name = Arc::from(self.name);
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
@@ -48,7 +65,7 @@ impl Unfinished {
             max_concurrent: self.settings.machine.max_concurrent,
             reconcile_timeout: self.settings.reconcile_timeout,
             max_interval: self.settings.machine.max_reconciliation_interval,
-            has_cleaner: self.code.cleans_up(),
+            has_cleaner: code.cleans_up(),
             sources: &known,
             nodes: &self.nodes,
         }));
@@ -57,7 +74,7 @@ impl Unfinished {
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
         self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
-            self.code.cleans_up() || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
+            code.cleans_up() || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
         let default = default_finalizer(&self.settings.primary_type);
         let finalizer: Option<Arc<str>> =
             cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
@@ -65,7 +82,7 @@ impl Unfinished {
         let named = self.retired_field_managers.into_iter().chain(self.former_names);
         let retired_managers = retired_field_managers(named, &name, &field_manager);
         Ok(Controller(Box::new(Declaration {
-            code: self.code,
+            code,
             name,
             finalizer,
             retired_finalizers: Arc::new(retired),

@@ -92,8 +92,7 @@ pub(crate) struct Asked<'r> {
 impl Asked<'_> {
     /// The primary as user code knows it, and the context for it. A dependent is asked for primaries of one type only.
     pub(super) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
-        let primary = AnyObject::clone(self.primary).typed();
-        Ok((primary.ok_or("the primary is of another type")?, Context::of_any(Arc::clone(self.context))))
+        Ok(Context::given(self.primary, self.context)?)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     operations,
     processor::FailureKind,
     reconciler::{
-        BoxError,
+        AnotherType, BoxError,
         failure_kind::{kind_of_returned, of_operation},
         workflow::{WorkflowError, panic_text},
     },
@@ -26,6 +26,11 @@ impl Failure {
         let (error, kind) = kind_of_returned(error);
         let kind = if retryable { kind.unwrap_or(FailureKind::Retryable) } else { FailureKind::Permanent };
         Self { error, kind, panicked: false }
+    }
+
+    /// The reconciler is asked about a primary of another type than its own.
+    pub(super) fn of_type(error: AnotherType) -> Self {
+        Self::of_user(error, false)
     }
 
     /// Dependents failed.

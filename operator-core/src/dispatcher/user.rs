@@ -84,19 +84,6 @@ impl<R: Reconciler> Code<R> {
     }
 }
 
-/// What user code is given.
-type Given<P> = (Arc<P>, Context<P>);
-
-/// The primary as the reconciler knows it, and the context for it; a controller has primaries of one type only.
-fn typed<R: Reconciler>(
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
-) -> Result<Given<R::Primary>, Failure> {
-    let typed = AnyObject::clone(primary).typed();
-    let primary = typed.ok_or_else(|| Failure::of_user("the primary is of another type", false))?;
-    Ok((primary, Context::of_any(Arc::clone(context))))
-}
-
 impl<R: Reconciler> UserCode for Code<R> {
     fn reconcile<'r>(
         &'r self,
@@ -105,7 +92,7 @@ impl<R: Reconciler> UserCode for Code<R> {
     ) -> BoxFuture<'r, Result<Update, Failure>> {
         // The call stands in the future, as a function written by hand may panic before it answers one.
         async move {
-            let (primary, context) = typed::<R>(primary, context)?;
+            let (primary, context) = Context::given(primary, context).map_err(Failure::of_type)?;
             let control = self.reconciler.reconcile(primary, &context).await;
             let UpdateControl { resource, status, reschedule } =
                 control.map_err(|error| self.failure(error))?;
@@ -125,7 +112,7 @@ impl<R: Reconciler> UserCode for Code<R> {
     ) -> BoxFuture<'r, Result<DeleteControl, Failure>> {
         async move {
             let Some(cleanup) = self.cleanup else { return Ok(DeleteControl::RemoveFinalizer) };
-            let (primary, context) = typed::<R>(primary, context)?;
+            let (primary, context) = Context::given(primary, context).map_err(Failure::of_type)?;
             let control = cleanup(&self.reconciler, primary, &context).await;
             control.map_err(|error| self.failure(error))
         }
@@ -143,7 +130,7 @@ impl<R: Reconciler> UserCode for Code<R> {
         error: &'r BoxError,
     ) -> BoxFuture<'r, ErrorUpdate> {
         async move {
-            let Ok((primary, context)) = typed::<R>(primary, context) else {
+            let Ok((primary, context)) = Context::given(primary, context) else {
                 return ErrorUpdate::default_processing();
             };
             let control = self.reconciler.update_error_status(primary, &context, &**error).await;

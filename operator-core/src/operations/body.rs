@@ -54,11 +54,16 @@ pub(super) fn applied_status(
     kind: &ResourceType,
     key: &ObjectKey,
 ) -> Result<Value, Error> {
-    let mut body = identity(kind, key);
-    let status = plain(object, kind)?["status"].take();
-    body["status"] = if status.is_null() { json!({}) } else { status };
+    let mut body = of_status(kind, key, plain(object, kind)?["status"].take());
     strip_nulls(&mut body);
     Ok(body)
+}
+
+/// The same where the status is at hand. An apply without a status would leave the old one; an empty one gives its fields up.
+pub(super) fn of_status(kind: &ResourceType, key: &ObjectKey, status: Value) -> Value {
+    let mut body = identity(kind, key);
+    body["status"] = if status.is_null() { json!({}) } else { status };
+    body
 }
 
 /// The part of `object` that a JSON patch is to be about, with `finalizer` among its finalizers. What the server decides

@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::{
     Error, ResourceOperations, WriteMode, body,
     intent::{Intent, Lock, Part},
-    mask, matcher,
+    mask,
     request::Verb,
+    seen::Seen,
     target::Target,
 };
 use crate::{
@@ -53,21 +54,10 @@ impl<'c> DependentWriter<'c> {
         Ok(self.body.get_or_init(|| Arc::new(body)))
     }
 
-    /// Whether this state of the object is known to match what has this fingerprint.
-    pub(crate) fn has_matched(&self, actual: &dyn Object, desired: NonZeroU64) -> bool {
-        self.target.informer().matched(&self.key, actual.meta()) == Some(desired)
-    }
-
-    /// Whether it is sure that an apply would change nothing; `false` is no answer.
-    pub(crate) fn is_surely_applied(&self, actual: &dyn Object) -> Result<bool, Error> {
-        let Some(kept) = self.target.informer().kept_as(&self.key, actual.meta()) else { return Ok(false) };
-        let Some(applied) = kept.applied_by(self.field_manager()) else { return Ok(false) };
-        Ok(matcher::is_surely_applied(self.body()?, kept.text(), &applied))
-    }
-
-    /// This state of the object matches what has this fingerprint.
-    pub(crate) fn note_match(&self, actual: &dyn Object, desired: NonZeroU64) {
-        self.target.informer().note_match(&self.key, actual.meta(), desired);
+    /// This state of the object beside the desired one, which has this fingerprint; `None` for one that was read past the cache.
+    pub(crate) fn seen(&self, actual: &dyn Object, desired: Option<NonZeroU64>) -> Option<Seen<'c>> {
+        let kept = self.target.informer().kept_as(&self.key, actual.meta())?;
+        Some(Seen::new(kept, Part::Object, self.field_manager(), desired))
     }
 
     pub(super) fn kind(&self) -> &ResourceType {

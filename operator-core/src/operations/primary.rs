@@ -9,6 +9,7 @@ use super::{
     merge::carry_over,
     request::Verb,
     resource::version,
+    seen::Seen,
     target::{Target, WritingRun},
     write::ATTEMPTS,
 };
@@ -134,23 +135,19 @@ impl<'r> PrimaryWriter<'r> {
     async fn apply_status(&self, status: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         let known = self.target.informer().kept(key).filter(|known| known.uid() == Some(run.uid));
-        let desired = fingerprint(&run.writer.field_manager, |to| serde_json::to_writer(to, &status));
-        if let (Some(known), Some(_)) = (&known, desired)
-            && known.matched_status() == desired
-        {
+        let known = known.map(|known| {
+            let manager = &*run.writer.field_manager;
+            let desired = fingerprint(manager, |to| serde_json::to_writer(to, &status));
+            Seen::new(known, Part::Status, manager, desired)
+        });
+        if known.as_ref().is_some_and(Seen::has_matched) {
             run.writer.matched(run.key, kind, key, Part::Status.subresource());
             return self.target.own_primary();
         }
-        let mut content = body::identity(kind, key);
-        // An apply without a status would leave the old one; an empty one gives its fields up.
-        content["status"] = if status.is_null() { json!({}) } else { status };
-        let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), content);
+        let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), body::of_status(kind, key, status));
         let written = self.target.write(&intent, WriteMode::MatchAndFilter).await?;
-        // Nothing was to be written, so this state has the status that is wanted.
-        if let (Some(known), Some(desired)) = (known, desired)
-            && known.is_state_of(written.meta())
-        {
-            known.note_status_match(desired);
+        if let Some(known) = known {
+            known.note_if_unchanged(&*written);
         }
         Ok(written)
     }

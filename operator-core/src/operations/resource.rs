@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Part},
+    matcher::fingerprint,
     request::{Verb, WriteRequest},
     seen::Seen,
     target::{Target, WritingRun},
@@ -181,7 +182,9 @@ impl<'c> ResourceOperations<'c> {
             Part::Object if mode.matches() && !target.is_own_primary => target.informer().kept(&key),
             Part::Object | Part::Status => None,
         };
-        let known = known.map(|known| Seen::new(known, self.run.writer, desired));
+        let manager = &*self.run.writer.field_manager;
+        let known =
+            known.map(|known| Seen::new(known, part, manager, fingerprint(manager, |to| desired.write(to))));
         if let Some(known) = &known
             && known.has_matched()
             && let Some(actual) = target.found_as_desired(&known.kept, &key)
@@ -199,13 +202,13 @@ impl<'c> ResourceOperations<'c> {
             && known.is_surely_applied(&body)
             && let Some(actual) = target.found_as_desired(&known.kept, &key)
         {
-            known.note(&*actual);
+            known.note();
             return Ok(actual);
         }
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(version(desired));
         let written = target.write(&intent, mode).await?;
         if let Some(known) = &known {
-            known.note(&*written);
+            known.note_if_unchanged(&*written);
         }
         Ok(written)
     }

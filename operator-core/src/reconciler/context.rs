@@ -11,7 +11,7 @@ use crate::{
     event_source::{ExternalSource, RustType, SecondarySource},
     observe::Causes,
     operations::{Error, ResourceOperations},
-    resource::{KubeObject, ObjectKey, ResourceType, owner_reference},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
 };
 
 /// Given to each call of user code: reads from the caches, writes through the operator. JOSDK: `Context`.
@@ -30,6 +30,15 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 }
 
 impl<P: KubeObject> Context<P> {
+    /// What user code is given for a primary, whose type is found again here: a controller has primaries of one type only.
+    pub(crate) fn given(
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<(Arc<P>, Self), AnotherType> {
+        let primary = AnyObject::clone(primary).typed().ok_or(AnotherType)?;
+        Ok((primary, Self::of_any(Arc::clone(context))))
+    }
+
     /// The same for who knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyContext>) -> Self {
         let primaries = Informer::of_any(any.shared().primary.informer().clone());
@@ -235,3 +244,8 @@ impl<P: KubeObject> Context<P> {
         self.any.shared().writer.environment.wall_clock()
     }
 }
+
+/// User code is asked about a primary that is not of its type.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the primary is of another type")]
+pub(crate) struct AnotherType;

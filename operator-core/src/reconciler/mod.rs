@@ -18,7 +18,7 @@ pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
 pub use any_context::RunContext;
 pub(crate) use any_context::{AnyContext, ControllerContext};
-pub(crate) use context::Context;
+pub(crate) use context::{AnotherType, Context};
 pub(crate) use control::{
     DeleteControl, ErrorStatus, ErrorStatusUpdateControl, SerializedStatus, UpdateControl,
 };

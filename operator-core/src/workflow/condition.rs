@@ -175,10 +175,8 @@ type Given<'r, P> = (NodeView<'r, P>, Arc<P>, Context<P>);
 impl<'r> Asking<'r> {
     /// What user code is given. A node is asked about for primaries of one type only.
     fn typed<P: KubeObject>(self) -> Result<Given<'r, P>, BoxError> {
-        let primary = AnyObject::clone(self.primary).typed();
-        let primary = primary.ok_or("the primary is of another type")?;
-        let view = NodeView { any: self.view, of: PhantomData };
-        Ok((view, primary, Context::of_any(Arc::clone(self.context))))
+        let (primary, context) = Context::given(self.primary, self.context)?;
+        Ok((NodeView { any: self.view, of: PhantomData }, primary, context))
     }
 }
 

@@ -18,7 +18,7 @@ use operator_core::{
     testing::{TestOperator, faults::Faults},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{TestResource, pass, saying, scene, under};
 
@@ -53,6 +53,35 @@ fn map(primary: &TestResource) -> Counting {
     Counting { metadata: meta_of(primary, "a"), data: [("value".to_owned(), value)].into() }
 }
 
+/// An operator whose one node wants the child.
+async fn managed(scene: &Scene) -> Result<TestOperator> {
+    under(&Faults::none(), scene, scene.managed(&saying(), &workflow_of_one(wanted("a", map))?)).await
+}
+
+/// The first primary, and what is made for it.
+async fn begin(scene: &Scene, operator: &TestOperator) -> Result<()> {
+    scene.create("one", "first").await?;
+    pass(60).await;
+    operator.settled().await?;
+    Ok(())
+}
+
+/// Somebody else's change of the child.
+async fn change_child(scene: &Scene, change: Value) -> Result<()> {
+    let maps = scene.api::<ConfigMap>();
+    maps.patch("one-a", &PatchParams::default(), &Patch::Merge(change)).await?;
+    pass(60).await;
+    Ok(())
+}
+
+/// Three changes of nothing that is desired.
+async fn label_child_thrice(scene: &Scene) -> Result<()> {
+    for value in ["a", "b", "c"] {
+        change_child(scene, json!({ "metadata": { "labels": { "somebody": value } } })).await?;
+    }
+    Ok(())
+}
+
 /// How often something was turned into JSON in the run that a new value of the primary causes, and what the run wrote.
 async fn in_a_run(scene: &Scene, operator: &TestOperator, value: &str) -> Result<(usize, Vec<String>)> {
     SERIALIZED.set(0);
@@ -70,11 +99,8 @@ const COMPARED: usize = 2;
 #[tokio::test(start_paused = true)]
 async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
     let scene = scene().await?;
-    let controller = scene.managed(&saying(), &workflow_of_one(wanted("a", map))?);
-    let operator = under(&Faults::none(), &scene, controller).await?;
-    scene.create("one", "first").await?;
-    pass(60).await;
-    operator.settled().await?;
+    let operator = managed(&scene).await?;
+    begin(&scene, &operator).await?;
     assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
     assert_eq!(in_a_run(&scene, &operator, "first 2").await?, (REMEMBERED, vec![]));
 
@@ -84,9 +110,7 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
     assert_eq!(in_a_run(&scene, &operator, "second 1").await?, (COMPARED, vec![]));
 
     // Another actual state, in the field that is desired.
-    let patch = Patch::Merge(json!({ "data": { "value": "somebody's" } }));
-    scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &patch).await?;
-    pass(60).await;
+    change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
     operator.stop().await;
     Ok(())
@@ -103,9 +127,7 @@ async fn a_matcher_of_the_users_own_is_always_asked() -> Result<()> {
     });
     let workflow = workflow_of_one(wanted("a", map).matcher(matcher))?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
-    scene.create("one", "first").await?;
-    pass(60).await;
-    operator.settled().await?;
+    begin(&scene, &operator).await?;
     ASKED.set(0);
     for run in 1..=3 {
         in_a_run(&scene, &operator, &format!("first {run}")).await?;
@@ -115,24 +137,13 @@ async fn a_matcher_of_the_users_own_is_always_asked() -> Result<()> {
     Ok(())
 }
 
-/// Somebody else's change of a child.
-async fn label_child(scene: &Scene, value: &str) -> Result<()> {
-    let patch = Patch::Merge(json!({ "metadata": { "labels": { "somebody": value } } }));
-    scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &patch).await?;
-    pass(60).await;
-    Ok(())
-}
-
 /// A state is decoded when it comes in, as a check. A run that changes nothing reads no more than metadata, and the echo of an own
 /// write is known from its answer.
 #[tokio::test(start_paused = true)]
 async fn what_nobody_looks_at_is_decoded_once() -> Result<()> {
     let scene = scene().await?;
-    let controller = scene.managed(&saying(), &workflow_of_one(wanted("a", map))?);
-    let operator = under(&Faults::none(), &scene, controller).await?;
-    scene.create("one", "first").await?;
-    pass(60).await;
-    operator.settled().await?;
+    let operator = managed(&scene).await?;
+    begin(&scene, &operator).await?;
     assert_eq!(DECODED.get(), 1, "the answer to the creation");
 
     DECODED.set(0);
@@ -140,16 +151,13 @@ async fn what_nobody_looks_at_is_decoded_once() -> Result<()> {
     assert_eq!((DECODED.get(), written.len()), (1, 1), "the answer to the write");
 
     DECODED.set(0);
-    for value in ["a", "b", "c"] {
-        label_child(&scene, value).await?;
-    }
+    label_child_thrice(&scene).await?;
     let written = operator.settled().await?.written();
     assert_eq!((DECODED.get(), written.len()), (3, 0), "each state that came in");
     operator.stop().await;
 
     DECODED.set(0);
-    let controller = scene.managed(&saying(), &workflow_of_one(wanted("a", map))?);
-    let operator = under(&Faults::none(), &scene, controller).await?;
+    let operator = managed(&scene).await?;
     pass(60).await;
     let written = operator.settled().await?.written();
     assert_eq!((DECODED.get(), written.len()), (1, 0), "what was listed");
@@ -173,24 +181,18 @@ async fn what_a_reconciler_applies_by_itself_has_verdicts_too() -> Result<()> {
     });
     let controller = scene.controller(&script).owns::<Counting>();
     let operator = under(&Faults::none(), &scene, controller).await?;
-    scene.create("one", "first").await?;
-    pass(60).await;
-    operator.settled().await?;
+    begin(&scene, &operator).await?;
     assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
     assert_eq!(in_a_run(&scene, &operator, "first 2").await?, (REMEMBERED, vec![]));
     let (_, written) = in_a_run(&scene, &operator, "second").await?;
     assert_eq!(written, ["PATCH configmaps/one-a -> 200"]);
 
     DECODED.set(0);
-    for value in ["a", "b", "c"] {
-        label_child(&scene, value).await?;
-    }
+    label_child_thrice(&scene).await?;
     let written = operator.settled().await?.written();
     assert_eq!((DECODED.get(), written.len()), (3, 0), "the run finds what was decoded as a check");
 
-    let patch = Patch::Merge(json!({ "data": { "value": "somebody's" } }));
-    scene.api::<ConfigMap>().patch("one-a", &PatchParams::default(), &patch).await?;
-    pass(60).await;
+    change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
     operator.stop().await;
     Ok(())

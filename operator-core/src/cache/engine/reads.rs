@@ -82,11 +82,6 @@ impl Engine {
         self.recent.get(key)
     }
 
-    /// What the watch showed last, if it is held in full.
-    pub(in crate::cache) fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
-        self.store.get(key)
-    }
-
     pub(in crate::cache) fn health(&self) -> SourceHealth {
         self.lock().health.clone()
     }

@@ -13,7 +13,7 @@ use crate::{
         config::Settings,
         engine::Parts,
         kept::{Kept, View},
-        opening::{Opening, opening, parts},
+        opening::{parts, typed_parts},
         store::{BoundedStore, FullStore, ItemStore},
     },
     environment::Environment,
@@ -84,10 +84,7 @@ impl<K: KubeObject> Informer<K> {
         store: Box<dyn ItemStore>,
     ) -> Self {
         let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
-        let handler = Arc::new(Opening { view: Arc::clone(&view), handler });
-        let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
-        let indexers = config.indexers.into_iter().map(opened).collect();
-        let parts = parts(&settings, &view, handler, indexers, store);
+        let parts = typed_parts(config, &view, handler, store);
         Self::of_any(AnyInformer::of(settings, client, environment, view, parts))
     }
 }

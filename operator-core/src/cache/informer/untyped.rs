@@ -3,7 +3,6 @@
 use std::{
     fmt,
     future::Future,
-    num::NonZeroU64,
     pin::pin,
     sync::{
         Arc,
@@ -152,26 +151,9 @@ impl AnyInformer {
         self.0.engine.by_index(index, value, &|_, _| true)
     }
 
-    /// The fingerprint of the desired state that this state of the object has been found to match; `None` also for an object
-    /// that is newer than what the watch has shown.
-    pub(crate) fn matched(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<NonZeroU64> {
-        self.shown_as(key, state)?.matched()
-    }
-
-    /// This state of the object matches the desired state with this fingerprint. It is forgotten with the state.
-    pub(crate) fn note_match(&self, key: &ObjectKey, state: &ObjectMeta, desired: NonZeroU64) {
-        if let Some(kept) = self.shown_as(key, state) {
-            kept.note_match(desired);
-        }
-    }
-
     /// The same state of the object as it is kept; `None` for one that was read past the cache.
     pub(crate) fn kept_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
         self.kept(key).filter(|kept| kept.is_state_of(state))
-    }
-
-    fn shown_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
-        self.0.engine.shown(key).filter(|kept| kept.is_state_of(state))
     }
 
     pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {

@@ -58,9 +58,22 @@ pub(crate) struct Kept {
     header: Header,
     own: Option<Own>,
     opened: Mutex<Option<Box<Opened>>>,
-    /// What it is known to match, and what its status is; 0 for nothing.
-    matched: AtomicU64,
-    matched_status: AtomicU64,
+    verdict: Verdict,
+    verdict_of_status: Verdict,
+}
+
+/// The fingerprint of the desired state that something has been found to match; 0 for none. It is forgotten with the state.
+#[derive(Default)]
+pub(crate) struct Verdict(AtomicU64);
+
+impl Verdict {
+    pub(crate) fn get(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.0.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn note(&self, desired: NonZeroU64) {
+        self.0.store(desired.get(), Ordering::Relaxed);
+    }
 }
 
 /// JSON without managed fields.
@@ -126,8 +139,8 @@ impl Kept {
             header,
             own,
             opened: Mutex::new(None),
-            matched: AtomicU64::new(0),
-            matched_status: AtomicU64::new(0),
+            verdict: Verdict::default(),
+            verdict_of_status: Verdict::default(),
         }
     }
 
@@ -158,13 +171,16 @@ impl Kept {
 
     /// Whether `meta` is that of the same state of the same object. What has no version may be in any state.
     pub(crate) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
-        let version = meta.resource_version.as_deref();
-        version.is_some() && self.version() == version && self.uid() == meta.uid.as_deref()
+        self.is_state(meta.uid.as_deref(), meta.resource_version.as_deref())
     }
 
     /// Whether `other` is the same state of the same object.
     fn is_same_state(&self, other: &Self) -> bool {
-        self.version().is_some() && self.version() == other.version() && self.uid() == other.uid()
+        self.is_state(other.uid(), other.version())
+    }
+
+    fn is_state(&self, uid: Option<&str>, version: Option<&str>) -> bool {
+        version.is_some() && self.version() == version && self.uid() == uid
     }
 
     /// Its version, where it can be compared.
@@ -246,21 +262,13 @@ impl Kept {
     }
 
     /// What it is known to match.
-    pub(crate) fn matched(&self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.matched.load(Ordering::Relaxed))
+    pub(crate) fn verdict(&self) -> &Verdict {
+        &self.verdict
     }
 
-    pub(crate) fn note_match(&self, desired: NonZeroU64) {
-        self.matched.store(desired.get(), Ordering::Relaxed);
-    }
-
-    /// The same for the status.
-    pub(crate) fn matched_status(&self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.matched_status.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn note_status_match(&self, desired: NonZeroU64) {
-        self.matched_status.store(desired.get(), Ordering::Relaxed);
+    /// What its status is known to match.
+    pub(crate) fn verdict_of_status(&self) -> &Verdict {
+        &self.verdict_of_status
     }
 
     /// What it is decoded to: by `decode`, unless somebody holds that.

@@ -9,7 +9,7 @@ use crate::{
         AnyWrite, ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine},
         kept::{Keeping, Kept, View},
-        opening::{Opening, opening, parts},
+        opening::typed_parts,
         store::{FullStore, ItemStore},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
@@ -32,12 +32,7 @@ impl<K: KubeObject> Known<K> {
         store: Box<dyn ItemStore>,
     ) -> Self {
         let view = Arc::new(View::with_memo(config, Arc::default()));
-        let engine = {
-            let handler = Arc::new(Opening { view: Arc::clone(&view), handler });
-            let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
-            let indexers = config.indexers.clone().into_iter().map(opened).collect();
-            Arc::new(Engine::new(parts(&config.settings(), &view, handler, indexers, store)))
-        };
+        let engine = Arc::new(Engine::new(typed_parts(config.clone(), &view, handler, store)));
         Self { engine, view, of: PhantomData }
     }
 

@@ -87,7 +87,7 @@ impl OfPrimary<'_> {
         };
         let mut removed = 0;
         // What has been found to be as desired is wanted by a node that there is.
-        for object in self.with_its_label(&|_, kept| kept.matched().is_none(), former)? {
+        for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(

@@ -17,7 +17,7 @@ use crate::{
         Error,
         matcher::{Match, Matcher, Written, fingerprint, merged},
     },
-    operations::{self, DependentWriter, PutBack},
+    operations::{self, DependentWriter, PutBack, Seen},
     reconciler::workflow::Operation,
     resource::{AnyObject, Object, ObjectKey},
 };
@@ -148,22 +148,24 @@ impl OfPrimary<'_> {
             true => Written::Applied { manager: writer.field_manager() },
             false => Written::Replaced,
         };
-        let fingerprint = self.fingerprint(desired);
-        if fingerprint.is_some_and(|desired| writer.has_matched(actual, desired)) {
+        let seen = writer.seen(actual, self.fingerprint(desired));
+        if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(true);
         }
         let by_managed_fields =
             self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
-        let found = if by_managed_fields && writer.is_surely_applied(actual)? {
+        let body = writer.body()?;
+        let is_sure = by_managed_fields && seen.as_ref().is_some_and(|seen| seen.is_surely_applied(body));
+        let found = if is_sure {
             Match::Equal
         } else {
-            let found = self.managed.matcher.matches_any(actual, desired, writer.body()?, written);
+            let found = self.managed.matcher.matches_any(actual, desired, body, written);
             found.map_err(|source| writer.serialize(source))?
         };
         match &found {
             Match::Equal => {
-                if let Some(desired) = fingerprint {
-                    writer.note_match(actual, desired);
+                if let Some(seen) = &seen {
+                    seen.note();
                 }
             }
             Match::Differs(paths) => {
