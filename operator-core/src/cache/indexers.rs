@@ -13,13 +13,14 @@ use crate::resource::ObjectKey;
 
 use super::{Indexer, kept::Kept};
 
-/// The indexes of one informer. Written under the informer's lock only; read by anybody at any time.
+/// The indexes of the objects of one informer, or of its own writes. Written under the informer's lock only; read by anybody at any time.
+#[derive(Default)]
 pub(super) struct Indexers {
     by_name: BTreeMap<String, Index>,
 }
 
 /// The values of one object, index by index; by default it has none.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Values(Vec<BTreeSet<String>>);
 
 struct Index {
@@ -43,6 +44,15 @@ impl Indexers {
         Self { by_name }
     }
 
+    /// The same indexes, of other objects.
+    pub(super) fn anew(&self) -> Self {
+        let anew = |(name, index): (&String, &Index)| {
+            let index = Index { indexer: Arc::clone(&index.indexer), keys: RwLock::default() };
+            (name.clone(), index)
+        };
+        Self { by_name: self.by_name.iter().map(anew).collect() }
+    }
+
     /// Takes up the new values of an object. Comes before the store, as [`Indexers::remove`] comes after it: a reader
     /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few. Answers with the values.
     pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) -> Values {
@@ -61,17 +71,25 @@ impl Indexers {
 
     /// Drops the values that `old` had, but for those that its successor has.
     pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: &Values) {
-        for (position, index) in self.by_name.values().enumerate() {
-            let mut gone = index.values(old);
-            if let Some(kept) = new.0.get(position) {
-                gone.retain(|value| !kept.contains(value));
+        let old = Values(self.by_name.values().map(|index| index.values(old)).collect());
+        self.remove_values(key, &old, new);
+    }
+
+    /// The same where the values are known.
+    pub(super) fn remove_values(&self, key: &ObjectKey, old: &Values, new: &Values) {
+        for (position, (index, old)) in self.by_name.values().zip(&old.0).enumerate() {
+            let kept = new.0.get(position);
+            let mut gone =
+                old.iter().filter(|value| kept.is_none_or(|kept| !kept.contains(*value))).peekable();
+            if gone.peek().is_none() {
+                continue;
             }
             let mut keys = index.keys.write();
             for value in gone {
-                if let Some(holders) = keys.get_mut(&value) {
+                if let Some(holders) = keys.get_mut(value) {
                     holders.remove(key);
                     if holders.is_empty() {
-                        keys.remove(&value);
+                        keys.remove(value);
                     }
                 }
             }

@@ -311,7 +311,8 @@ impl Dispatcher {
         };
         // Failures elsewhere than in `reconcile` are not the user's to explain.
         let after = match reconciled {
-            Some(primary) => self.write_error_status(&failure, &primary, context).await,
+            // In a box, as most runs don't fail.
+            Some(primary) => self.write_error_status(&failure, &primary, context).boxed().await,
             None => After::Retry { handled: false },
         };
         match after {

@@ -1,5 +1,6 @@
 //! Looking at the live object, past all caches: where the answer to a write, or to none, leaves open what there is now.
 
+use futures::{FutureExt, future::BoxFuture};
 use serde::de::Error as _;
 
 use super::{Error, Writer};
@@ -9,11 +10,17 @@ use crate::{
 };
 
 /// The live object, whole: who else has written it is part of what is said about it. `None` when it doesn't exist.
-pub(crate) async fn live(
-    writer: &Writer,
-    informer: &AnyInformer,
-    key: &ObjectKey,
-) -> Result<Option<AnyObject>, Error> {
+///
+/// In a box, as `Writer::send`.
+pub(crate) fn live<'r>(
+    writer: &'r Writer,
+    informer: &'r AnyInformer,
+    key: &'r ObjectKey,
+) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
+    look(writer, informer, key).boxed()
+}
+
+async fn look(writer: &Writer, informer: &AnyInformer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
     const VERB: &str = "get";
     let kind = informer.resource_type();
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;

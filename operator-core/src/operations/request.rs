@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 
@@ -86,7 +87,17 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Sends `write` for the run of `primary`, and says nothing about what is in the answer.
-    pub(super) async fn send(&self, primary: &ObjectKey, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
+    ///
+    /// In a box, as most runs send nothing: what is large about a request would make everything large that may send one.
+    pub(super) fn send<'r>(
+        &'r self,
+        primary: &'r ObjectKey,
+        write: &'r WriteRequest<'_>,
+    ) -> BoxFuture<'r, Result<Bytes, Error>> {
+        self.send_and_tell(primary, write).boxed()
+    }
+
+    async fn send_and_tell(&self, primary: &ObjectKey, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let started = self.environment.now();
         let result = self.answered(write).await;
         let text;

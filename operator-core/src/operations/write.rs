@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::{FutureExt, future::BoxFuture};
+
 use super::{
     Error, WriteMode, body,
     intent::{Intent, Lock},
@@ -21,7 +23,17 @@ pub(super) type Differ<'d> = dyn FnMut(&dyn Object) -> Result<Option<Intent>, Er
 
 impl Target<'_> {
     /// Makes a write as `mode` says.
-    pub(super) async fn write(&self, intent: &Intent, mode: WriteMode) -> Result<AnyObject, Error> {
+    ///
+    /// In a box, as most runs write nothing, and `Writer::send` tells why.
+    pub(super) fn write<'r>(
+        &'r self,
+        intent: &'r Intent,
+        mode: WriteMode,
+    ) -> BoxFuture<'r, Result<AnyObject, Error>> {
+        self.try_write(intent, mode).boxed()
+    }
+
+    async fn try_write(&self, intent: &Intent, mode: WriteMode) -> Result<AnyObject, Error> {
         let (kind, manager) = (self.kind(), &*self.run.writer.field_manager);
         let mut base = self.newest(&intent.key)?;
         let mut lock = intent.lock(mode, base.as_deref(), kind)?;

@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
+use futures::FutureExt;
 use parking_lot::Mutex;
 
 use super::{
@@ -145,8 +146,13 @@ impl AnyContext {
     }
 
     /// Has a dependent do something, as far as the operator lets so many at the same time.
-    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
-        self.shared.workflows.permitted(call).await
+    ///
+    /// In a box, as most runs have nothing to do.
+    pub(crate) fn permitted<'r, T: 'r>(
+        &'r self,
+        call: impl Future<Output = T> + Send + 'r,
+    ) -> impl Future<Output = T> + Send + 'r {
+        self.shared.workflows.permitted(call.boxed())
     }
 
     /// The run is about this state of its primary from now on: its workflow is, too.

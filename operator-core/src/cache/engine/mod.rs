@@ -139,7 +139,7 @@ impl Engine {
     /// An engine for what `parts` says.
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
-        let overlay = Overlay::new(scopes.clone());
+        let overlay = Overlay::new(scopes.clone(), &indexers);
         let several = scopes.indexes().count() > 1;
         let collection = |_| Collection {
             listing: None,

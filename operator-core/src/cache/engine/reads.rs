@@ -62,18 +62,13 @@ impl Engine {
         value: &str,
         is: &dyn Fn(&ObjectKey, &Kept) -> bool,
     ) -> Vec<(ObjectKey, Arc<Kept>)> {
-        let mut found = BTreeMap::new();
-        for (key, object) in self.recent.entries() {
-            found.insert(key, object);
-        }
-        for key in self.indexers.keys(index, value) {
-            // A key that is among the recent ones is judged by its newer state.
-            if let Some(object) = self.get(&key) {
-                found.insert(key, object);
-            }
-        }
+        // In this order: see `Recent`.
+        let mut keys = self.recent.keys(index, value);
+        keys.append(&mut self.indexers.keys(index, value));
+        // A key that is among the recent ones is judged by its newer state.
+        let found = keys.into_iter().filter_map(|key| self.get(&key).map(|object| (key, object)));
         // The values of an object are asked for last, as they may have to be looked for in its text.
-        let found = found.into_iter().filter(|(key, object)| is(key, object));
+        let found = found.filter(|(key, object)| is(key, object));
         found.filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
     }
 
@@ -122,6 +117,6 @@ impl Engine {
     }
 
     pub(in crate::cache) fn index_values(&self) -> usize {
-        self.indexers.len()
+        self.indexers.len() + self.recent.index_values()
     }
 }

@@ -14,6 +14,7 @@
 //! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers hold them, and
 //!   nothing prints a text.
 
+mod entry;
 mod kind;
 mod lazy;
 mod memo;

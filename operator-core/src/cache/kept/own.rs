@@ -9,18 +9,17 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher},
-    sync::{Arc, OnceLock, Weak},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    sync::{Arc, Weak},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use parking_lot::Mutex;
-use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    owned::{Applied, AppliedFields, Owned},
-    scan::range_within,
+    entry::{Entry, Part, Read, read},
+    owned::{Applied, AppliedFields},
 };
 
 /// The entries of our own managers in one object's `managedFields`.
@@ -29,49 +28,6 @@ pub(in crate::cache) struct Own {
     entries: Arc<[Entry]>,
     /// What was cut out of them, in order.
     owners: Box<[Box<str>]>,
-}
-
-/// An entry, without its time.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Entry {
-    api_version: Option<Box<str>>,
-    fields_type: Option<Box<str>>,
-    manager: Option<Box<str>>,
-    operation: Option<Box<str>>,
-    subresource: Option<Box<str>>,
-    fields: Option<Fields>,
-}
-
-/// JSON, with a hole where the owners are.
-#[derive(Debug)]
-struct Fields {
-    text: Box<str>,
-    hole: Option<usize>,
-    /// What it says, where several objects share it and somebody has asked.
-    parsed: OnceLock<Owned>,
-}
-
-impl Fields {
-    fn parse(&self) -> Owned {
-        match self.hole {
-            Some(hole) => Owned::parse(&[&self.text[..hole], "{}", &self.text[hole..]].concat()),
-            None => Owned::parse(&self.text),
-        }
-    }
-}
-
-impl PartialEq for Fields {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.text, self.hole) == (&other.text, other.hole)
-    }
-}
-
-impl Eq for Fields {}
-
-impl Hash for Fields {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.text, self.hole).hash(state);
-    }
 }
 
 impl Own {
@@ -154,16 +110,8 @@ impl Sharing {
         if managers.is_empty() {
             return None;
         }
-        let entries: Vec<&RawValue> = serde_json::from_str(managed_fields.get()).unwrap_or_default();
-        let (mut own, mut owners) = (Vec::new(), Vec::new());
-        for entry in entries {
-            // Most of an entry is its fields, so those of others are passed over.
-            let Ok(entry) = serde_json::from_str::<Read<'_>>(entry.get()) else { continue };
-            if entry.manager.as_ref().is_some_and(|manager| managers.contains(manager)) {
-                own.push(entry.taken_apart(&mut owners));
-            }
-        }
-        self.of(own, owners)
+        let own = read(managed_fields.get()).into_iter().filter(|entry| entry.is_of(managers));
+        self.of(&own.map(Read::taken_apart).collect::<Vec<_>>())
     }
 
     /// The same of entries that were decoded already.
@@ -172,43 +120,30 @@ impl Sharing {
         entries: Option<Vec<ManagedFieldsEntry>>,
         managers: &[String],
     ) -> Option<Own> {
-        let mut owners = Vec::new();
-        let own = entries?
-            .into_iter()
-            .filter(|entry| entry.manager.as_ref().is_some_and(|manager| managers.contains(manager)));
-        let own = own.map(|entry| {
-            let fields = entry.fields_v1.map(|FieldsV1(fields)| match fields {
-                Value::String(text) => text,
-                tree => tree.to_string(),
-            });
-            Read {
-                api_version: entry.api_version,
-                fields_type: entry.fields_type,
-                manager: entry.manager,
-                operation: entry.operation,
-                subresource: entry.subresource,
-                fields_v1: None,
-            }
-            .with(fields.as_deref(), &mut owners)
-        });
-        let own = own.collect();
-        self.of(own, owners)
+        let read = entries?.into_iter().map(Read::of);
+        let own: Vec<_> = read.filter(|(entry, _)| entry.is_of(managers)).collect();
+        let parts = own.iter().map(|(entry, fields)| entry.with(fields.as_deref()));
+        self.of(&parts.collect::<Vec<_>>())
     }
 
-    fn of(&self, entries: Vec<Entry>, owners: Vec<Box<str>>) -> Option<Own> {
-        if entries.is_empty() {
+    fn of(&self, parts: &[Part<'_>]) -> Option<Own> {
+        if parts.is_empty() {
             return None;
         }
-        let hash = self.hasher.hash_one(&entries);
+        let owners = parts.iter().filter_map(|part| part.fields?.owners).map(Box::from).collect();
+        let hash = self.hasher.hash_one(parts);
         let known = &mut *self.known.lock();
         let same = known.by_hash.get(&hash).into_iter().flatten().filter_map(Weak::upgrade);
-        let shared = same.into_iter().find(|shared| **shared == *entries);
+        let is_same = |shared: &Arc<[Entry]>| {
+            shared.len() == parts.len() && parts.iter().zip(&**shared).all(|(part, entry)| part.is(entry))
+        };
+        let shared = same.into_iter().find(is_same);
         let entries = shared.unwrap_or_else(|| {
-            let entries: Arc<[Entry]> = entries.into();
+            let entries: Arc<[Entry]> = parts.iter().map(Part::kept).collect();
             known.add(hash, &entries);
             entries
         });
-        Some(Own { entries, owners: owners.into() })
+        Some(Own { entries, owners })
     }
 
     /// How many different ones there are.
@@ -231,62 +166,6 @@ impl Known {
             }
             self.by_hash.retain(|_, entries| !entries.is_empty());
             self.living = self.by_hash.len();
-        }
-    }
-}
-
-/// An entry as it is read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Read<'a> {
-    api_version: Option<String>,
-    fields_type: Option<String>,
-    manager: Option<String>,
-    operation: Option<String>,
-    subresource: Option<String>,
-    #[serde(borrow)]
-    fields_v1: Option<&'a RawValue>,
-}
-
-impl Read<'_> {
-    fn taken_apart(self, owners: &mut Vec<Box<str>>) -> Entry {
-        let fields = self.fields_v1.map(RawValue::get);
-        self.with(fields, owners)
-    }
-
-    fn with(self, fields: Option<&str>, owners: &mut Vec<Box<str>>) -> Entry {
-        let boxed = |word: Option<String>| word.map(String::into_boxed_str);
-        Entry {
-            api_version: boxed(self.api_version),
-            fields_type: boxed(self.fields_type),
-            manager: boxed(self.manager),
-            operation: boxed(self.operation),
-            subresource: boxed(self.subresource),
-            fields: fields.map(|fields| Fields::taken_apart(fields, owners)),
-        }
-    }
-}
-
-impl Fields {
-    fn taken_apart(text: &str, owners: &mut Vec<Box<str>>) -> Self {
-        #[derive(Deserialize)]
-        struct Tree<'a> {
-            #[serde(borrow, rename = "f:metadata")]
-            metadata: Metadata<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Metadata<'a> {
-            #[serde(borrow, rename = "f:ownerReferences")]
-            owners: &'a RawValue,
-        }
-        match serde_json::from_str::<Tree<'_>>(text) {
-            Ok(Tree { metadata: Metadata { owners: found } }) => {
-                let hole = range_within(text, found.get());
-                owners.push(found.get().into());
-                let text = [&text[..hole.start], &text[hole.end..]].concat().into();
-                Self { text, hole: Some(hole.start), parsed: OnceLock::new() }
-            }
-            Err(_) => Self { text: text.into(), hole: None, parsed: OnceLock::new() },
         }
     }
 }

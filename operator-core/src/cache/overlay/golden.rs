@@ -95,7 +95,7 @@ fn what_stays_after_a_partial_flush_is_decided_later() {
 
 fn overlay() -> Overlay {
     use crate::{cache::WatchScope, resource::ResourceType};
-    Overlay::new(Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>()))
+    Overlay::new(Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>()), &Indexers::default())
 }
 
 const SCOPE: ScopeIndex = ScopeIndex(0);

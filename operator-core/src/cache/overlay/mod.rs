@@ -38,6 +38,7 @@ use crate::resource::{ObjectKey, ResourceVersion};
 
 use super::{
     Change,
+    indexers::Indexers,
     kept::Kept,
     scopes::{ScopeIndex, Scopes},
 };
@@ -80,9 +81,10 @@ pub(super) struct Advanced {
 }
 
 impl Overlay {
-    pub(super) fn new(scopes: Scopes) -> Self {
+    /// `indexers` are those of the store; what is written is found by them, too.
+    pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
         let collections = scopes.indexes().map(|_| Collection::default()).collect();
-        Self { scopes, recent: Arc::new(Recent::new()), windows: BTreeMap::new(), collections }
+        Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
     }
 
     /// The entries that readers look at before the store.

@@ -1,6 +1,7 @@
 //! The answers of own writes that the watch has not shown yet, readable at any time.
 
 use std::{
+    collections::BTreeSet,
     fmt,
     sync::{
         Arc,
@@ -8,9 +9,15 @@ use std::{
     },
 };
 
-use dashmap::DashMap;
+use dashmap::{DashMap, Entry};
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{
+    cache::{
+        indexers::{Indexers, Values},
+        kept::Kept,
+    },
+    resource::ObjectKey,
+};
 
 /// Newer states than the store's. Written by the [`Overlay`](super::Overlay) under the informer's lock only.
 ///
@@ -18,7 +25,10 @@ use crate::{cache::kept::Kept, resource::ObjectKey};
 /// after the store holds something at least as new (or after the object is gone from it). So a reader who comes too late
 /// for the entry finds the store up to date, and no order of the two steps shows an older state than before.
 pub(in crate::cache) struct Recent {
-    objects: DashMap<ObjectKey, Arc<Kept>>,
+    objects: DashMap<ObjectKey, Written>,
+    /// What they are found by. An object is here before it is in the map, and leaves after it: whoever finds a key too many finds
+    /// no entry, and looks into the store.
+    indexers: Indexers,
     /// How many entries there are; mostly none, and then a reader doesn't touch the map at all.
     ///
     /// It is raised (Release) before an own write returns to its caller, so whoever knows of the write sees it raised. It
@@ -28,16 +38,21 @@ pub(in crate::cache) struct Recent {
     len: AtomicUsize,
 }
 
+struct Written {
+    object: Arc<Kept>,
+    values: Values,
+}
+
 impl Recent {
-    pub(super) fn new() -> Self {
-        Self { objects: DashMap::new(), len: AtomicUsize::new(0) }
+    pub(super) fn new(indexers: Indexers) -> Self {
+        Self { objects: DashMap::new(), indexers, len: AtomicUsize::new(0) }
     }
 
     pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         if self.len() == 0 {
             return None;
         }
-        self.objects.get(key).map(|object| Arc::clone(&object))
+        self.objects.get(key).map(|entry| Arc::clone(&entry.object))
     }
 
     /// All entries, sorted by key.
@@ -46,9 +61,19 @@ impl Recent {
             return Vec::new();
         }
         let mut entries: Vec<_> =
-            self.objects.iter().map(|entry| (entry.key().clone(), Arc::clone(entry.value()))).collect();
+            self.objects.iter().map(|entry| (entry.key().clone(), Arc::clone(&entry.object))).collect();
         entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
         entries
+    }
+
+    /// The keys of those for which the index gives `value`, and perhaps of others.
+    pub(in crate::cache) fn keys(&self, index: &str, value: &str) -> BTreeSet<ObjectKey> {
+        if self.len() == 0 { BTreeSet::new() } else { self.indexers.keys(index, value) }
+    }
+
+    /// How many values its indexes hold.
+    pub(in crate::cache) fn index_values(&self) -> usize {
+        self.indexers.len()
     }
 
     pub(in crate::cache) fn len(&self) -> usize {
@@ -57,13 +82,21 @@ impl Recent {
 
     pub(super) fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
         self.len.fetch_add(1, Ordering::Release);
-        if self.objects.insert(key, object).is_some() {
-            self.len.fetch_sub(1, Ordering::Release);
+        let values = self.indexers.add(&key, &object);
+        let new = Written { object, values };
+        match self.objects.entry(key) {
+            Entry::Occupied(mut known) => {
+                let old = known.insert(new);
+                self.indexers.remove_values(known.key(), &old.values, &known.get().values);
+                self.len.fetch_sub(1, Ordering::Release);
+            }
+            Entry::Vacant(place) => drop(place.insert(new)),
         }
     }
 
     pub(super) fn remove(&self, key: &ObjectKey) {
-        if self.objects.remove(key).is_some() {
+        if let Some((_, old)) = self.objects.remove(key) {
+            self.indexers.remove_values(key, &old.values, &Values::default());
             self.len.fetch_sub(1, Ordering::Release);
         }
     }

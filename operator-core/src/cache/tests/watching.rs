@@ -1,6 +1,12 @@
 //! The list-watch loop against a scripted server, in paused time.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -269,13 +275,41 @@ async fn own_writes_are_read_at_once_and_their_echo_is_not_told() {
     assert_eq!(scene.informer.list().iter().map(|object| version(object)).collect::<Vec<_>>(), [11, 12]);
     assert_eq!(
         scene.informer.sizes(),
-        Sizes { store: 1, full: 1, overlay: 2, windows: 2, awaited: 2, index_values: 1, undecodable: 0 }
+        Sizes { store: 1, full: 1, overlay: 2, windows: 2, awaited: 2, index_values: 3, undecodable: 0 }
     );
     watch.event("MODIFIED", &item("a", 11));
     watch.event("ADDED", &item("new", 12));
     watch.event("MODIFIED", &item("a", 13));
     assert_eq!(scene.take().await, ["a@11>13"]);
     assert_eq!(scene.informer.sizes(), Sizes { store: 2, full: 2, index_values: 2, ..Sizes::default() });
+}
+
+/// How many own writes there are that the watch hasn't shown yet is nothing to a reader of an index.
+#[tokio::test(start_paused = true)]
+async fn an_index_is_not_asked_about_own_writes_of_other_values() {
+    let looked_at = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&looked_at);
+    let mut scene = Scene::with(move |config| {
+        *config = config.clone().with_indexer("uid", move |object| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            object.metadata.uid.iter().cloned().collect()
+        });
+    });
+    scene.server.answer_list(10, &[]).await;
+    let _watch = scene.server.open_watch(10).await;
+    for number in 0..50 {
+        let name = format!("a{number}");
+        let mut write = scene.informer.begin_write(&key(&name));
+        write.wrote(object(&name, &format!("uid-{number}"), 11 + number));
+    }
+    // Another state of one of them, under another value.
+    scene.informer.begin_write(&key("a7")).wrote(object("a7", "uid-another", 100));
+    looked_at.store(0, Ordering::Relaxed);
+    assert_eq!(scene.informer.by_index("uid", "uid-8").len(), 1);
+    assert_eq!(scene.informer.by_index("uid", "uid-another").len(), 1);
+    assert_eq!(scene.informer.by_index("uid", "uid-7").len(), 0);
+    assert_eq!(looked_at.load(Ordering::Relaxed), 2, "one look each at what is found");
+    assert_eq!(scene.informer.sizes().index_values, 50);
 }
 
 #[tokio::test(start_paused = true)]

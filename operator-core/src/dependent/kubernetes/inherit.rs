@@ -24,8 +24,8 @@ impl OfPrimary<'_> {
                 return Ok(actual);
             }
             // Seldom, and large.
-            let Some(live) = Box::pin(self.look(writer)).await? else { return Ok(None) };
-            let inherited = Box::pin(self.asked.context.permitted(writer.inherit(&*live))).await?;
+            let Some(live) = self.look(writer).await? else { return Ok(None) };
+            let inherited = self.asked.context.permitted(writer.inherit(&*live)).await?;
             actual = match inherited {
                 Inheritance::Ours(ours) => Some(ours),
                 Inheritance::Nothing | Inheritance::Overtaken => Some(writer.remember(live)),

@@ -72,9 +72,7 @@ impl OfPrimary<'_> {
                 // It may still take effect, so it is not repeated now.
                 None if unanswered => return Err(error.into()),
                 Some(live) if is_known_as(actual.as_deref(), &*live) && !error.is_conflict() => {
-                    // Seldom, and large.
-                    let unblocked = Box::pin(self.unblock(&writer, &*live, error));
-                    match context.permitted(unblocked).await? {
+                    match context.permitted(self.unblock(&writer, &*live, error)).await? {
                         PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
                         PutBack::Deleted => None,
                         PutBack::Overtaken => Some(writer.remember(live)),

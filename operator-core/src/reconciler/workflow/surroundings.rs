@@ -1,7 +1,8 @@
 //! What the workflows of an operator share.
 
-use std::{future::Future, sync::Arc};
+use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 
 use super::{LatestResults, Leaving};
@@ -65,7 +66,7 @@ impl WorkflowSurroundings {
 
     /// Waits for a permit, and has `call` do something with it. Nobody holds one who only looks, so that a slow other system
     /// holds up nobody who has nothing to do there.
-    pub(crate) async fn permitted<T>(&self, call: impl Future<Output = T>) -> T {
+    pub(crate) async fn permitted<T>(&self, call: BoxFuture<'_, T>) -> T {
         if PERMITTED.try_with(|()| ()).is_ok() {
             return call.await;
         }
@@ -95,12 +96,14 @@ impl Default for WorkflowSurroundings {
 mod tests {
     use std::time::Duration;
 
+    use futures::FutureExt;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn what_has_a_permit_needs_no_second_one() {
         let workflows = WorkflowSurroundings::new(1);
-        let nested = workflows.permitted(workflows.permitted(async { "done" }));
+        let nested = workflows.permitted(workflows.permitted(async { "done" }.boxed()).boxed());
         assert_eq!(tokio::time::timeout(Duration::from_secs(1), nested).await, Ok("done"));
         assert_eq!(workflows.dependents.available_permits(), 1);
     }

@@ -232,14 +232,21 @@ impl Run<'_> {
     }
 
     /// The answer to a step; none to the question whether a node takes part, which is in its record.
-    async fn perform(&self, task: Task, mut record: Taken<'_>) -> (NodeId, Option<Answer>) {
-        match task {
-            Task::Activate(node) => {
-                let activity = self.activate(node, &mut record).await;
-                record.activity = Some(activity);
-                (node, None)
+    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for the record twice")]
+    fn perform<'r>(
+        &'r self,
+        task: Task,
+        mut record: Taken<'r>,
+    ) -> impl Future<Output = (NodeId, Option<Answer>)> + 'r {
+        async move {
+            match task {
+                Task::Activate(node) => {
+                    let activity = self.activate(node, &mut record).await;
+                    record.activity = Some(activity);
+                    (node, None)
+                }
+                Task::Do(step) => (step.node(), Some(self.step(step, &mut record).await)),
             }
-            Task::Do(step) => (step.node(), Some(self.step(step, &mut record).await)),
         }
     }
 

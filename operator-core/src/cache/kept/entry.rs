@@ -1,0 +1,216 @@
+//! One entry of `managedFields`: as it is read, taken apart, and kept.
+//!
+//! ```text
+//! text ─▶ Read ─▶ Part, of the same text ──▶ is there an Entry that says the same? ─ no ─▶ Entry
+//!                  └─ owners, which are the object's own
+//! ```
+
+use std::{
+    borrow::Cow,
+    hash::{Hash, Hasher},
+    sync::OnceLock,
+};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{owned::Owned, scan::range_within};
+
+/// An entry, without its time.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) api_version: Option<Box<str>>,
+    pub(super) fields_type: Option<Box<str>>,
+    pub(super) manager: Option<Box<str>>,
+    pub(super) operation: Option<Box<str>>,
+    pub(super) subresource: Option<Box<str>>,
+    pub(super) fields: Option<Fields>,
+}
+
+/// JSON, with a hole where the owners are.
+#[derive(Debug)]
+pub(super) struct Fields {
+    pub(super) text: Box<str>,
+    pub(super) hole: Option<usize>,
+    /// What it says, where several objects share it and somebody has asked.
+    pub(super) parsed: OnceLock<Owned>,
+}
+
+impl Fields {
+    pub(super) fn parse(&self) -> Owned {
+        match self.hole {
+            Some(hole) => Owned::parse(&[&self.text[..hole], "{}", &self.text[hole..]].concat()),
+            None => Owned::parse(&self.text),
+        }
+    }
+}
+
+/// The entries that are understood.
+pub(super) fn read(managed_fields: &str) -> Vec<Read<'_>> {
+    serde_json::from_str(managed_fields).unwrap_or_else(|_| {
+        let entries: Vec<&RawValue> = serde_json::from_str(managed_fields).unwrap_or_default();
+        entries.into_iter().filter_map(|entry| serde_json::from_str(entry.get()).ok()).collect()
+    })
+}
+
+/// An entry as it is read. Most of it is its fields, so those of others are passed over.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Read<'a> {
+    #[serde(borrow)]
+    api_version: Option<Word<'a>>,
+    #[serde(borrow)]
+    fields_type: Option<Word<'a>>,
+    #[serde(borrow)]
+    manager: Option<Word<'a>>,
+    #[serde(borrow)]
+    operation: Option<Word<'a>>,
+    #[serde(borrow)]
+    subresource: Option<Word<'a>>,
+    #[serde(borrow)]
+    fields_v1: Option<&'a RawValue>,
+}
+
+/// Of the text itself, unless it is spelled with escapes.
+#[derive(Deserialize)]
+struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Read<'static> {
+    /// The same of an entry that was decoded already, and its fields as text.
+    pub(super) fn of(entry: ManagedFieldsEntry) -> (Self, Option<String>) {
+        let word = |word: Option<String>| word.map(|word| Word(word.into()));
+        let fields = entry.fields_v1.map(|FieldsV1(fields)| match fields {
+            Value::String(text) => text,
+            tree => tree.to_string(),
+        });
+        let read = Self {
+            api_version: word(entry.api_version),
+            fields_type: word(entry.fields_type),
+            manager: word(entry.manager),
+            operation: word(entry.operation),
+            subresource: word(entry.subresource),
+            fields_v1: None,
+        };
+        (read, fields)
+    }
+}
+
+impl<'a> Read<'a> {
+    pub(super) fn is_of(&self, managers: &[String]) -> bool {
+        self.manager.as_ref().is_some_and(|manager| managers.iter().any(|known| *known == manager.0))
+    }
+
+    pub(super) fn taken_apart(self) -> Part<'a> {
+        let fields = self.fields_v1.map(|fields| Split::of(fields.get()));
+        let word = |word: Option<Word<'a>>| word.map(|Word(word)| word);
+        Part {
+            api_version: word(self.api_version),
+            fields_type: word(self.fields_type),
+            manager: word(self.manager),
+            operation: word(self.operation),
+            subresource: word(self.subresource),
+            fields,
+        }
+    }
+
+    /// The same with fields that are elsewhere.
+    pub(super) fn with<'p>(&'p self, fields: Option<&'p str>) -> Part<'p> {
+        let word = |word: &'p Option<Word<'a>>| word.as_ref().map(|Word(word)| Cow::Borrowed(&**word));
+        Part {
+            api_version: word(&self.api_version),
+            fields_type: word(&self.fields_type),
+            manager: word(&self.manager),
+            operation: word(&self.operation),
+            subresource: word(&self.subresource),
+            fields: fields.map(Split::of),
+        }
+    }
+}
+
+/// An entry before it is known whether others have the same.
+#[derive(Hash)]
+pub(super) struct Part<'a> {
+    api_version: Option<Cow<'a, str>>,
+    fields_type: Option<Cow<'a, str>>,
+    manager: Option<Cow<'a, str>>,
+    operation: Option<Cow<'a, str>>,
+    subresource: Option<Cow<'a, str>>,
+    pub(super) fields: Option<Split<'a>>,
+}
+
+impl Part<'_> {
+    /// Whether `entry` says the same, but for the owners.
+    pub(super) fn is(&self, entry: &Entry) -> bool {
+        let fields = match (self.fields, &entry.fields) {
+            (Some(part), Some(kept)) => part.is(kept),
+            (part, kept) => part.is_none() && kept.is_none(),
+        };
+        fields
+            && self.api_version.as_deref() == entry.api_version.as_deref()
+            && self.fields_type.as_deref() == entry.fields_type.as_deref()
+            && self.manager.as_deref() == entry.manager.as_deref()
+            && self.operation.as_deref() == entry.operation.as_deref()
+            && self.subresource.as_deref() == entry.subresource.as_deref()
+    }
+
+    pub(super) fn kept(&self) -> Entry {
+        let boxed = |word: &Option<Cow<'_, str>>| word.as_deref().map(Box::from);
+        Entry {
+            api_version: boxed(&self.api_version),
+            fields_type: boxed(&self.fields_type),
+            manager: boxed(&self.manager),
+            operation: boxed(&self.operation),
+            subresource: boxed(&self.subresource),
+            fields: self.fields.map(Split::kept),
+        }
+    }
+}
+
+/// The fields of an entry before and after the owners, which are told apart from other objects'.
+#[derive(Clone, Copy)]
+pub(super) struct Split<'a> {
+    before: &'a str,
+    pub(super) owners: Option<&'a str>,
+    after: &'a str,
+}
+
+impl Hash for Split<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.before, self.owners.is_some(), self.after).hash(state);
+    }
+}
+
+impl<'a> Split<'a> {
+    fn of(text: &'a str) -> Self {
+        #[derive(Deserialize)]
+        struct Tree<'a> {
+            #[serde(borrow, rename = "f:metadata")]
+            metadata: Metadata<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Metadata<'a> {
+            #[serde(borrow, rename = "f:ownerReferences")]
+            owners: &'a RawValue,
+        }
+        match serde_json::from_str::<Tree<'_>>(text) {
+            Ok(Tree { metadata: Metadata { owners } }) => {
+                let hole = range_within(text, owners.get());
+                Self { before: &text[..hole.start], owners: Some(owners.get()), after: &text[hole.end..] }
+            }
+            Err(_) => Self { before: text, owners: None, after: "" },
+        }
+    }
+
+    fn is(self, kept: &Fields) -> bool {
+        kept.hole == self.owners.map(|_| self.before.len())
+            && kept.text.len() == self.before.len() + self.after.len()
+            && kept.text.starts_with(self.before)
+            && kept.text.ends_with(self.after)
+    }
+
+    fn kept(self) -> Fields {
+        let hole = self.owners.map(|_| self.before.len());
+        Fields { text: [self.before, self.after].concat().into(), hole, parsed: OnceLock::new() }
+    }
+}
