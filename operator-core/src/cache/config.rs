@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) initial_list: InitialList,
     pub(crate) watch_timeout: Duration,
     pub(crate) take_over_metadata: bool,
+    /// Whether each object is decoded when it comes in, to see whether it can be; otherwise when somebody reads it.
+    pub(crate) is_checked: bool,
 }
 
 impl Settings {
@@ -92,6 +94,7 @@ impl Settings {
             initial_list: InitialList::default(),
             watch_timeout: Duration::from_secs(90),
             take_over_metadata: false,
+            is_checked: true,
         }
     }
 }
@@ -110,6 +113,7 @@ impl<K: KubeObject> InformerConfig<K> {
             initial_list: self.initial_list,
             watch_timeout: self.watch_timeout,
             take_over_metadata: self.take_over_metadata,
+            is_checked: true,
         }
     }
 

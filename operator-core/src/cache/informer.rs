@@ -13,7 +13,7 @@ use crate::{
 
 use super::{Error, OwnWrite};
 
-pub(crate) use untyped::AnyInformer;
+pub(crate) use untyped::{AnyInformer, Unopened};
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.
 /// JOSDK: `InformerManager` and `ManagedInformerEventSource`.
@@ -82,7 +82,8 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// The newest known state of an object: the answer of an own write until the watch has caught up with it. From an
-    /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
+    /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full. What can't be decoded is
+    /// not found by any read; [`Informer::undecodable`] names it.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.any.get(key)?.typed()

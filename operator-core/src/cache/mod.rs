@@ -78,7 +78,7 @@ pub use change::{Change, ChangeHandler, ChangeKind};
 pub(crate) use config::Settings;
 pub use config::{Indexer, InformerConfig, InitialList, Transform};
 pub use error::Error;
-pub(crate) use informer::AnyInformer;
+pub(crate) use informer::{AnyInformer, Unopened};
 pub use informer::{Informer, Sizes};
 pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of};
 pub(crate) use list_watch::LONGEST_RETRY_AFTER;

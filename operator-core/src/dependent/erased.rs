@@ -210,7 +210,9 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
-        self.any.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await
+        let all = self.any.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        all.iter().try_for_each(Secondary::check)?;
+        Ok(all)
     }
 
     /// The event sources that it brings along, for a controller that uses it without a workflow.

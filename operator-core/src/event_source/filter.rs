@@ -42,6 +42,14 @@ impl<K: ?Sized> Filters<K> {
 }
 
 impl Filters<dyn Object> {
+    /// Whether nobody is asked.
+    pub(super) fn is_empty(&self) -> bool {
+        self.generic.is_none()
+            && self.on_add.is_none()
+            && self.on_update.is_none()
+            && self.on_delete.is_none()
+    }
+
     /// The same of objects as they are kept, which are opened only where there is a filter.
     pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
         let asked = match change {

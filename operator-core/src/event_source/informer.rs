@@ -47,6 +47,7 @@ pub struct InformerEventSource<K: KubeObject> {
 struct Declared {
     of: RustType,
     kind: AnyKind,
+    is_built_in: bool,
     name: Option<String>,
     resource_type: ResourceType,
     scope: Option<WatchScope>,
@@ -89,6 +90,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         let declared = Declared {
             of: RustType::of::<K>(),
             kind: kind_of::<K>(),
+            is_built_in: is_built_in::<K>(),
             name: None,
             resource_type: ResourceType::with::<K>(&dynamic),
             scope: None,
@@ -237,6 +239,23 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
     }
 }
 
+impl Declared {
+    /// Whether each object is decoded when it comes in. What the cluster's own kinds decode is what the server stores, so that they
+    /// are decoded when somebody reads them; what the user's functions are asked of is decoded anyway.
+    fn is_checked(&self) -> bool {
+        let asks = self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
+            || !self.indexers.is_empty()
+            || !self.filters.is_empty();
+        asks || !self.is_built_in
+    }
+}
+
+/// Whether `K` is a type of `k8s-openapi`. Its name may be another one in some other version of the compiler: its objects are checked
+/// then, like those of any other type.
+fn is_built_in<K>() -> bool {
+    std::any::type_name::<K>().starts_with("k8s_openapi::")
+}
+
 impl SourceDeclaration for Declared {
     fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.resource_type.kind().to_owned())
@@ -266,6 +285,7 @@ impl SourceDeclaration for Declared {
             false => self.label_selector.clone(),
         };
         settings.field_selector.clone_from(&self.field_selector);
+        settings.is_checked = self.is_checked();
         let kind = Arc::clone(&self.kind);
         let view = Arc::new(View::of_kind(&settings, &wiring.own_managers, kind, &wiring.environment));
         let opened = |(name, indexer): (&String, _)| (name.clone(), view.opens(Arc::clone(indexer)));

@@ -33,6 +33,11 @@ impl SecondaryToPrimary {
         }))
     }
 
+    /// Whether it is a function, which needs the object itself.
+    pub(super) const fn is_function(&self) -> bool {
+        matches!(self, Self::Function(_))
+    }
+
     /// Only the user's functions need the object itself.
     pub(super) fn primaries(
         &self,

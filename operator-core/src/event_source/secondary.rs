@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{EventSink, Filters, Primaries, RustType, relation::Relation};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, Kept, View},
+    cache::{
+        Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, Kept, Unopened, View,
+    },
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
@@ -38,10 +40,11 @@ impl<K: KubeObject> SecondarySource<K> {
         self.any
     }
 
-    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once.
+    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once. What can't
+    /// be decoded is left out.
     #[must_use]
     pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
-        self.any.secondaries_of(primary).into_iter().filter_map(|object| object.typed()).collect()
+        self.any.secondaries_of(primary).filter_map(|object| object.ok()?.typed()).collect()
     }
 
     /// Everything that is known, whomever it belongs to.
@@ -84,9 +87,27 @@ impl AnySecondary {
     }
 
     /// The objects that belong to `primary`, in the order of their keys.
-    pub(crate) fn secondaries_of(&self, primary: &ObjectKey) -> Vec<AnyObject> {
+    pub(crate) fn secondaries_of(
+        &self,
+        primary: &ObjectKey,
+    ) -> impl Iterator<Item = Result<AnyObject, Unopened>> {
         let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
-        keys.iter().filter_map(|key| self.informer.get(key)).collect()
+        keys.into_iter().filter_map(|key| self.get(&key).transpose())
+    }
+
+    /// The object of that key, whomever it belongs to.
+    pub(crate) fn get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
+        self.informer.try_get(key)
+    }
+
+    /// Those for which the named index gives `value`, whomever they belong to.
+    pub(crate) fn by_index(
+        &self,
+        index: &str,
+        value: &str,
+    ) -> impl Iterator<Item = Result<AnyObject, Unopened>> {
+        let found = self.informer.by_index(index, value).into_iter();
+        found.map(|(key, kept)| self.informer.try_open(&key, &kept))
     }
 
     /// Whether the object of that key belongs to `primary`.

@@ -187,9 +187,8 @@ impl<'c> ResourceOperations<'c> {
             known.map(|known| Seen::new(known, part, manager, fingerprint(manager, |to| desired.write(to))));
         if let Some(known) = &known
             && known.has_matched()
-            && let Some(actual) = target.found_as_desired(&known.kept, &key)
         {
-            return Ok(actual);
+            return target.found_as_desired(&known.kept, &key);
         }
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
@@ -200,10 +199,9 @@ impl<'c> ResourceOperations<'c> {
         };
         if let Some(known) = &known
             && known.is_surely_applied(&body)
-            && let Some(actual) = target.found_as_desired(&known.kept, &key)
         {
             known.note();
-            return Ok(actual);
+            return target.found_as_desired(&known.kept, &key);
         }
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(version(desired));
         let written = target.write(&intent, mode).await?;

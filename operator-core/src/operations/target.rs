@@ -147,13 +147,6 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// The known state, to which nothing has to be written. `None` where it can't be opened.
-    pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Option<AnyObject> {
-        let actual = self.informer().open(known)?;
-        self.run.writer.matched(self.run.key, self.kind(), key, None);
-        Some(actual)
-    }
-
     /// Announces a write whose echo is not to wake the primary whose run makes it.
     pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_> {
         match &self.known {
@@ -196,7 +189,17 @@ impl<'c> Target<'c> {
 
     /// The newest known state. Of the run's own primary there must be one, and it must still be the same object.
     pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-        if self.is_own_primary { self.own_primary().map(Some) } else { Ok(self.informer().get(key)) }
+        if self.is_own_primary {
+            return self.own_primary().map(Some);
+        }
+        Ok(self.informer().try_get(key)?)
+    }
+
+    /// The known state, to which nothing has to be written.
+    pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Result<AnyObject, Error> {
+        let actual = self.informer().try_open(key, known)?;
+        self.run.writer.matched(self.run.key, self.kind(), key, None);
+        Ok(actual)
     }
 
     /// The newest known state of the run's own primary.

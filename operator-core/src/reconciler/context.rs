@@ -6,9 +6,9 @@ use kube::Client;
 
 use super::{AnyContext, RetryInfo, workflow::WorkflowHandle};
 use crate::{
-    cache::Informer,
+    cache::{Informer, Unopened},
     environment::WallClock,
-    event_source::{ExternalSource, RustType, SecondarySource},
+    event_source::{AnySecondary, ExternalSource, RustType, SecondarySource},
     observe::Causes,
     operations::{Error, ResourceOperations},
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
@@ -92,7 +92,8 @@ impl<P: KubeObject> Context<P> {
     ///
     /// # Errors
     /// When the controller has no event source for `K`, so that it could never find one: [`Error::NoEventSource`]. That is so
-    /// for all reads of secondaries. JOSDK: `NoEventSourceForClassException`.
+    /// for all reads of secondaries. JOSDK: `NoEventSourceForClassException`. When one can't be decoded, so that it would be
+    /// taken for missing: [`Error::Undecodable`], for all reads, too.
     pub fn secondary<K: KubeObject>(&self) -> Result<Option<Arc<K>>, Error> {
         Ok(self.secondaries()?.into_iter().next())
     }
@@ -112,8 +113,7 @@ impl<P: KubeObject> Context<P> {
     /// When the controller has no event source for `K`.
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
         let of = RustType::of::<K>();
-        let all = self.any.watched(of)?.flat_map(|source| source.secondaries_of(self.any.primary_key()));
-        Ok(all.filter_map(|object| object.typed()).collect())
+        typed(self.any.watched(of)?, |source| source.secondaries_of(self.any.primary_key()).collect())
     }
 
     /// Any object of type `K` that the controller watches, whomever it belongs to.
@@ -121,8 +121,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// When the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        let found = self.any.watched(RustType::of::<K>())?.find_map(|source| source.informer().get(key));
-        Ok(found.and_then(|object| object.typed()))
+        first(self.any.watched(RustType::of::<K>())?, key)
     }
 
     /// All secondaries of this very kind that belong to the primary. For types such as `DynamicObject`, which stand for
@@ -132,8 +131,7 @@ impl<P: KubeObject> Context<P> {
     /// When the controller has no event source for this kind.
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
         let sources = self.any.watched_kind(RustType::of::<K>(), kind)?;
-        let all = sources.flat_map(|source| source.secondaries_of(self.any.primary_key()));
-        Ok(all.filter_map(|object| object.typed()).collect())
+        typed(sources, |source| source.secondaries_of(self.any.primary_key()).collect())
     }
 
     /// Any object of this very kind that the controller watches, whomever it belongs to.
@@ -145,9 +143,7 @@ impl<P: KubeObject> Context<P> {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        let mut sources = self.any.watched_kind(RustType::of::<K>(), kind)?;
-        let found = sources.find_map(|source| source.informer().get(key));
-        Ok(found.and_then(|object| object.typed()))
+        first(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
     /// All objects of type `K` for which the named index gives `value`, whomever they belong to, from all event sources
@@ -156,13 +152,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// When the controller has no event source for `K`.
     pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Result<Vec<Arc<K>>, Error> {
-        let mut all = Vec::new();
-        for source in self.any.watched(RustType::of::<K>())? {
-            let informer = source.informer();
-            let found = informer.by_index(index, value).into_iter();
-            all.extend(found.filter_map(|(_, kept)| informer.open(&kept)?.typed()));
-        }
-        Ok(all)
+        typed(self.any.watched(RustType::of::<K>())?, |source| source.by_index(index, value).collect())
     }
 
     /// The event source for objects of type `K` and of this very kind; the first one if there are several.
@@ -243,6 +233,27 @@ impl<P: KubeObject> Context<P> {
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.any.shared().writer.environment.wall_clock()
     }
+}
+
+/// What `read` finds in each of the sources.
+fn typed<K: KubeObject>(
+    sources: impl Iterator<Item = Arc<AnySecondary>>,
+    read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,
+) -> Result<Vec<Arc<K>>, Error> {
+    let mut all = Vec::new();
+    for source in sources {
+        all.extend(read(&source)?.into_iter().filter_map(|object| object.typed()));
+    }
+    Ok(all)
+}
+
+/// The object of that key in the first source that has it.
+fn first<K: KubeObject>(
+    mut sources: impl Iterator<Item = Arc<AnySecondary>>,
+    key: &ObjectKey,
+) -> Result<Option<Arc<K>>, Error> {
+    let found = sources.find_map(|source| source.get(key).transpose()).transpose()?;
+    Ok(found.and_then(|object| object.typed()))
 }
 
 /// User code is asked about a primary that is not of its type.

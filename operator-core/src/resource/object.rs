@@ -15,6 +15,11 @@ pub(crate) trait Object: Any + Send + Sync {
     /// Another one with the same content.
     fn cloned(&self) -> AnyObject;
 
+    /// Fails where there is nothing but metadata: the rest can't be decoded.
+    fn check(&self) -> serde_json::Result<()> {
+        Ok(())
+    }
+
     fn to_value(&self) -> serde_json::Result<Value>;
 
     /// Writes it as JSON.

@@ -51,7 +51,10 @@ impl<P: KubeObject> NodeView<'_, P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
-        self.any.dependent.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await
+        let primary = Arc::clone(primary) as AnyObject;
+        let all = self.any.dependent.secondaries(&primary, context.any()).await?;
+        all.iter().try_for_each(Secondary::check)?;
+        Ok(all)
     }
 
     /// The node's resource, if there is one and it is of type `T`.

@@ -25,6 +25,7 @@ mod results;
 mod sources;
 mod targets;
 mod undecodable;
+mod unread;
 mod unwatched;
 mod verdicts;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use crate::{
-    cache::kept::Kept,
+    cache::{kept::Kept, list_watch::Identity},
     resource::{ObjectKey, ResourceVersion},
 };
 
@@ -70,6 +70,21 @@ impl Engine {
         {
             self.exists(state, scope, &key, Arc::new(object), Sighting { listed, is_news: false });
         }
+    }
+
+    /// Somebody wanted to read an object that is not checked when it comes in, and it can't be decoded.
+    pub(in crate::cache) fn not_opened(&self, kept: &Kept, error: &str) {
+        let Some(identity) = Identity::of(kept.text()) else { return };
+        let Some(key) = identity.key() else { return };
+        let (state, version) = (&mut *self.state.lock(), identity.version());
+        let is_newest = self.get(&key).is_some_and(|newest| newest.version() == version.as_deref());
+        if !is_newest || state.undecodable.get(&key).is_some_and(|known| known.version == version) {
+            return;
+        }
+        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so that all reads of it fail");
+        self.handlers.on_undecodable(&self.name, Some(&key), error);
+        state.undecodable.insert(key, Known { version, error: error.to_owned() });
+        self.count_undecodable(state);
     }
 
     /// An object can be decoded, or is gone. Whether it could not be decoded before, so that nothing was made of it.

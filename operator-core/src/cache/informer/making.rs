@@ -114,6 +114,7 @@ impl AnyInformer {
         let engine = crate::cache::planted::engine(parts, &environment);
         #[cfg(not(feature = "testing"))]
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
+        view.tells(&engine);
         Self(Arc::new(Inner {
             settings,
             client,

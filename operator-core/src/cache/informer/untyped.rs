@@ -32,6 +32,15 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct AnyInformer(pub(super) Arc<Inner>);
 
+/// An object that is known can't be decoded.
+#[derive(Debug)]
+pub(crate) struct Unopened {
+    pub(crate) kind: ResourceType,
+    pub(crate) key: ObjectKey,
+    /// Which of its fields isn't as expected.
+    pub(crate) error: String,
+}
+
 pub(super) struct Inner {
     pub(super) settings: Settings,
     pub(super) client: Client,
@@ -92,6 +101,11 @@ impl AnyInformer {
     /// The newest known state of an object.
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<AnyObject> {
         self.open(&self.kept(key)?)
+    }
+
+    /// The same for who must not take what can't be decoded for what isn't there.
+    pub(crate) fn try_get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
+        self.kept(key).map(|kept| self.try_open(key, &kept)).transpose()
     }
 
     /// The same, opened when somebody looks at more than its metadata.
@@ -158,6 +172,14 @@ impl AnyInformer {
 
     pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
         self.0.view.open(kept)
+    }
+
+    pub(crate) fn try_open(&self, key: &ObjectKey, kept: &Arc<Kept>) -> Result<AnyObject, Unopened> {
+        self.0.view.try_open(kept).map_err(|error| Unopened {
+            kind: self.resource_type().clone(),
+            key: key.clone(),
+            error,
+        })
     }
 
     /// The same of those that are as `is` says, opened when somebody looks at more than their metadata.

@@ -42,7 +42,7 @@ impl Lazy {
     }
 
     fn unopened<T>(&self) -> serde_json::Result<T> {
-        Err(serde_json::Error::custom(format_args!("{} can't be decoded any more", self.key)))
+        Err(serde_json::Error::custom(format_args!("{} can't be decoded", self.key)))
     }
 }
 
@@ -53,6 +53,10 @@ impl Object for Lazy {
 
     fn cloned(&self) -> AnyObject {
         self.view.lazy(&self.key, Arc::clone(&self.kept))
+    }
+
+    fn check(&self) -> serde_json::Result<()> {
+        self.opened().map_or_else(|| self.unopened(), |_| Ok(()))
     }
 
     fn to_value(&self) -> serde_json::Result<Value> {

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cache::{InformerConfig, engine::Decoded},
+    cache::{InformerConfig, Settings, engine::Decoded, kind_of},
+    environment::Environment,
     resource::{
         KubeObject,
         arbitrary_tests::{any_bytes, any_json},
@@ -45,6 +46,24 @@ fn data(object: &AnyObject) -> Value {
 
 fn map(name: &str, value: &str) -> Value {
     json!({ "metadata": { "name": name, "uid": "u", "resourceVersion": "7" }, "data": { "a": value } })
+}
+
+/// Its metadata is known, and whoever asks for more is told that there is none.
+#[test]
+fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
+    let settings = Settings { is_checked: false, ..Settings::new("test", ResourceType::of::<ConfigMap>()) };
+    let view = Arc::new(View::of_kind(&settings, &[], kind_of::<ConfigMap>(), &Environment::real()));
+    let mut odd = map("odd", "value");
+    odd["data"] = "words".into();
+    let kept = taken(&view, &odd);
+    let error = view.try_open(&kept).map(drop);
+    assert_eq!(error, Err("data: invalid type, expected a map".to_owned()));
+    let lazy = view.lazy(&ObjectKey::cluster_scoped("odd"), kept);
+    assert_eq!(lazy.meta().uid.as_deref(), Some("u"));
+    let refused = "odd can't be decoded";
+    assert_eq!(lazy.check().map_err(|error| error.to_string()), Err(refused.to_owned()));
+    assert_eq!(lazy.to_value().map_err(|error| error.to_string()), Err(refused.to_owned()));
+    assert!(lazy.typed::<ConfigMap>().is_none());
 }
 
 #[test]

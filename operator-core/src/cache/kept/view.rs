@@ -1,6 +1,9 @@
 //! How the objects of one informer are understood, opened and kept.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock, Weak},
+};
 
 use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
@@ -9,7 +12,7 @@ use crate::{
     cache::{
         InformerConfig,
         config::Settings,
-        engine::{Decoded, Undecodable},
+        engine::{Decoded, Engine, Undecodable},
         list_watch::Identity,
     },
     environment::Environment,
@@ -56,6 +59,10 @@ pub(crate) struct View {
     memo: Arc<Memo>,
     /// What is decoded to be checked is held for its first reader.
     is_read_at_once: bool,
+    /// Whether an object is decoded when it comes in, to see whether it can be.
+    is_checked: bool,
+    /// Told of what can't be decoded when it is read, where it isn't checked before.
+    engine: OnceLock<Weak<Engine>>,
 }
 
 /// The answer to a write.
@@ -95,20 +102,38 @@ impl View {
             memo,
             // Those of the primaries: a run follows.
             is_read_at_once: settings.take_over_metadata,
+            is_checked: settings.is_checked,
+            engine: OnceLock::new(),
         }
     }
 
-    /// The object, decoded unless somebody holds it already. Whatever is kept was decoded once, so that `None` can only come of a
-    /// type that decodes the same text in different ways.
-    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
-        match kept.open(&self.memo, &|kept| self.decode(kept)) {
-            Ok(object) => Some(object),
-            Err(error) => {
-                let error = self.resource_type.masked(error);
-                tracing::error!(kind = %self.resource_type, error, "an object that could be decoded can't be any more");
-                None
+    /// The object, decoded unless somebody holds it already. Otherwise says which field isn't as expected.
+    ///
+    /// What was checked when it came in can be decoded, unless its type decodes the same text in different ways. What wasn't must
+    /// not be opened under the engine's lock, as the engine is told where that fails.
+    pub(crate) fn try_open(&self, kept: &Arc<Kept>) -> Result<AnyObject, String> {
+        let opened = kept.open(&self.memo, &|kept| self.decode(kept));
+        opened.map_err(|error| {
+            let error = self.resource_type.masked(error);
+            match self.engine.get().and_then(Weak::upgrade).filter(|_| !self.is_checked) {
+                Some(engine) => engine.not_opened(kept, &error),
+                None => {
+                    tracing::error!(kind = %self.resource_type, error, "an object that could be decoded can't be any more");
+                }
             }
-        }
+            error
+        })
+    }
+
+    /// The same for who goes on without it.
+    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
+        self.try_open(kept).ok()
+    }
+
+    /// Which engine is to be told.
+    pub(in crate::cache) fn tells(&self, engine: &Arc<Engine>) {
+        // An informer is made once.
+        let _ = self.engine.set(Arc::downgrade(engine));
     }
 
     fn decode(&self, kept: &Kept) -> Result<AnyObject, String> {
@@ -166,6 +191,9 @@ impl View {
 
     /// What is kept of an object whose metadata could be read.
     fn checked(&self, kept: Kept, is_read_soon: bool) -> Result<Arc<Kept>, (Box<Kept>, String)> {
+        if !self.is_checked {
+            return Ok(Arc::new(kept));
+        }
         // A check alone needs no more than the text.
         let decoded = match self.kind.transforms() || is_read_soon {
             true => self.decode(&kept).map(Some),

@@ -98,11 +98,12 @@ impl Managed {
         let is_primarys = |found: &AnyObject| {
             self.names_owner(&**found, asked) || source.relates(asked.context.primary_key(), key)
         };
-        Ok(source.informer().get(key).filter(is_primarys))
+        Ok(source.get(key).map_err(operations::Error::from)?.filter(is_primarys))
     }
 
     /// All objects of the primary, by whatever relates them to it. For those that are only read.
     pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
-        Ok(self.source(context)?.secondaries_of(context.primary_key()))
+        let found: Result<_, _> = self.source(context)?.secondaries_of(context.primary_key()).collect();
+        Ok(found.map_err(operations::Error::from)?)
     }
 }

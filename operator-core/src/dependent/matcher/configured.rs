@@ -108,6 +108,7 @@ impl Matcher<dyn Object> {
             (Self::Auto, Written::Replaced) => by_content(&GenericMatcher::new()),
             (Self::Generic(matcher), _) => by_content(matcher),
             (Self::Custom(is_as_desired), _) => {
+                actual.check()?;
                 Ok(if is_as_desired(actual, desired) { Match::Equal } else { Match::Differs(Vec::new()) })
             }
         }

@@ -3,9 +3,11 @@
 mod meaning;
 
 use kube::core::Status;
+use serde::de::Error as _;
 
 use super::mask;
 use crate::{
+    cache::Unopened,
     client::{Closed, is_not_served},
     observe::with_sources,
     resource::{ObjectKey, ResourceType},
@@ -255,5 +257,11 @@ impl Error {
     pub(super) fn undecodable(kind: ResourceType, key: ObjectKey, source: serde_json::Error) -> Self {
         let source = mask::json(&kind, source);
         Self::Undecodable { kind, key, source }
+    }
+}
+
+impl From<Unopened> for Error {
+    fn from(Unopened { kind, key, error }: Unopened) -> Self {
+        Self::undecodable(kind, key, serde_json::Error::custom(error))
     }
 }

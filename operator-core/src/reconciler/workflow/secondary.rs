@@ -52,6 +52,14 @@ impl Secondary {
         }
     }
 
+    /// Fails for an object that can't be decoded, which conditions must not take for one that isn't there.
+    pub(crate) fn check(&self) -> serde_json::Result<()> {
+        match &self.resource {
+            Held::Object(object) => object.check(),
+            Held::Outside(_) => Ok(()),
+        }
+    }
+
     /// What tells it apart from others of its dependent.
     #[must_use]
     pub fn id(&self) -> &str {

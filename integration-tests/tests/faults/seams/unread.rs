@@ -1,0 +1,161 @@
+//! Objects of the cluster's own kinds that can't be decoded: they are decoded when somebody reads them, and a read never takes
+//! one for missing.
+
+use std::{fmt::Debug, sync::Arc};
+
+use anyhow::Result;
+use integration_tests::{Answer, Faulty, LogCapture, Scene, Script, TestResource, said};
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{Resource, api::PostParams};
+use operator_core::{
+    Context, Controller, ControllerBuilder, InformerEventSource, ObjectKey, UpdateControl,
+    environment::Environment,
+    metrics::{Metrics, Recorded},
+    operations,
+    testing::TestOperator,
+};
+use serde_json::{Value, json};
+use tracing::Level;
+
+use super::{message, pass, scene};
+
+/// The config map of a primary, with words where its data should be.
+fn odd(owner: &TestResource) -> Value {
+    let owner = owner.controller_owner_ref(&());
+    json!({
+        "data": "words",
+        "metadata": {
+            "name": "one", "namespace": "default", "uid": "odd", "resourceVersion": "1", "ownerReferences": [owner],
+        },
+    })
+}
+
+/// What a controller is asked for, whose first list of config maps holds an odd one.
+struct Asked {
+    operator: TestOperator,
+    counted: Arc<Recorded>,
+}
+
+impl Asked {
+    async fn start(
+        scene: &Scene,
+        owner: &TestResource,
+        controller: ControllerBuilder<Script>,
+    ) -> Result<Self> {
+        let faulty = Faulty::of("configmaps");
+        let mut odd = odd(owner);
+        odd["metadata"]["namespace"] = scene.namespace.as_str().into();
+        faulty.lists([Answer::json(200, &json!({ "metadata": { "resourceVersion": "1" }, "items": [odd] }))]);
+        let counted = Arc::new(Recorded::new());
+        let builder = scene.operator().environment(|| Environment::real().with_seed(1));
+        let builder = builder.metrics(Arc::clone(&counted) as Arc<dyn Metrics>).transport(faulty.hook());
+        let operator = TestOperator::start_unsynced(builder.register(controller)).await?;
+        pass(60).await;
+        Ok(Self { operator, counted })
+    }
+
+    /// How many config maps can't be decoded, by the metric; and what is said of them.
+    async fn told(&self) -> (f64, Vec<String>) {
+        let labels = [("controller_name", "web"), ("event", "ConfigMap")];
+        let objects = self.operator.operator().undecodable_objects().await;
+        (
+            self.counted.value("undecodable_objects", &labels),
+            objects.into_iter().map(|object| object.reason).collect(),
+        )
+    }
+}
+
+/// What it says when it can't be read, `None` where it can.
+fn refused<T: Debug>(read: Result<T, operations::Error>) -> Option<String> {
+    read.err().map(|error| match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    })
+}
+
+/// What is said of each way to read a config map.
+fn said_of(context: &Context<TestResource>, key: &ObjectKey) -> Vec<Option<String>> {
+    vec![
+        refused(context.secondary::<ConfigMap>()),
+        refused(context.secondaries::<ConfigMap>()),
+        refused(context.secondary_named::<ConfigMap>("one")),
+        refused(context.get::<ConfigMap>(key)),
+    ]
+}
+
+/// A reconciler that says what it can read.
+fn reading() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, context| {
+        let said_of = said_of(context, &ObjectKey::of(&*primary));
+        Box::pin(async move { Ok(UpdateControl::patch_status(said(serde_json::to_string(&said_of)?))) })
+    })
+}
+
+fn web(scene: &Scene, script: Script) -> ControllerBuilder<Script> {
+    Controller::builder(script).name("web").namespaces([&scene.namespace])
+}
+
+const REASON: &str = "data: invalid type, expected a map";
+
+#[tokio::test(start_paused = true)]
+async fn a_read_of_what_cannot_be_decoded_fails_and_is_told_once() -> Result<()> {
+    let (log, _guard) = LogCapture::start();
+    let scene = scene().await?;
+    let owner = scene.create("one", "first").await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, reading()).owns::<ConfigMap>()).await?;
+    let read = |text: Option<String>| serde_json::from_str::<Vec<Option<String>>>(&text.unwrap_or_default());
+    let refusals = read(message(&scene, "one").await?)?;
+    let refusal = format!("ConfigMap default/one: the api server's answer cannot be read: {REASON}");
+    let refusal = refusal.replace("default", &scene.namespace);
+    assert_eq!(refusals, vec![Some(refusal); 4]);
+    assert_eq!(asked.told().await, (1.0, vec![REASON.to_owned()]));
+
+    scene.set("one", "again").await?;
+    pass(60).await;
+    let warned = log.lines(Level::WARN);
+    let warned = warned.iter().filter(|line| line.field("message").contains("can't be decoded"));
+    assert_eq!(warned.count(), 1, "once for each version");
+
+    let map = ConfigMap {
+        metadata: ObjectMeta {
+            name: Some("one".to_owned()),
+            owner_references: owner.controller_owner_ref(&()).map(|owner| vec![owner]),
+            ..ObjectMeta::default()
+        },
+        ..ConfigMap::default()
+    };
+    scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
+    pass(60).await;
+    assert_eq!(read(message(&scene, "one").await?)?, vec![None; 4], "another one has its name");
+    assert_eq!(asked.told().await, (0.0, vec![]));
+    asked.operator.stop().await;
+    Ok(())
+}
+
+/// A reconciler that reads nothing.
+fn blind() -> Script {
+    Script::new(|_, _, _| Box::pin(async { Ok(UpdateControl::patch_status(said("done"))) }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() -> Result<()> {
+    let scene = scene().await?;
+    let owner = scene.create("one", "first").await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, blind()).owns::<ConfigMap>()).await?;
+    assert_eq!(message(&scene, "one").await?.as_deref(), Some("done"));
+    assert_eq!(asked.told().await, (0.0, vec![]));
+    asked.operator.stop().await;
+
+    let maps = InformerEventSource::<ConfigMap>::new();
+    for source in [
+        maps.on_update(|_, _| true),
+        InformerEventSource::new().map_to_primary(|map| vec![ObjectKey::of(map)]),
+        InformerEventSource::new()
+            .index("data", |map: &ConfigMap| map.data.iter().flatten().map(|(key, _)| key.clone()).collect()),
+    ] {
+        let asked = Asked::start(&scene, &owner, web(&scene, blind()).watches(source)).await?;
+        assert_eq!(asked.told().await, (1.0, vec![REASON.to_owned()]));
+        asked.operator.stop().await;
+    }
+    Ok(())
+}
