@@ -302,6 +302,12 @@ impl Dispatcher {
                 report.succeeded();
                 return Outcome::Gone;
             }
+            // The event of its deletion is on its way, and what is to be done about that is the next run's.
+            Err(_) if context.findings().primary_is_going() => {
+                tracing::debug!("the primary is being deleted, which its run didn't know");
+                report.succeeded();
+                return Outcome::Success { reschedule: None };
+            }
             // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
             Err(Failed { failure, reconciled }) => {
                 let ends = context.findings().namespace_ends();

@@ -89,18 +89,23 @@ impl<'c> DependentWriter<'c> {
         let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
         // What the event source doesn't show was looked at, and may be changed only as it was then.
         match (&meta.resource_version, self.target.newest(&self.key)?) {
-            (Some(version), None) => self.target.write_locked(&intent, &Lock::Version(version.clone())).await,
+            (Some(version), None) => {
+                self.target.may_own(&intent, Some(actual)).await?;
+                self.target.write_locked(&intent, &Lock::Version(version.clone())).await
+            }
             _ => self.target.write(&intent, WriteMode::ForceFilter).await,
         }
     }
 
-    /// Replaces it; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
-    pub(crate) async fn replace(&self, body: Value) -> Result<AnyObject, Error> {
+    /// Replaces `actual`; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
+    pub(crate) async fn replace(&self, actual: &dyn Object, body: Value) -> Result<AnyObject, Error> {
         let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let Some(version) = version else {
             return Err(Error::Unversioned { kind: self.kind().clone(), key: self.key.clone() });
         };
-        self.target.write_locked(&self.intent(Verb::Update, body), &Lock::Version(version)).await
+        let intent = self.intent(Verb::Update, body);
+        self.target.may_own(&intent, Some(actual)).await?;
+        self.target.write_locked(&intent, &Lock::Version(version)).await
     }
 
     /// Reads the live object, past the cache.

@@ -12,6 +12,7 @@ use crate::{environment::Now, resource::ObjectKey};
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     gone: AtomicBool,
+    going: AtomicBool,
     namespace_ends: AtomicBool,
     not_before: Mutex<Option<Now>>,
 }
@@ -38,6 +39,16 @@ impl Findings {
     /// Whether the primary is gone or replaced.
     pub(crate) fn primary_is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
+    }
+
+    /// The primary was found to be going, which its run didn't know.
+    pub(super) fn note_going(&self) {
+        self.going.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the primary goes, which its run didn't know.
+    pub(crate) fn primary_is_going(&self) -> bool {
+        self.going.load(Ordering::Relaxed)
     }
 
     /// Whether the primary's own namespace is being terminated, so that it is about to go as well.

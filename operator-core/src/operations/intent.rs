@@ -113,6 +113,13 @@ impl Intent {
         self
     }
 
+    /// Whether the body names an owner with this uid.
+    pub(super) fn names_owner(&self, uid: &str) -> bool {
+        let Content::Object(body) = &self.content else { return false };
+        let owners = body.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        self.part == Part::Object && owners.into_iter().flatten().any(|owner| owner["uid"] == uid)
+    }
+
     /// Whether nothing would change if `actual` is the state on the server.
     pub(super) fn is_met_by(
         &self,

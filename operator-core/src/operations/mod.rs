@@ -17,7 +17,8 @@
 //! answer into the cache: the next read sees it; its echo wakes nobody
 //! ```
 //!
-//! `live` is the only read: it looks past the caches where an answer, or none, leaves open what there is now.
+//! `live` is the only read: it looks past the caches where an answer, or none, leaves open what there is now, and where an object
+//! that has lost its owner is about to get it back (`owning`).
 //!
 //! # Guarantees
 //! - A write whose echo is filtered carries the version it builds upon. So the version in its answer can't be one that
@@ -45,6 +46,7 @@ mod locked;
 mod mask;
 mod merge;
 mod mode;
+mod owning;
 mod primary;
 mod put_back;
 mod removal;

@@ -46,6 +46,9 @@ impl Target<'_> {
                 self.run.writer.matched(self.run.key, kind, &intent.key, subresource);
                 return Ok(Arc::clone(actual));
             }
+            if let Some(base) = &base {
+                self.may_own(intent, Some(&**base)).await?;
+            }
             let result = match &lock {
                 Some(lock) => self.write_locked(intent, lock).await,
                 None => self.write_openly(intent).await,
@@ -65,7 +68,10 @@ impl Target<'_> {
                     base = Some(live);
                 }
                 // The change that came in between wakes the primary, and so does this.
-                None => return self.write_openly(intent).await,
+                None => {
+                    self.may_own(intent, None).await?;
+                    return self.write_openly(intent).await;
+                }
             }
         }
         Err(self.contended())

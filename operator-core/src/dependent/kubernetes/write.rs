@@ -107,7 +107,7 @@ impl OfPrimary<'_> {
             return writer.apply(actual).await;
         }
         let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
-        writer.replace(merged(&plain, writer.body()?)).await
+        writer.replace(actual, merged(&plain, writer.body()?)).await
     }
 
     /// Does what can be done about a write of what is the node's that was refused as invalid.

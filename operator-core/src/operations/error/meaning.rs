@@ -24,6 +24,7 @@ impl Error {
             | Self::Contended { .. }
             | Self::Overtaken { .. }
             | Self::Gone { .. }
+            | Self::OwnerGoes { .. }
             | Self::Going { .. }
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. } => true,

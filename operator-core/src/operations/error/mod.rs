@@ -113,6 +113,15 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
+    /// The run's primary is being deleted, or gone, which the run didn't know, and an object that is not its own (any more) was to
+    /// become so: it would be collected with the primary. Nothing was written, and the run is over.
+    #[error("{kind} {key} is being deleted, so nothing becomes its own any more; the run is over")]
+    OwnerGoes {
+        /// The primary's type.
+        kind: ResourceType,
+        /// The primary.
+        key: ObjectKey,
+    },
     /// Others write the object so often that no state of it stayed long enough to be written upon.
     #[error("{kind} {key}: still in conflict with other writers after {attempts} attempts")]
     Contended {

@@ -1,14 +1,23 @@
 //! A primary that is made anew: what was made for it before it was.
 
+use std::{sync::Arc, time::Duration};
+
 use anyhow::Result;
-use integration_tests::{Scene, accepted, eventually, wanted_map, workflow_of_one};
+use integration_tests::{Scene, TestResource, accepted, eventually, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
+use kube::{
+    ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
+};
 use operator_core::{
     dependent::Capabilities,
-    testing::{faults::Faults, operator_test},
+    testing::{
+        faults::{Faults, LineFault, Rule, Verb},
+        operator_test,
+    },
 };
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::{marks, pass, saying, scene, under};
 
@@ -24,15 +33,8 @@ async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()>
     let maps = scene.api::<ConfigMap>();
     let before = maps.get("one-a").await?;
     the_collector_knows_all(&scene).await?;
-    let orphan =
-        DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
-    scene.resources.delete("one", &orphan).await?;
+    delete_and_orphan(&scene).await?;
     scene.until_gone("one").await?;
-    scene
-        .until_other("the collector to let go", "one-a", |map: &ConfigMap| {
-            map.metadata.owner_references.iter().flatten().next().is_none()
-        })
-        .await?;
     operator.settled().await?;
     let again = scene.create("one", "second").await?;
     scene.until_values([("one-a", "second")]).await?;
@@ -42,6 +44,80 @@ async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()>
     assert_eq!(marks(&after)[2], again.metadata.uid.unwrap_or_default());
     assert_eq!(after.metadata.owner_references.map(|owners| owners.len()), Some(1));
     Ok(())
+}
+
+/// The collector takes its owner from a child before the operator has seen that the primary goes. If the child got it back, it
+/// would be collected with the primary.
+#[operator_test]
+async fn what_was_orphaned_gets_no_owner_back_though_the_deletion_is_seen_late() -> Result<()> {
+    for finalizers in [json!(null), json!(["example.com/hold"])] {
+        let scene = Scene::new("marks-orphan-late").await?;
+        let workflow = workflow_of_one(wanted_map("a"))?;
+        let lags = Rule::watch("testresources").nth(4).event(LineFault::Delay(Duration::from_secs(5)));
+        let faults = Faults::new([lags]);
+        let operator = under(&faults, &scene, scene.managed(&saying(), &workflow)).await?;
+        scene.create("one", "first").await?;
+        scene.until_values([("one-a", "first")]).await?;
+        let patch = json!({ "metadata": { "finalizers": finalizers, "labels": { "is": "seen" } } });
+        scene.patch("one", patch).await?;
+        let before = scene.api::<ConfigMap>().get("one-a").await?;
+        the_collector_knows_all(&scene).await?;
+        operator.settled().await?;
+        delete_and_orphan(&scene).await?;
+        let written = accepted(&operator.settled().await?);
+        assert_eq!(faults.unfired(), Vec::<String>::new());
+        assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
+        if finalizers.is_array() {
+            scene.patch("one", json!({ "metadata": { "finalizers": null } })).await?;
+        }
+        scene.until_gone("one").await?;
+        operator.settled().await?;
+        let after = scene.api::<ConfigMap>().get("one-a").await?;
+        assert_eq!(after.metadata.uid, before.metadata.uid, "it is the same object");
+        assert_eq!(after.metadata.owner_references, None);
+    }
+    Ok(())
+}
+
+/// The same while the write of the child is on its way, which therefore meets a conflict.
+#[operator_test]
+async fn what_is_orphaned_while_it_is_written_gets_no_owner_back() -> Result<()> {
+    for (use_ssa, write) in [(true, Rule::on(Verb::Apply).nth(2)), (false, Rule::on(Verb::Update).nth(1))] {
+        let scene = Scene::new("marks-orphan-conflict").await?;
+        let workflow = workflow_of_one(wanted_map("a").use_ssa(use_ssa))?;
+        let (on_its_way, orphaned) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&orphaned));
+        let held = write.resource("configmaps").meanwhile(move |_| {
+            let waits = Arc::clone(&waits);
+            tells.notify_one();
+            async move { waits.notified().await }
+        });
+        let operator = under(&Faults::new([held]), &scene, scene.managed(&saying(), &workflow)).await?;
+        scene.create("one", "first").await?;
+        scene.until_values([("one-a", "first")]).await?;
+        operator.settled().await?;
+        the_collector_knows_all(&scene).await?;
+        scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+        on_its_way.notified().await;
+        delete_and_orphan(&scene).await?;
+        orphaned.notify_one();
+        let written = accepted(&operator.settled().await?);
+        assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
+        assert_eq!(scene.values().await?, [("one-a".to_owned(), "first".to_owned())].into());
+    }
+    Ok(())
+}
+
+/// `kubectl delete --cascade=orphan`, until the collector has done its part.
+async fn delete_and_orphan(scene: &Scene) -> Result<()> {
+    let orphan =
+        DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
+    scene.resources.delete("one", &orphan).await?;
+    let is_let_go = |one: &TestResource| !one.finalizers().iter().any(|finalizer| finalizer == "orphan");
+    eventually("the collector to let go", async || {
+        Ok(scene.resources.get_opt("one").await?.is_none_or(|one| is_let_go(&one)).then_some(()))
+    })
+    .await
 }
 
 /// The collector orphans only the children that it knows, and takes the others with their owner: one that is busy learns of them late.

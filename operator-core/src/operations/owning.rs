@@ -1,0 +1,52 @@
+//! Whether the run's primary may still become the owner of an object that exists.
+//!
+//! ```text
+//! owner reference wanted, and not known to be there ─▶ the live primary ─┬─ it stays ──▶ the write is sent
+//!                                                                        └─ it goes ───▶ Error::OwnerGoes, nothing is sent
+//! ```
+//!
+//! A deletion with `--cascade=orphan` takes the owner off the children first. A run whose caches show that, and not yet that
+//! the primary goes, would put it on again, and the collector would take the child with the primary. Kubernetes' own controllers
+//! look at the live owner as well before they adopt something (`RecheckDeletionTimestamp`).
+//!
+//! # Guarantees
+//! - What a run finds without its owner gets it back only if the primary isn't being deleted at that time. What a collector has
+//!   taken off was taken off after the deletion, which the live primary therefore shows.
+//!
+//! # Assumptions
+//! - A run that knows that its primary goes, a clean-up, knows what it does.
+
+use super::{Error, intent::Intent, live::live, target::Target};
+use crate::resource::{AnyObject, Object};
+
+impl Target<'_> {
+    /// Makes sure that the run's primary stays, where `intent` makes it the owner of an object that may exist without that.
+    /// `base` is the state that the write builds upon, if one is known.
+    pub(super) async fn may_own(&self, intent: &Intent, base: Option<&dyn Object>) -> Result<(), Error> {
+        let uid = self.run.uid;
+        if !intent.names_owner(uid) || base.is_some_and(|base| is_owned_by(base, uid)) {
+            return Ok(());
+        }
+        let (primaries, key) = (self.run.primaries.informer(), self.run.key);
+        let is_this = |primary: &AnyObject| primary.meta().uid.as_deref() == Some(uid);
+        let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
+        if primaries.get(key).filter(is_this).as_ref().is_some_and(is_going) {
+            return Ok(());
+        }
+        match live(self.run.writer, primaries, key).await?.filter(is_this) {
+            Some(primary) if !is_going(&primary) => Ok(()),
+            found => {
+                if found.is_none() {
+                    self.run.findings.note_gone();
+                } else {
+                    self.run.findings.note_going();
+                }
+                Err(Error::OwnerGoes { kind: primaries.resource_type().clone(), key: key.clone() })
+            }
+        }
+    }
+}
+
+fn is_owned_by(object: &dyn Object, uid: &str) -> bool {
+    object.meta().owner_references.iter().flatten().any(|owner| owner.uid == uid)
+}
