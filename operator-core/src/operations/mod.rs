@@ -35,6 +35,7 @@
 
 pub(crate) mod matcher;
 
+mod applied;
 mod body;
 mod dependent;
 mod drift;
@@ -57,6 +58,7 @@ mod seen;
 mod target;
 mod write;
 
+pub use applied::Applied;
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
 pub(crate) use error::is_servers;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Error, WriteMode, body,
+    Applied, Error, WriteMode,
+    applied::State,
+    body,
     intent::{Intent, Part},
     matcher::fingerprint,
     request::{Verb, WriteRequest},
@@ -73,12 +75,12 @@ impl<'c> ResourceOperations<'c> {
     /// JOSDK: `serverSideApply`.
     ///
     /// The `resourceVersion` in `desired` counts only with [`WriteMode::FilterWithOptimisticLocking`]. An apply of the
-    /// primary leaves out its status, and keeps the controller's finalizer.
+    /// primary leaves out its status, and keeps the controller's finalizer. [`Applied::object`] is the object as it is then.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
-    pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        typed(self.apply(RustType::of::<K>(), desired, Part::Object).await?)
+    pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Applied<K>, Error> {
+        Ok(Applied::new(self.apply(RustType::of::<K>(), desired, Part::Object).await?))
     }
 
     /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
@@ -86,7 +88,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply_status<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
-        typed(self.apply(RustType::of::<K>(), desired, Part::Status).await?)
+        typed(self.apply(RustType::of::<K>(), desired, Part::Status).await?.object()?)
     }
 
     /// Creates an object. JOSDK: `create`.
@@ -175,7 +177,7 @@ impl<'c> ResourceOperations<'c> {
 }
 
 impl<'c> ResourceOperations<'c> {
-    async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
+    async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
         let (target, key) = self.target(of, desired)?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let known = match part {
@@ -208,7 +210,7 @@ impl<'c> ResourceOperations<'c> {
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }
-        Ok(written)
+        Ok(State::Object(written))
     }
 
     async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {
@@ -342,7 +344,7 @@ impl<'c> ResourceOperations<'c> {
 }
 
 /// What comes from an event source for objects of type `K` is of that type.
-fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
+pub(super) fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
     object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
 }
 

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 
 use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite, Kept},
+    cache::{Answer, AnyInformer, AnyWrite},
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
@@ -195,13 +195,6 @@ impl<'c> Target<'c> {
         Ok(self.informer().try_get(key)?)
     }
 
-    /// The known state, to which nothing has to be written.
-    pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Result<AnyObject, Error> {
-        let actual = self.informer().try_open(key, known)?;
-        self.run.writer.matched(self.run.key, self.kind(), key, None);
-        Ok(actual)
-    }
-
     /// The newest known state of the run's own primary.
     pub(super) fn own_primary(&self) -> Result<AnyObject, Error> {
         let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(&**newest));
@@ -222,6 +215,14 @@ impl<'c> Target<'c> {
     /// The uid that a write must carry.
     pub(super) fn uid(&self) -> Option<&'c str> {
         self.is_own_primary.then_some(self.run.uid)
+    }
+
+    /// The source, if the object is no primary.
+    pub(super) const fn secondary(&self) -> Option<&Arc<AnySecondary>> {
+        match &self.known {
+            Known::Primary(_) => None,
+            Known::Secondary(source) => Some(source),
+        }
     }
 
     pub(super) fn informer(&self) -> &AnyInformer {

@@ -51,7 +51,7 @@ async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
             {
                 let map = config_map(&*primary, context, &format!("{number}"));
                 let operations = context.resource_operations().mode(mode);
-                let written = operations.server_side_apply(&map).await?;
+                let written = operations.server_side_apply(&map).await?.object()?;
                 at_least(context.secondary::<ConfigMap>()?.as_deref(), &*written)?;
                 let maps = context.event_source::<ConfigMap>("ConfigMap").context("it is declared")?;
                 read_in_all_ways(maps.informer(), &*written, number)?;

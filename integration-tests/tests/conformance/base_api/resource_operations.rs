@@ -15,7 +15,10 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
     let operations = context.resource_operations();
     let mut desired = primary.clone();
     Ok(match primary.metadata.name.as_deref().unwrap_or_default() {
-        "ssa" => operations.server_side_apply(&fresh(primary, "written")).await,
+        "ssa" => match operations.server_side_apply(&fresh(primary, "written")).await {
+            Ok(applied) => applied.object(),
+            Err(error) => Err(error),
+        },
         "ssa-status" => {
             desired.status = Some(said("written"));
             operations.server_side_apply_status(&desired).await

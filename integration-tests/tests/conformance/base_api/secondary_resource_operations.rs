@@ -14,7 +14,7 @@ async fn write(primary: &TestResource, context: &Context<TestResource>) -> Resul
     let desired = config_map(primary, context, value);
     let name = primary.metadata.name.as_deref().unwrap_or_default();
     let written = match (name, context.secondary::<ConfigMap>()?) {
-        ("ssa", _) => operations.server_side_apply(&desired).await?,
+        ("ssa", _) => operations.server_side_apply(&desired).await?.object()?,
         (_, None) => operations.create(&desired).await?,
         ("create", Some(actual)) => actual,
         ("put", Some(actual)) => {

@@ -25,7 +25,7 @@ async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {
                     return Ok(UpdateControl::no_update());
                 }
                 let desired = fresh(&*primary, "written");
-                let ours = context.resource_operations().server_side_apply(&desired).await?;
+                let ours = context.resource_operations().server_side_apply(&desired).await?.object()?;
                 finalizers.lock().push(ours.finalizers().len());
                 let namespace = primary.namespace().unwrap_or_default();
                 let past: Api<TestResource> = Api::namespaced(context.client().clone(), &namespace);

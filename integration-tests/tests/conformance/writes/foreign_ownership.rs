@@ -14,7 +14,7 @@ use serde_json::json;
 
 async fn write_in_all_ways(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
     let operations = context.resource_operations();
-    let actual = operations.server_side_apply(&config_map(primary, context, "applied")).await?;
+    let actual = operations.server_side_apply(&config_map(primary, context, "applied")).await?.object()?;
     let mut replacement = (*actual).clone();
     set_value(&mut replacement, "put");
     let actual = operations.update(&replacement).await?;

@@ -35,7 +35,7 @@ async fn write(way: &str, primary: &TestResource, context: &Context<TestResource
     desired.status = Some(said("of the old object"));
     let status = json!({ "status": { "message": "of the old object" } });
     match way {
-        "apply" => operations.server_side_apply(&fresh(primary, "written")).await?,
+        "apply" => operations.server_side_apply(&fresh(primary, "written")).await?.object()?,
         "apply-status" => operations.server_side_apply_status(&desired).await?,
         "put" => operations.update(&desired).await?,
         "put-status" => operations.update_status(&desired).await?,

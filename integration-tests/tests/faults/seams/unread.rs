@@ -5,8 +5,11 @@ use std::{fmt::Debug, sync::Arc};
 
 use anyhow::Result;
 use integration_tests::{Answer, Faulty, LogCapture, Scene, Script, TestResource, said};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{Resource, api::PostParams};
+use k8s_openapi::{
+    api::core::v1::ConfigMap,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
+};
+use kube::{Resource, ResourceExt, api::PostParams};
 use operator_core::{
     Context, Controller, ControllerBuilder, InformerEventSource, ObjectKey, UpdateControl,
     environment::Environment,
@@ -21,12 +24,22 @@ use super::{message, pass, scene};
 
 /// The config map of a primary, with words where its data should be.
 fn odd(owner: &TestResource) -> Value {
-    let owner = owner.controller_owner_ref(&());
+    let owner = &owner.controller_owner_ref(&()).unwrap_or_default();
     json!({
         "data": "words",
         "metadata": {
             "name": "one", "namespace": "default", "uid": "odd", "resourceVersion": "1", "ownerReferences": [owner],
+            "managedFields": [applied_by_web(owner)],
         },
+    })
+}
+
+/// The controller `web` has applied the owner, and nothing else.
+fn applied_by_web(owner: &OwnerReference) -> Value {
+    let item = format!("k:{{\"uid\":\"{}\"}}", owner.uid);
+    json!({
+        "manager": "web", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "fieldsV1": { "f:metadata": { "f:ownerReferences": { item: {} } } },
     })
 }
 
@@ -157,5 +170,37 @@ async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() ->
         assert_eq!(asked.told().await, (1.0, vec![REASON.to_owned()]));
         asked.operator.stop().await;
     }
+    Ok(())
+}
+
+/// A reconciler that applies the map without data, and says what came of that and of a look at it.
+fn applying() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let owner = primary.controller_owner_ref(&()).map(|owner| vec![owner]);
+            let name = Some("one".to_owned());
+            let metadata = ObjectMeta {
+                name,
+                namespace: primary.namespace(),
+                owner_references: owner,
+                ..ObjectMeta::default()
+            };
+            let map = ConfigMap { metadata, ..ConfigMap::default() };
+            let applied = context.resource_operations().server_side_apply(&map).await?;
+            Ok(UpdateControl::patch_status(said(refused(applied.object()).unwrap_or_default())))
+        })
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_applied_is_decoded_when_somebody_looks_at_it() -> Result<()> {
+    let scene = scene().await?;
+    let owner = scene.create("one", "first").await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, applying()).owns::<ConfigMap>()).await?;
+    let written = asked.operator.settled().await?.written();
+    assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
+    let refusal = message(&scene, "one").await?.unwrap_or_default();
+    assert!(refusal.ends_with(REASON), "{refusal:?}");
+    asked.operator.stop().await;
     Ok(())
 }

@@ -174,7 +174,7 @@ async fn what_a_reconciler_applies_by_itself_has_verdicts_too() -> Result<()> {
             let mut map = map(&primary);
             map.metadata.owner_references = Some(context.owner_reference(&*primary).into_iter().collect());
             let applied = context.resource_operations().server_side_apply(&map).await?;
-            assert_eq!(applied.data, map.data);
+            assert_eq!(applied.object()?.data, map.data);
             Ok(UpdateControl::no_update())
         }
         .boxed()

@@ -59,7 +59,8 @@ impl Reconciler for WebPageReconciler {
             self.expose(&page, ingress.as_ref(), context),
         )?;
 
-        Ok(UpdateControl::patch_status(children::status(&page, children::is_rolled_out(&deployment))))
+        let is_ready = children::is_rolled_out(&*deployment.object()?);
+        Ok(UpdateControl::patch_status(children::status(&page, is_ready)))
     }
 
     async fn update_error_status(

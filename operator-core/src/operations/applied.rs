@@ -1,0 +1,73 @@
+//! What an apply has come to, which nobody builds before somebody looks at it.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use super::{Error, resource::typed, target::Target};
+use crate::{
+    cache::Kept,
+    event_source::AnySecondary,
+    resource::{AnyObject, KubeObject, ObjectKey},
+};
+
+/// The object that an apply has written, or has found as it was desired. Most reconcilers don't look at it, and it costs nothing then.
+pub struct Applied<K> {
+    state: State,
+    kind: PhantomData<fn() -> K>,
+}
+
+pub(super) enum State {
+    Object(AnyObject),
+    /// As the cache keeps it.
+    Found {
+        kept: Arc<Kept>,
+        source: Arc<AnySecondary>,
+        key: ObjectKey,
+    },
+}
+
+impl<K: KubeObject> Applied<K> {
+    pub(super) fn new(state: State) -> Self {
+        Self { state, kind: PhantomData }
+    }
+
+    /// The object as it is now: with what the server and others have written.
+    ///
+    /// # Errors
+    /// [`Error::Undecodable`] if it is of one of the cluster's own kinds, and can't be decoded.
+    pub fn object(&self) -> Result<Arc<K>, Error> {
+        typed(self.state.object()?)
+    }
+}
+
+impl State {
+    pub(super) fn object(&self) -> Result<AnyObject, Error> {
+        match self {
+            Self::Object(object) => Ok(Arc::clone(object)),
+            Self::Found { kept, source, key } => Ok(source.informer().try_open(key, kept)?),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Applied<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.state {
+            State::Object(object) => {
+                f.debug_tuple("Applied").field(&ObjectKey::in_meta(object.meta())).finish()
+            }
+            State::Found { key, .. } => f.debug_tuple("Applied").field(key).finish(),
+        }
+    }
+}
+
+impl Target<'_> {
+    /// The known state, to which nothing has to be written.
+    pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Result<State, Error> {
+        self.run.writer.matched(self.run.key, self.kind(), key, None);
+        Ok(match self.secondary() {
+            Some(source) => {
+                State::Found { kept: Arc::clone(known), source: Arc::clone(source), key: key.clone() }
+            }
+            None => State::Object(self.informer().try_open(key, known)?),
+        })
+    }
+}
