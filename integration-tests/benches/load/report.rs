@@ -1,4 +1,7 @@
 //! All rounds together: the median of each figure, what it is of kube-rs's, and what it may be.
+//!
+//! A ratio is the median of the rounds' ratios. A machine that others use as well is slower in one minute than in another, and that
+//! is the same for all who have their turn in it: their ratio moves less than the figures do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,16 +76,20 @@ impl Report {
     }
 
     fn median(&self, phase: Phase, subject: &'static str, of: impl Fn(&Cost) -> f64) -> Option<f64> {
-        let mut values: Vec<f64> = self.costs.get(&(phase, subject))?.iter().map(of).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        // Of an even number, the mean of the two in the middle.
-        let (low, high) = (values.get((values.len() - 1) / 2)?, values.get(values.len() / 2)?);
-        Some(f64::midpoint(*low, *high))
+        median(self.costs.get(&(phase, subject))?.iter().map(of).collect())
+    }
+
+    /// What a figure is of the one that it is compared with, in the same round.
+    fn ratio(&self, row: &Row, subject: &'static str) -> Option<f64> {
+        let (own, base) =
+            (self.costs.get(&(row.phase, subject))?, self.costs.get(&(row.phase, row.beside))?);
+        let pairs = own.iter().zip(base).map(|(own, base)| ((row.of)(own), (row.of)(base)));
+        median(pairs.filter(|(_, base)| *base > 0.0).map(|(own, base)| own / base).collect())
     }
 
     /// Prints the medians.
     pub(crate) fn print(&self) {
-        println!("Medians of the rounds; the ratios are to kube-rs, or to whom the row names.\n");
+        println!("Medians of the rounds; the ratios, of the same round, are to kube-rs, or to whom the row names.\n");
         let [first, second, third, fourth] = SUBJECTS;
         println!(
             "{:42} {first:>9} {second:>9} {third:>9} {fourth:>9}  {:>8} {:>8}  budget",
@@ -93,9 +100,7 @@ impl Report {
             if medians.iter().all(Option::is_none) {
                 continue;
             }
-            let base = self.median(row.phase, row.beside, row.of);
-            let ratios =
-                [medians[0], medians[1]].map(|median| Some(median? / base.filter(|base| *base > 0.0)?));
+            let ratios = [first, second].map(|subject| self.ratio(&row, subject));
             let numbers = medians.map(|median| format!("{:>9}", text(median)));
             let ratios_shown = ratios.map(|ratio| format!("{:>8}", text(ratio)));
             println!(
@@ -127,6 +132,13 @@ impl Report {
             }
         }
     }
+}
+
+/// The one in the middle; of an even number, the mean of the two there.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some(f64::midpoint(*low, *high))
 }
 
 fn text(number: Option<f64>) -> String {
