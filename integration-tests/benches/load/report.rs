@@ -81,15 +81,16 @@ impl Report {
 
     /// What a figure is of the one that it is compared with, in the same round.
     fn ratio(&self, row: &Row, subject: &'static str) -> Option<f64> {
-        let (own, base) =
-            (self.costs.get(&(row.phase, subject))?, self.costs.get(&(row.phase, row.beside))?);
+        let (own, base) = (self.costs.get(&(row.phase, subject))?, self.costs.get(&(row.phase, row.beside))?);
         let pairs = own.iter().zip(base).map(|(own, base)| ((row.of)(own), (row.of)(base)));
         median(pairs.filter(|(_, base)| *base > 0.0).map(|(own, base)| own / base).collect())
     }
 
     /// Prints the medians.
     pub(crate) fn print(&self) {
-        println!("Medians of the rounds; the ratios, of the same round, are to kube-rs, or to whom the row names.\n");
+        println!(
+            "Medians of the rounds; the ratios, of the same round, are to kube-rs, or to whom the row names.\n"
+        );
         let [first, second, third, fourth] = SUBJECTS;
         println!(
             "{:42} {first:>9} {second:>9} {third:>9} {fourth:>9}  {:>8} {:>8}  budget",

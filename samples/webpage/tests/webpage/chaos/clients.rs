@@ -21,18 +21,24 @@ use super::{
 
 /// The longest wait between two acts of a client, in milliseconds.
 const LONGEST_WAIT: u64 = 250;
+/// How much longer the clients may go on than they were told.
+const LONGER: Duration = Duration::from_secs(60);
 /// Between two attempts to create a page whose predecessor is still going.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How often that is tried.
 const ATTEMPTS: usize = 30;
 
-/// Makes this client's share of the pages, and then does one thing after the other.
+/// Makes this client's share of the pages, and then does one thing after the other: until then, and a little longer where the
+/// API server was so slow that something has nothing to happen to. It makes Services one at a time, each in up to 100 ms on a
+/// busy machine, and forgets those whose creator was killed.
 pub(super) async fn run(world: &World<'_>, number: usize, mut rng: Rng, deadline: Instant) {
     for page in (0..PAGES).filter(|page| page % CLIENTS == number) {
         let act = Act::create(&mut rng, acts::page(page));
         perform(world, number, &act).await;
     }
-    while Instant::now() < deadline {
+    let goes_on =
+        || Instant::now() < deadline || !world.missing().is_empty() && Instant::now() < deadline + LONGER;
+    while goes_on() {
         let act = Act::draw(&mut rng, number, world.on_dependents);
         let wait = Duration::from_millis(rng.u64(..LONGEST_WAIT));
         perform(world, number, &act).await;

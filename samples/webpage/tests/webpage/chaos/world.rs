@@ -100,14 +100,19 @@ impl<'j> World<'j> {
         *self.done.lock().entry(act.name()).or_default() += 1;
     }
 
+    /// The kinds of acts that haven't happened.
+    pub(super) fn missing(&self) -> Vec<&'static str> {
+        let done = self.done.lock();
+        let further = ACTS_ON_DEPENDENTS.into_iter().filter(|_| self.on_dependents);
+        ACTS.into_iter().chain(further).filter(|name| !done.contains_key(name)).collect()
+    }
+
     /// Whether each kind of act has happened, and the operator was killed.
     pub(super) fn enough_has_happened(&self, kills: usize) -> Result<()> {
         let done = self.done.lock().clone();
         let labels = self.labels.lock().len();
         self.journal.note(&format!("{kills} kills, {labels} labels of others, acts: {done:?}"));
-        let further = ACTS_ON_DEPENDENTS.into_iter().filter(|_| self.on_dependents);
-        let missing: Vec<_> =
-            ACTS.into_iter().chain(further).filter(|name| !done.contains_key(name)).collect();
+        let missing = self.missing();
         ensure!(missing.is_empty(), "nothing is shown, as none of these came to be: {missing:?}");
         ensure!(kills > 1, "nothing is shown, as the operator was killed {kills} times");
         Ok(())
