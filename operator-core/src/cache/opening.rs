@@ -1,6 +1,10 @@
 //! Between the untyped engine and the handlers, indexers and filters of a kind: what they get is opened for them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use crate::{
     observe::SourceHealth,
@@ -46,8 +50,8 @@ pub(super) fn typed_parts<K: KubeObject>(
 ) -> Parts {
     let settings = config.settings();
     let handler = Arc::new(Opening { view: Arc::clone(view), handler });
-    let opened = |(name, indexer)| (name, view.opens(opening(indexer)));
-    parts(&settings, view, handler, config.indexers.into_iter().map(opened).collect(), store)
+    let indexers = config.indexers.into_iter().map(|(name, indexer)| (name, opening(indexer)));
+    parts(&settings, view, handler, view.opens(indexers.collect()), store)
 }
 
 /// An indexer of objects of any type.
@@ -75,10 +79,29 @@ struct Opening<K> {
 }
 
 impl View {
-    /// The indexer, asked of what is kept.
-    pub(crate) fn opens(self: &Arc<Self>, indexer: AnyIndexer) -> Indexer<Arc<Kept>> {
-        let view = Arc::clone(self);
-        Arc::new(move |kept| view.open(kept).map_or_else(Vec::new, |object| indexer(&*object)))
+    /// The user's indexers, asked of what is kept. They are asked once of each state, when it comes in, so that neither a look at
+    /// the index nor the next state needs an object decoded. A panic of one counts as "no value": the informer must go on.
+    pub(crate) fn opens(
+        self: &Arc<Self>,
+        indexers: BTreeMap<String, AnyIndexer>,
+    ) -> BTreeMap<String, Indexer<Arc<Kept>>> {
+        let (names, indexers): (Vec<_>, Vec<_>) = indexers.into_iter().unzip();
+        let (view, indexers) = (Arc::clone(self), Arc::<[AnyIndexer]>::from(indexers));
+        let ask = move |kept: &Arc<Kept>| match view.open(kept) {
+            Some(object) => indexers
+                .iter()
+                .map(|indexer| catch_unwind(AssertUnwindSafe(|| indexer(&*object))).unwrap_or_default())
+                .collect(),
+            None => Vec::new(),
+        };
+        let ask = Arc::new(ask);
+        let of = |(position, name)| {
+            let ask = Arc::clone(&ask);
+            let values =
+                move |kept: &Arc<Kept>| kept.indexed(|| ask(kept)).get(position).cloned().unwrap_or_default();
+            (name, Arc::new(values) as Indexer<Arc<Kept>>)
+        };
+        names.into_iter().enumerate().map(of).collect()
     }
 
     /// The same change with its objects opened.

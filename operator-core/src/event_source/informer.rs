@@ -288,9 +288,8 @@ impl SourceDeclaration for Declared {
         settings.is_checked = self.is_checked();
         let kind = Arc::clone(&self.kind);
         let view = Arc::new(View::of_kind(&settings, &wiring.own_managers, kind, &wiring.environment));
-        let opened = |(name, indexer): (&String, _)| (name.clone(), view.opens(Arc::clone(indexer)));
-        let owners = (OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
-        let indexers = self.indexers.iter().map(opened).chain([owners]).collect();
+        let mut indexers = view.opens(self.indexers.clone());
+        indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
             name: self.name(),
             index,

@@ -113,8 +113,7 @@ impl PrimarySource {
         let environment = wiring.environment.clone();
         let view = View::of_kind(&settings, &wiring.own_managers, declaration.kind, &environment);
         let view = Arc::new(view);
-        let indexers = declaration.indexers.into_iter().map(|(name, indexer)| (name, view.opens(indexer)));
-        let indexers = indexers.collect();
+        let indexers = view.opens(declaration.indexers);
         let events = Arc::new(PrimaryEvents {
             view: Arc::clone(&view),
             unconfirmed: Arc::clone(&unconfirmed),

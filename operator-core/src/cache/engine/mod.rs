@@ -293,10 +293,10 @@ impl Engine {
                 return;
             }
         }
-        if let Some(replaced) = old.take_if(|old| old.uid() != new.uid()) {
-            // Deleted and created again in a gap. The store goes from one to the other in one step, so that no reader
+        let replaced = old.take_if(|old| old.uid() != new.uid());
+        if let Some(replaced) = replaced.clone() {
+            // Deleted and created again in a gap. Store and indexes go from one to the other in one step, so that no reader
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
-            self.indexers.remove(key, &replaced, &Values::default());
             state.overlay.deleted(key, replaced.resource_version());
             self.handlers.gone(&self.name, key);
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
@@ -307,7 +307,7 @@ impl Engine {
         if let Some(stored) = &mut state.collections[scope.0].stored {
             stored.insert(key.clone());
         }
-        if let Some(old) = &old {
+        if let Some(old) = old.as_ref().or(replaced.as_ref()) {
             self.indexers.remove(key, old, &values);
         }
         // Before the change causes a run: what others keep about the object is in order then.

@@ -30,7 +30,7 @@ use std::{
     fmt,
     num::NonZeroU64,
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -61,7 +61,12 @@ pub(crate) struct Kept {
     opened: Mutex<Option<Box<Opened>>>,
     verdict: Verdict,
     verdict_of_status: Verdict,
+    /// What the user's indexes give for it, once they were asked. Mostly there are none.
+    indexed: OnceLock<Box<Indexed>>,
 }
+
+/// The values of a state, index by index.
+pub(super) type Indexed = Vec<Vec<String>>;
 
 /// The fingerprint of the desired state that something has been found to match; 0 for none. It is forgotten with the state.
 #[derive(Default)]
@@ -142,6 +147,7 @@ impl Kept {
             opened: Mutex::new(None),
             verdict: Verdict::default(),
             verdict_of_status: Verdict::default(),
+            indexed: OnceLock::new(),
         }
     }
 
@@ -270,6 +276,15 @@ impl Kept {
     /// What its status is known to match.
     pub(crate) fn verdict_of_status(&self) -> &Verdict {
         &self.verdict_of_status
+    }
+
+    /// What all indexes of the user give for it; they are asked once. Two may be asked at a time, as one index may read by another.
+    pub(super) fn indexed(&self, ask: impl FnOnce() -> Indexed) -> &Indexed {
+        if let Some(indexed) = self.indexed.get() {
+            return indexed;
+        }
+        let asked = Box::new(ask());
+        self.indexed.get_or_init(|| asked)
     }
 
     /// What it is decoded to: by `decode`, unless somebody holds that.

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod followers;
+mod indexes;
 pub(crate) mod known;
 mod lists;
 #[cfg(target_os = "linux")]
