@@ -1,4 +1,4 @@
-//! What an apply has come to, which nobody builds before somebody looks at it.
+//! What a write has come to, which nobody builds before somebody looks at it.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -6,7 +6,7 @@ use super::{Error, resource::typed, target::Target};
 use crate::{
     cache::Kept,
     event_source::AnySecondary,
-    resource::{AnyObject, KubeObject, ObjectKey},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
 };
 
 /// The object that an apply has written, or has found as it was desired. Most reconcilers don't look at it, and it costs nothing then.
@@ -16,13 +16,10 @@ pub struct Applied<K> {
 }
 
 pub(super) enum State {
-    Object(AnyObject),
+    /// What was written, or an object that is read from elsewhere than a cache.
+    Object { object: AnyObject, kind: ResourceType },
     /// As the cache keeps it.
-    Found {
-        kept: Arc<Kept>,
-        source: Arc<AnySecondary>,
-        key: ObjectKey,
-    },
+    Found { kept: Arc<Kept>, source: Arc<AnySecondary>, key: ObjectKey },
 }
 
 impl<K: KubeObject> Applied<K> {
@@ -42,7 +39,10 @@ impl<K: KubeObject> Applied<K> {
 impl State {
     pub(super) fn object(&self) -> Result<AnyObject, Error> {
         match self {
-            Self::Object(object) => Ok(Arc::clone(object)),
+            Self::Object { object, kind } => {
+                opened(object, kind)?;
+                Ok(Arc::clone(object))
+            }
             Self::Found { kept, source, key } => Ok(source.informer().try_open(key, kept)?),
         }
     }
@@ -51,7 +51,7 @@ impl State {
 impl<K> fmt::Debug for Applied<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.state {
-            State::Object(object) => {
+            State::Object { object, .. } => {
                 f.debug_tuple("Applied").field(&ObjectKey::in_meta(object.meta())).finish()
             }
             State::Found { key, .. } => f.debug_tuple("Applied").field(key).finish(),
@@ -59,7 +59,20 @@ impl<K> fmt::Debug for Applied<K> {
     }
 }
 
+/// Fails where there is nothing but metadata: the rest can't be decoded.
+fn opened(object: &AnyObject, kind: &ResourceType) -> Result<(), Error> {
+    object
+        .check()
+        .map_err(|source| Error::undecodable(kind.clone(), ObjectKey::in_meta(object.meta()), source))
+}
+
 impl Target<'_> {
+    /// The object with all of its content, which what was written has only when somebody looks at it.
+    pub(super) fn opened(&self, object: AnyObject) -> Result<AnyObject, Error> {
+        opened(&object, self.kind())?;
+        Ok(object)
+    }
+
     /// The known state, to which nothing has to be written.
     pub(super) fn found_as_desired(&self, known: &Arc<Kept>, key: &ObjectKey) -> Result<State, Error> {
         self.run.writer.matched(self.run.key, self.kind(), key, None);
@@ -67,7 +80,9 @@ impl Target<'_> {
             Some(source) => {
                 State::Found { kept: Arc::clone(known), source: Arc::clone(source), key: key.clone() }
             }
-            None => State::Object(self.informer().try_open(key, known)?),
+            None => {
+                State::Object { object: self.informer().try_open(key, known)?, kind: self.kind().clone() }
+            }
         })
     }
 }

@@ -57,7 +57,8 @@ impl<'c> DependentWriter<'c> {
     /// This state of the object beside the desired one, which has this fingerprint; `None` for one that was read past the cache.
     pub(crate) fn seen(&self, actual: &dyn Object, desired: Option<NonZeroU64>) -> Option<Seen<'c>> {
         let kept = self.target.informer().kept_as(&self.key, actual.meta())?;
-        Some(Seen::new(kept, Part::Object, self.field_manager(), desired))
+        let seen = Seen::new(kept, Part::Object, self.field_manager(), desired);
+        Some(seen.with_words_kept(!self.target.informer().is_checked()))
     }
 
     pub(super) fn kind(&self) -> &ResourceType {

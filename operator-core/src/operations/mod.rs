@@ -64,6 +64,7 @@ pub use error::Error;
 pub(crate) use error::is_servers;
 pub(crate) use findings::Findings;
 pub(crate) use live::live;
+pub(crate) use matcher::Look;
 pub use mode::WriteMode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
 pub(crate) use put_back::PutBack;

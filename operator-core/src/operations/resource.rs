@@ -9,7 +9,7 @@ use super::{
     applied::State,
     body,
     intent::{Intent, Part},
-    matcher::fingerprint,
+    matcher::{Look, fingerprint},
     request::{Verb, WriteRequest},
     seen::Seen,
     target::{Target, WritingRun},
@@ -187,6 +187,7 @@ impl<'c> ResourceOperations<'c> {
         let manager = &*self.run.writer.field_manager;
         let known =
             known.map(|known| Seen::new(known, part, manager, fingerprint(manager, |to| desired.write(to))));
+        let known = known.map(|known| known.with_words_kept(!target.informer().is_checked()));
         if let Some(known) = &known
             && known.has_matched()
         {
@@ -199,18 +200,24 @@ impl<'c> ResourceOperations<'c> {
             }
             Part::Object => body::applied(desired, target.kind())?,
         };
+        let look = known.as_ref().map_or(Look::Unsure, |known| known.look(&body));
         if let Some(known) = &known
-            && known.is_surely_applied(&body)
+            && look == Look::Equal
         {
             known.note();
             return target.found_as_desired(&known.kept, &key);
         }
+        let unmet = known.as_ref().filter(|_| look == Look::Another).map(|known| &known.kept);
+        let unmet = unmet.map(|kept| target.informer().view().lazy(&key, Arc::clone(kept)));
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(version(desired));
-        let written = target.write(&intent, mode).await?;
+        let written = match unmet {
+            Some(unmet) => target.write_upon(&intent, mode, unmet).await?,
+            None => target.write(&intent, mode).await?,
+        };
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }
-        Ok(State::Object(written))
+        Ok(State::Object { object: written, kind: target.kind().clone() })
     }
 
     async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {
@@ -222,7 +229,7 @@ impl<'c> ResourceOperations<'c> {
         let intent = Intent::of(Verb::Create, Part::Object, key, body);
         // A version makes no sense here; without one, no mode asks for it.
         let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
-        target.write(&intent, mode).await
+        target.opened(target.write(&intent, mode).await?)
     }
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
@@ -308,7 +315,7 @@ impl<'c> ResourceOperations<'c> {
             let to = body::patched_part(&*edited, target.kind(), part, None)?;
             Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(version(state))))
         };
-        target.write_difference(&key, actual, mode, &mut differ).await
+        target.opened(target.write_difference(&key, actual, mode, &mut differ).await?)
     }
 
     async fn merge(
@@ -334,7 +341,7 @@ impl<'c> ResourceOperations<'c> {
         intent: &Intent,
         default: WriteMode,
     ) -> Result<AnyObject, Error> {
-        target.write(intent, self.mode.unwrap_or(default)).await
+        target.opened(target.write(intent, self.mode.unwrap_or(default)).await?)
     }
 
     pub(super) fn target(&self, of: RustType, object: &dyn Object) -> Result<(Target<'c>, ObjectKey), Error> {

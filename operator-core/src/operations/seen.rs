@@ -5,7 +5,10 @@ use std::{num::NonZeroU64, sync::Arc};
 
 use serde_json::Value;
 
-use super::{intent::Part, matcher::is_surely_applied};
+use super::{
+    intent::Part,
+    matcher::{Look, look_beside},
+};
 use crate::{
     cache::{Kept, Verdict},
     resource::Object,
@@ -17,11 +20,19 @@ pub(crate) struct Seen<'w> {
     part: Part,
     manager: &'w str,
     desired: Option<NonZeroU64>,
+    /// Whether the type shows words as they are in the text, which is said of the cluster's own kinds. A user's may spell them in its
+    /// own way when it is read, and then another word may be the same.
+    keeps_words: bool,
 }
 
 impl<'w> Seen<'w> {
     pub(super) fn new(kept: Arc<Kept>, part: Part, manager: &'w str, desired: Option<NonZeroU64>) -> Self {
-        Self { kept, part, manager, desired }
+        Self { kept, part, manager, desired, keeps_words: false }
+    }
+
+    /// The same of an object whose type is known to show words as they are in the text.
+    pub(super) fn with_words_kept(self, keeps_words: bool) -> Self {
+        Self { keeps_words, ..self }
     }
 
     /// Whether the state is known to match what is desired.
@@ -29,10 +40,13 @@ impl<'w> Seen<'w> {
         self.desired.is_some() && self.verdict().get() == self.desired
     }
 
-    /// Whether it is sure that applying `body`, of the object itself, would change nothing; `false` is no answer.
-    pub(crate) fn is_surely_applied(&self, body: &Value) -> bool {
-        let applied = self.kept.applied_by(self.manager);
-        applied.is_some_and(|applied| is_surely_applied(body, self.kept.text(), &applied))
+    /// Looks whether applying `body`, of the object itself, would change something.
+    pub(crate) fn look(&self, body: &Value) -> Look {
+        let look = |applied| look_beside(body, self.kept.text(), &applied);
+        match self.kept.applied_by(self.manager).map_or(Look::Unsure, look) {
+            Look::Another if !self.keeps_words => Look::Unsure,
+            look => look,
+        }
     }
 
     /// Remembers that the state matches.

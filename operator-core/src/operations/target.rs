@@ -195,6 +195,14 @@ impl<'c> Target<'c> {
         Ok(self.informer().try_get(key)?)
     }
 
+    /// The same for who looks at its metadata.
+    pub(super) fn newest_lazily(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        match &self.known {
+            Known::Secondary(source) => Ok(source.informer().lazy(key)),
+            Known::Primary(_) => self.newest(key),
+        }
+    }
+
     /// The newest known state of the run's own primary.
     pub(super) fn own_primary(&self) -> Result<AnyObject, Error> {
         let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(&**newest));

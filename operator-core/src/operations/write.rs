@@ -30,15 +30,37 @@ impl Target<'_> {
         intent: &'r Intent,
         mode: WriteMode,
     ) -> BoxFuture<'r, Result<AnyObject, Error>> {
-        self.try_write(intent, mode).boxed()
+        self.try_write(intent, mode, None).boxed()
     }
 
-    async fn try_write(&self, intent: &Intent, mode: WriteMode) -> Result<AnyObject, Error> {
+    /// The same upon a known state that is known not to be as `intent` says.
+    pub(super) fn write_upon<'r>(
+        &'r self,
+        intent: &'r Intent,
+        mode: WriteMode,
+        unmet: AnyObject,
+    ) -> BoxFuture<'r, Result<AnyObject, Error>> {
+        self.try_write(intent, mode, Some(unmet)).boxed()
+    }
+
+    async fn try_write(
+        &self,
+        intent: &Intent,
+        mode: WriteMode,
+        unmet: Option<AnyObject>,
+    ) -> Result<AnyObject, Error> {
         let (kind, manager) = (self.kind(), &*self.run.writer.field_manager);
-        let mut base = self.newest(&intent.key)?;
+        let mut is_unmet = unmet.is_some();
+        let mut base = match unmet {
+            Some(unmet) => Some(unmet),
+            None if mode.matches() => self.newest(&intent.key)?,
+            // Nothing but its metadata is looked at.
+            None => self.newest_lazily(&intent.key)?,
+        };
         let mut lock = intent.lock(mode, base.as_deref(), kind)?;
         for _ in 0..ATTEMPTS {
             if mode.matches()
+                && !std::mem::take(&mut is_unmet)
                 && let Some(actual) = &base
                 && intent.is_met_by(&**actual, kind, manager)?
             {
@@ -143,7 +165,7 @@ impl Target<'_> {
         let answer = self.send(intent, version).await?;
         // Nothing changed, so the version in the answer is that of the state we built upon. That state may be somebody
         // else's, and the watch may still owe us its event, which must not be taken for our own.
-        if version.is_some() && answer.object.meta().resource_version.as_deref() == version {
+        if version.is_some() && answer.version() == version {
             drop(window);
             return Ok(self.remember_answer(answer));
         }

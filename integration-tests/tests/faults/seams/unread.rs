@@ -43,6 +43,14 @@ fn applied_by_web(owner: &OwnerReference) -> Value {
     })
 }
 
+/// So is the first list of config maps answered.
+fn listing(scene: &Scene, mut map: Value) -> Faulty {
+    let faulty = Faulty::of("configmaps");
+    map["metadata"]["namespace"] = scene.namespace.as_str().into();
+    faulty.lists([Answer::json(200, &json!({ "metadata": { "resourceVersion": "1" }, "items": [map] }))]);
+    faulty
+}
+
 /// What a controller is asked for, whose first list of config maps holds an odd one.
 struct Asked {
     operator: TestOperator,
@@ -55,10 +63,14 @@ impl Asked {
         owner: &TestResource,
         controller: ControllerBuilder<Script>,
     ) -> Result<Self> {
-        let faulty = Faulty::of("configmaps");
-        let mut odd = odd(owner);
-        odd["metadata"]["namespace"] = scene.namespace.as_str().into();
-        faulty.lists([Answer::json(200, &json!({ "metadata": { "resourceVersion": "1" }, "items": [odd] }))]);
+        Self::start_with(scene, &listing(scene, odd(owner)), controller).await
+    }
+
+    async fn start_with(
+        scene: &Scene,
+        faulty: &Faulty,
+        controller: ControllerBuilder<Script>,
+    ) -> Result<Self> {
         let counted = Arc::new(Recorded::new());
         let builder = scene.operator().environment(|| Environment::real().with_seed(1));
         let builder = builder.metrics(Arc::clone(&counted) as Arc<dyn Metrics>).transport(faulty.hook());
@@ -173,21 +185,22 @@ async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() ->
     Ok(())
 }
 
-/// A reconciler that applies the map without data, and says what came of that and of a look at it.
-fn applying() -> Script {
-    Script::new(|_, primary: Arc<TestResource>, context| {
+/// A reconciler that applies the map without data, with this label if there is one, and says what came of that and, where it looks,
+/// of a look at it.
+fn applying(label: Option<&'static str>, looks: bool) -> Script {
+    Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            let owner = primary.controller_owner_ref(&()).map(|owner| vec![owner]);
-            let name = Some("one".to_owned());
             let metadata = ObjectMeta {
-                name,
+                name: Some("one".to_owned()),
                 namespace: primary.namespace(),
-                owner_references: owner,
+                owner_references: primary.controller_owner_ref(&()).map(|owner| vec![owner]),
+                labels: label.map(|label| [("a".to_owned(), label.to_owned())].into()),
                 ..ObjectMeta::default()
             };
             let map = ConfigMap { metadata, ..ConfigMap::default() };
             let applied = context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(refused(applied.object()).unwrap_or_default())))
+            let look = if looks { refused(applied.object()) } else { None };
+            Ok(UpdateControl::patch_status(said(look.unwrap_or_else(|| "applied".to_owned()))))
         })
     })
 }
@@ -196,11 +209,58 @@ fn applying() -> Script {
 async fn what_is_applied_is_decoded_when_somebody_looks_at_it() -> Result<()> {
     let scene = scene().await?;
     let owner = scene.create("one", "first").await?;
-    let asked = Asked::start(&scene, &owner, web(&scene, applying()).owns::<ConfigMap>()).await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, applying(None, true)).owns::<ConfigMap>()).await?;
     let written = asked.operator.settled().await?.written();
     assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
     let refusal = message(&scene, "one").await?.unwrap_or_default();
     assert!(refusal.ends_with(REASON), "{refusal:?}");
+    asked.operator.stop().await;
+    Ok(())
+}
+
+/// The answer to a write holds what can't be decoded.
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_a_write_is_decoded_when_somebody_looks_at_it() -> Result<()> {
+    for looks in [false, true] {
+        let scene = scene().await?;
+        let owner = scene.create("one", "first").await?;
+        let faulty = Faulty::of("configmaps");
+        let mut answer = odd(&owner);
+        answer["metadata"]["namespace"] = scene.namespace.as_str().into();
+        faulty.writes([Answer::json(200, &answer)]);
+        let controller = web(&scene, applying(None, looks)).owns::<ConfigMap>();
+        let asked = Asked::start_with(&scene, &faulty, controller).await?;
+        let said = message(&scene, "one").await?.unwrap_or_default();
+        if looks {
+            assert!(said.ends_with(REASON), "{said:?}");
+        } else {
+            assert_eq!(said, "applied");
+            assert_eq!(asked.told().await, (0.0, vec![]));
+        }
+        assert_eq!(faulty.left(), [0; 4], "it was written");
+        asked.operator.stop().await;
+    }
+    Ok(())
+}
+
+/// A word that is owned is another one: that is seen in the text.
+#[tokio::test(start_paused = true)]
+async fn what_is_surely_another_is_not_decoded_to_be_written() -> Result<()> {
+    let scene = scene().await?;
+    let owner = scene.create("one", "first").await?;
+    let mut map = odd(&owner);
+    map["metadata"]["labels"] = json!({ "a": "first" });
+    map["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]["f:labels"] = json!({ "f:a": {} });
+    let faulty = listing(&scene, map.clone());
+    map["metadata"]["namespace"] = scene.namespace.as_str().into();
+    map["metadata"]["labels"]["a"] = json!("second");
+    map["metadata"]["resourceVersion"] = json!("2");
+    faulty.writes([Answer::json(200, &map)]);
+    let controller = web(&scene, applying(Some("second"), false)).owns::<ConfigMap>();
+    let asked = Asked::start_with(&scene, &faulty, controller).await?;
+    assert_eq!(message(&scene, "one").await?.as_deref(), Some("applied"));
+    assert_eq!(faulty.left(), [0; 4], "it was written");
+    assert_eq!(asked.told().await, (0.0, vec![]), "and nobody has tried to decode it");
     asked.operator.stop().await;
     Ok(())
 }

@@ -113,6 +113,11 @@ impl AnyInformer {
         Some(self.0.view.lazy(key, self.kept(key)?))
     }
 
+    /// Whether objects are decoded when they come in: all but those of the cluster's own kinds.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.0.settings.is_checked
+    }
+
     /// The same as it is kept.
     pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.0.engine.get(key)

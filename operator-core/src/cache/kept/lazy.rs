@@ -21,12 +21,12 @@ struct Lazy {
     view: Arc<View>,
     /// What the library decides by; what else there is in the metadata of an object is left out.
     meta: OnceLock<ObjectMeta>,
-    opened: OnceLock<Option<AnyObject>>,
+    opened: OnceLock<Result<AnyObject, String>>,
 }
 
 impl View {
     /// The object, opened if somebody holds it already, and else when somebody looks at more than its metadata.
-    pub(in crate::cache) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<Kept>) -> AnyObject {
+    pub(crate) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<Kept>) -> AnyObject {
         if let Some(held) = kept.held() {
             return held;
         }
@@ -36,13 +36,12 @@ impl View {
 }
 
 impl Lazy {
-    /// `None` where it can't be opened, which is said where that is tried.
-    fn opened(&self) -> Option<&AnyObject> {
-        self.opened.get_or_init(|| self.view.open(&self.kept)).as_ref()
-    }
-
-    fn unopened<T>(&self) -> serde_json::Result<T> {
-        Err(serde_json::Error::custom(format_args!("{} can't be decoded", self.key)))
+    /// Fails with the reason where it can't be opened, which is told where that is tried.
+    fn opened(&self) -> serde_json::Result<&AnyObject> {
+        let opened = self.opened.get_or_init(|| self.view.try_open(&self.kept)).as_ref();
+        opened.map_err(|error| {
+            serde_json::Error::custom(format_args!("{} can't be decoded: {error}", self.key))
+        })
     }
 }
 
@@ -56,15 +55,15 @@ impl Object for Lazy {
     }
 
     fn check(&self) -> serde_json::Result<()> {
-        self.opened().map_or_else(|| self.unopened(), |_| Ok(()))
+        self.opened().map(drop)
     }
 
     fn to_value(&self) -> serde_json::Result<Value> {
-        self.opened().map_or_else(|| self.unopened(), |object| object.to_value())
+        self.opened()?.to_value()
     }
 
     fn write(&self, to: &mut dyn io::Write) -> serde_json::Result<()> {
-        self.opened().map_or_else(|| self.unopened(), |object| object.write(to))
+        self.opened()?.write(to)
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -73,6 +72,6 @@ impl Object for Lazy {
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         let opened = self.opened().cloned();
-        opened.map_or_else(|| Arc::new(()) as Arc<dyn Any + Send + Sync>, Object::into_any)
+        opened.map_or_else(|_| Arc::new(()) as Arc<dyn Any + Send + Sync>, Object::into_any)
     }
 }

@@ -60,7 +60,7 @@ fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
     assert_eq!(error, Err("data: invalid type, expected a map".to_owned()));
     let lazy = view.lazy(&ObjectKey::cluster_scoped("odd"), kept);
     assert_eq!(lazy.meta().uid.as_deref(), Some("u"));
-    let refused = "odd can't be decoded";
+    let refused = "odd can't be decoded: data: invalid type, expected a map";
     assert_eq!(lazy.check().map_err(|error| error.to_string()), Err(refused.to_owned()));
     assert_eq!(lazy.to_value().map_err(|error| error.to_string()), Err(refused.to_owned()));
     assert!(lazy.typed::<ConfigMap>().is_none());
@@ -199,7 +199,7 @@ fn metadata_is_taken_over_from_what_cannot_be_understood() {
 fn an_answer_is_kept_as_the_watch_will_show_it() {
     let config = InformerConfig::<ConfigMap>::new("test", ResourceType::of::<ConfigMap>());
     let config = InformerConfig { own_managers: vec!["me".to_owned()], ..config };
-    let view = View::with_memo(&config, Arc::default());
+    let view = Arc::new(View::with_memo(&config, Arc::default()));
     let mut object = map("a", "first");
     object["metadata"]["managedFields"] = json!([
         { "manager": "me", "operation": "Apply", "fieldsV1": { "f:data": { "f:a": {} } } },
@@ -221,7 +221,7 @@ fn an_answer_is_kept_as_the_watch_will_show_it() {
 fn the_error_of_an_answer_repeats_none_of_its_values_whatever_its_kind() {
     let answer =
         json!({ "metadata": { "name": "a" }, "data": { "password": { "hunter2": 1 }, "more": "hunter2" } });
-    let view = view::<ConfigMap>(&Arc::default());
+    let view = Arc::new(view::<ConfigMap>(&Arc::default()));
     let error = view.answer(&answer.to_string()).err().expect("a map is no text");
     assert_eq!(error.to_string(), "data.password: invalid type, expected a string");
 }

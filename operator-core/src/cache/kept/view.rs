@@ -70,8 +70,18 @@ pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
     /// `None` if it can't be kept, so that nobody remembers it.
     pub(crate) kept: Option<Arc<Kept>>,
-    /// In the form in which it is kept.
+    /// In the form in which it is kept; of the cluster's own kinds with metadata alone, until somebody looks at the rest.
     pub(crate) object: AnyObject,
+}
+
+impl Answer {
+    /// The version that the object has now.
+    pub(crate) fn version(&self) -> Option<&str> {
+        match &self.kept {
+            Some(kept) => kept.version(),
+            None => self.object.meta().resource_version.as_deref(),
+        }
+    }
 }
 
 impl View {
@@ -146,10 +156,20 @@ impl View {
     }
 
     /// Understands the answer to a write. The error names the field and what is expected there, and none of the object's values.
-    pub(in crate::cache) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
+    ///
+    /// What isn't checked when a watch shows it isn't decoded here either: most don't look at what they have written.
+    pub(in crate::cache) fn answer(self: &Arc<Self>, text: &str) -> Result<Answer, serde_json::Error> {
         let Some((key, kept)) = self.keeping.keep(text) else {
             let object = self.kind.whole(text);
             return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
+        };
+        let key = match key {
+            Some(key) if !self.is_checked && !self.kind.transforms() => {
+                let kept = Arc::new(kept);
+                let object = self.lazy(&key, Arc::clone(&kept));
+                return Ok(Answer { key, kept: Some(kept), object });
+            }
+            key => key,
         };
         let object = self.decode(&kept).map_err(serde_json::Error::custom)?;
         match key {

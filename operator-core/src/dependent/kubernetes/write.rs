@@ -15,9 +15,9 @@ use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{Match, Matcher, Written, fingerprint, merged},
+        matcher::{Match, Matcher, Written, fingerprint, merged, words_decide},
     },
-    operations::{self, DependentWriter, PutBack, Seen},
+    operations::{self, DependentWriter, Look, PutBack, Seen},
     reconciler::workflow::Operation,
     resource::{AnyObject, Object, ObjectKey},
 };
@@ -153,12 +153,14 @@ impl OfPrimary<'_> {
         let by_managed_fields =
             self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
         let body = writer.body()?;
-        let is_sure = by_managed_fields && seen.as_ref().is_some_and(|seen| seen.is_surely_applied(body));
-        let found = if is_sure {
-            Match::Equal
-        } else {
-            let found = self.managed.matcher.matches_any(actual, desired, body, written);
-            found.map_err(|source| writer.serialize(source))?
+        let seen_by_managed_fields = seen.as_ref().filter(|_| by_managed_fields);
+        let found = match seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body)) {
+            Look::Equal => Match::Equal,
+            Look::Another if words_decide(body) => Match::Differs(Vec::new()),
+            Look::Another | Look::Unsure => {
+                let found = self.managed.matcher.matches_any(actual, desired, body, written);
+                found.map_err(|source| writer.serialize(source))?
+            }
         };
         match &found {
             Match::Equal => {

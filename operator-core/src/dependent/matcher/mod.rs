@@ -29,7 +29,11 @@ mod tolerant;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{configured::Written, merge::merged, ssa::matches_applied};
+pub(crate) use self::{
+    configured::Written,
+    merge::merged,
+    ssa::{matches_applied, words_decide},
+};
 pub use self::{
     configured::{CustomMatch, Matcher},
     generic::{Comparison, GenericMatcher},

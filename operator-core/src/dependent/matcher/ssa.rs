@@ -57,6 +57,12 @@ pub fn matches_applied(
     }
 }
 
+/// Whether another word that is owned is a difference, wherever it is met: nothing in `desired` says that it may be one and is none.
+pub(crate) fn words_decide(desired: &Value) -> bool {
+    desired.get("stringData").is_none()
+        && desired["metadata"]["annotations"].get(PREVIOUS_ANNOTATION).is_none()
+}
+
 /// There is one such path at most, and it stands among the first ones if there are more than can be told.
 fn without_previous(found: Match) -> Match {
     let Match::Differs(mut paths) = found else { return found };

@@ -1,14 +1,18 @@
 //! The desired object beside the text of the actual one, nothing of which is built. Pure.
 //!
-//! What it says is "surely equal" or "don't know". Then [`matches_owned_fields`](super::matches_owned_fields) is asked, and those who
-//! know what the server drops and fills in; so every rule keeps its one place. A difference ends the look at once.
+//! What it says is "surely equal", "surely another" or "don't know". In the last case
+//! [`matches_owned_fields`](super::matches_owned_fields) is asked, and those who know what the server drops and fills in; so every rule
+//! keeps its one place. A difference ends the look at once.
 //!
 //! # Guarantees
 //! - What is surely equal is equal for the full matcher, too: each field that is wanted is owned, each that is owned is wanted, and
 //!   all have the same values.
+//! - What is surely another differs for it, too: a word that is owned is another one than the one that is wanted. Words in lists, and
+//!   those that may be numbers, quantities or times, are not looked at in this way: their spelling says little.
 //!
 //! # Assumptions
 //! - The text is an object as the server sends it: no key comes twice.
+//! - Whether something is surely another is believed only of types that keep words as they are.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -19,20 +23,34 @@ use crate::cache::{Applied, Owned};
 
 use super::walk::Scope;
 
-/// Whether it is sure that applying `desired` would change nothing about the object that has this text, and to which `applied` was
-/// applied. `false` is no answer.
-pub(crate) fn is_surely_applied(desired: &Value, actual: &str, applied: &Applied<'_>) -> bool {
+/// What a look says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Applying would surely change nothing.
+    Equal,
+    /// Applying would surely change something.
+    Another,
+    /// Nothing is sure.
+    Unsure,
+}
+
+/// Looks whether applying `desired` would change something about the object that has this text, and to which `applied` was applied.
+pub(crate) fn look_beside(desired: &Value, actual: &str, applied: &Applied<'_>) -> Look {
     let (Some(wanted), Some(metadata)) = (desired.as_object(), desired["metadata"].as_object()) else {
-        return false;
+        return Look::Unsure;
     };
-    let Owned::Fields(owned) = applied.fields.get() else { return false };
+    let Owned::Fields(owned) = applied.fields.get() else { return Look::Unsure };
     if applied.api_version.is_some_and(|recorded| desired["apiVersion"] != recorded) {
-        return false;
+        return Look::Unsure;
     }
     let owners = applied.owners.map(Owned::parse);
     let below = Metadata { wanted: metadata, owners: owners.as_ref() };
     let top = Fields { wanted, owned, part: Part::Top(&below) };
-    top.deserialize(&mut serde_json::Deserializer::from_str(actual)).is_ok()
+    match top.deserialize(&mut serde_json::Deserializer::from_str(actual)) {
+        Ok(()) => Look::Equal,
+        Err(error) if error.is_data() && error.to_string().starts_with(ANOTHER) => Look::Another,
+        Err(_) => Look::Unsure,
+    }
 }
 
 /// What is walked below the top.
@@ -65,6 +83,43 @@ impl Part<'_> {
 /// What ends a look. Nobody reads it.
 fn unsure<E: Error>() -> E {
     E::custom("")
+}
+
+/// What ends a look that has met another word than the one that is wanted.
+const ANOTHER: &str = "another word";
+
+/// Whether a word may be spelled in several ways: as a quantity or as a time. No word at all may stand for a default.
+fn may_be_spelled_otherwise(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
+        || word.is_empty()
+}
+
+/// A word that is wanted as it is.
+struct Word<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Word<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Word<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a word")
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<(), E> {
+        match word == self.0 {
+            true => Ok(()),
+            false if may_be_spelled_otherwise(word) && may_be_spelled_otherwise(self.0) => Err(unsure()),
+            false if word.is_empty() || self.0.is_empty() => Err(unsure()),
+            false => Err(E::custom(ANOTHER)),
+        }
+    }
 }
 
 /// Fields of an object: each that is owned is met and is as it is wanted.
@@ -171,6 +226,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match (self.owned, self.wanted) {
+            (Owned::Whole, Value::String(wanted)) => Word(wanted).deserialize(deserializer),
             (Owned::Whole, wanted) => Same(wanted).deserialize(deserializer),
             (Owned::Fields(owned), Value::Object(wanted)) => {
                 Fields { wanted, owned, part: Part::Inner }.deserialize(deserializer)
@@ -218,7 +274,8 @@ impl<'de> Visitor<'de> for Items<'_> {
                 }
                 _ => actual.next_element_seed(Place { wanted, owned }),
             };
-            item?.ok_or_else(unsure)?;
+            // What stands in this place may be another item.
+            item.map_err(|_| unsure())?.ok_or_else(unsure)?;
         }
         end(actual)
     }

@@ -63,7 +63,10 @@ use self::walk::{Object, Walk};
 
 pub(crate) use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
 pub(crate) use self::value::strip_nulls;
-pub(crate) use self::{beside::is_surely_applied, fingerprint::fingerprint};
+pub(crate) use self::{
+    beside::{Look, look_beside},
+    fingerprint::fingerprint,
+};
 pub(crate) use self::{
     path::Path,
     value::{present, same_number},
