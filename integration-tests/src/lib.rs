@@ -59,7 +59,7 @@ pub use script::{Gate, Script, config_map, value_of};
 pub use switched::{Place, Switched};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
-    TestResource, TestResourceSpec, TestStatus,
+    TestResource, TestResourceSpec, TestStatus, statuses_serialized,
 };
 pub use workflows::{Child, Outcomes, Switch, looking_on};
 pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

@@ -1,21 +1,38 @@
 //! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
 //! them.
 
+use std::cell::Cell;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, CustomResourceExt};
 use operator_core::resource::KubeObject;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The API group of [`TestResource`] and [`ClusterTestResource`].
 pub const GROUP: &str = "conformance.operator-core.io";
+
+thread_local! {
+    static MESSAGES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many statuses with a message this thread has turned into JSON since it was last asked: as what is to be written, and as what
+/// that is compared with.
+pub fn statuses_serialized() -> usize {
+    MESSAGES.take()
+}
+
+fn counted<S: Serializer>(message: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    MESSAGES.set(MESSAGES.get() + 1);
+    message.serialize(serializer)
+}
 
 /// The status of every test resource.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TestStatus {
     /// Whatever the test has to say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "counted")]
     pub message: Option<String>,
     /// Whatever the test has to say, one for each time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,7 +6,7 @@ use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, meta_of, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, meta_of, statuses_serialized, wanted, workflow_of_one};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Resource,
@@ -20,7 +20,7 @@ use operator_core::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{TestResource, pass, saying, scene, under};
+use super::{TestResource, message, pass, saying, scene, under};
 
 thread_local! {
     /// How often one was turned into JSON. The test and its operator share one thread.
@@ -112,6 +112,29 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
     // Another actual state, in the field that is desired.
     change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
+    operator.stop().await;
+    Ok(())
+}
+
+/// The status that a reconciler gives is compared with the primary once for each state of it.
+#[tokio::test(start_paused = true)]
+async fn a_status_that_matched_is_matched_again_only_after_a_change() -> Result<()> {
+    let scene = scene().await?;
+    let operator = managed(&scene).await?;
+    begin(&scene, &operator).await?;
+    let mut serialized = Vec::new();
+    for value in ["a", "b", "c"] {
+        statuses_serialized();
+        change_child(&scene, json!({ "metadata": { "labels": { "somebody": value } } })).await?;
+        assert_eq!(operator.settled().await?.written(), Vec::<String>::new());
+        serialized.push(statuses_serialized());
+    }
+    assert_eq!(serialized, [COMPARED, REMEMBERED, REMEMBERED]);
+
+    // Another status: what matched doesn't count for it.
+    let (_, written) = in_a_run(&scene, &operator, "second").await?;
+    assert_eq!(written, ["PATCH configmaps/one-a -> 200"]);
+    assert_eq!(message(&scene, "one").await?.as_deref(), Some("second"));
     operator.stop().await;
     Ok(())
 }
