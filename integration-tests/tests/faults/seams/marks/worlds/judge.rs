@@ -39,7 +39,41 @@ pub(super) struct Made {
 }
 
 /// What is known of objects, by their uids.
-pub(super) type Known = BTreeMap<String, Made>;
+#[derive(Default)]
+pub(super) struct Known {
+    made: BTreeMap<String, Made>,
+    /// The same of earlier states, by their marks.
+    as_marked: BTreeMap<(String, [String; 4]), Made>,
+    /// Copies that a backup has brought back: of which object, and with which marks. What was written before a backup may be judged
+    /// only after that.
+    copies: BTreeMap<String, (String, [String; 4])>,
+}
+
+impl Known {
+    pub(super) fn get(&self, uid: &str) -> Option<&Made> {
+        let of_copy = || {
+            let copied = self.copies.get(uid)?;
+            // Somebody may have changed its marks.
+            self.as_marked.get(copied).or_else(|| self.made.get(&copied.0))
+        };
+        self.made.get(uid).or_else(of_copy)
+    }
+
+    fn insert(&mut self, uid: &str, made: Made) {
+        self.as_marked.insert((uid.to_owned(), made.marks.clone()), made.clone());
+        self.made.insert(uid.to_owned(), made);
+    }
+
+    /// A backup has brought back `object` under another uid.
+    pub(super) fn insert_copy(&mut self, uid: String, object: &Value) {
+        let own = self::uid(object);
+        let of = match self.copies.get(own) {
+            Some((first, _)) if !self.made.contains_key(own) => first.clone(),
+            _ => own.to_owned(),
+        };
+        self.copies.insert(uid, (of, marks(object)));
+    }
+}
 
 /// One who wants an object: a node for a primary.
 type Claim<'w> = (&'w NodeOf, &'w Primary);
@@ -153,7 +187,7 @@ impl<'w> Judge<'w> {
         let made = Made { by, node: node.name, primary: primary.clone(), marks: marks(after) };
         let touched =
             seen[0].map(|before| (without_ours(before, &primary.uid), without_ours(after, &primary.uid)));
-        self.known.insert(uid(after).to_owned(), made);
+        self.known.insert(uid(after), made);
         match touched {
             Some((before, after)) if before != after => {
                 Err(format!("it has changed what isn't its own: {before} is {after} now"))

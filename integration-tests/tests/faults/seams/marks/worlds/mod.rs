@@ -34,8 +34,9 @@ const WORLDS: u64 = 150;
 /// A day has no more than this, so that the next one has others.
 const WORLDS_OF_A_DAY: u64 = 10_000;
 /// Worlds in which a copy would go with the original (2, 10, 14), in which a node would take what another one still has (25, 32,
-/// 136), and in which something would be written that the collector is about to take (83, 168, 410, 747).
-const SHOWN: [u64; 10] = [2, 10, 14, 25, 32, 83, 136, 168, 410, 747];
+/// 136), and in which something would be written that the collector is about to take (83, 168, 410, 747), and in which
+/// a backup is made between a write and its judgement (the last two).
+const SHOWN: [u64; 12] = [2, 10, 14, 25, 32, 83, 136, 168, 410, 747, 202_611_240_509, 202_611_241_241];
 /// How many failures are told.
 const MOST: usize = 3;
 

@@ -35,7 +35,7 @@ pub(super) async fn act(world: &mut World) -> Result<()> {
 async fn any(world: &mut World) -> Result<Option<(Kind, Value)>> {
     let mut all = world.objects().await?;
     if world.random.chance(80) {
-        all.retain(|(_, object)| world.known.contains_key(uid(object)));
+        all.retain(|(_, object)| world.known.get(uid(object)).is_some());
     }
     Ok((!all.is_empty()).then(|| world.random.pick(&all)))
 }
@@ -191,10 +191,8 @@ async fn restore(world: &mut World) -> Result<()> {
         if world.log.stored(kind, &namespace, &name).is_some() {
             continue;
         }
-        if let Some(made) = world.make(kind, as_new(&object)).await?
-            && let Some(known) = world.known.get(uid(&object)).cloned()
-        {
-            world.known.insert(made, known);
+        if let Some(copy) = world.make(kind, as_new(&object)).await? {
+            world.known.insert_copy(copy, &object);
         }
     }
     Ok(())

@@ -100,7 +100,7 @@ impl World {
             log: Log::new(&server),
             version,
             operators,
-            known: Known::new(),
+            known: Known::default(),
             lately: Vec::new(),
             saved: Vec::new(),
             told: Vec::new(),
