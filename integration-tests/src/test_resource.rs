@@ -18,6 +18,7 @@ thread_local! {
 
 /// How many statuses with a message this thread has turned into JSON since it was last asked: as what is to be written, and as what
 /// that is compared with.
+#[must_use]
 pub fn statuses_serialized() -> usize {
     MESSAGES.take()
 }

@@ -124,7 +124,7 @@ async fn a_status_that_matched_is_matched_again_only_after_a_change() -> Result<
     begin(&scene, &operator).await?;
     let mut serialized = Vec::new();
     for value in ["a", "b", "c"] {
-        statuses_serialized();
+        let _before = statuses_serialized();
         change_child(&scene, json!({ "metadata": { "labels": { "somebody": value } } })).await?;
         assert_eq!(operator.settled().await?.written(), Vec::<String>::new());
         serialized.push(statuses_serialized());
