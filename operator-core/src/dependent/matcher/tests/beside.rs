@@ -128,6 +128,31 @@ fn it_is_sure_of_no_word_in_a_list() {
     assert_eq!(both(&desired, &actual), Some((Look::Unsure, Match::Equal)));
 }
 
+/// A list that is owned as a whole has no items of its own; each text in it counts.
+#[test]
+fn it_is_not_sure_of_another_text_in_a_list_that_is_owned_as_a_whole() {
+    let with = |ranges: Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" },
+            "spec": { "loadBalancerSourceRanges": ranges },
+        })
+    };
+    let desired = with(json!(["one", "two"]));
+    let seen = |ranges: Value| {
+        let mut actual = with(ranges);
+        actual["metadata"]["managedFields"] = json!([{
+            "manager": MANAGER, "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": { "f:spec": { "f:loadBalancerSourceRanges": {} } },
+        }]);
+        let (look, full) = both(&desired, &actual).unwrap();
+        (look, full.is_equal())
+    };
+    assert_eq!(seen(json!(["one", "two"])), (Look::Equal, true));
+    assert_eq!(seen(json!(["one", "three"])), (Look::Unsure, false));
+    assert_eq!(seen(json!(["one"])), (Look::Unsure, false));
+    assert_eq!(seen(json!(["one", "two", "three"])), (Look::Unsure, false));
+}
+
 /// What is sent under `stringData` is stored under `data`.
 #[test]
 fn words_do_not_decide_where_something_else_is_said_of_them() {
