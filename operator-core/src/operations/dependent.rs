@@ -57,8 +57,7 @@ impl<'c> DependentWriter<'c> {
     /// This state of the object beside the desired one, which has this fingerprint; `None` for one that was read past the cache.
     pub(crate) fn seen(&self, actual: &dyn Object, desired: Option<NonZeroU64>) -> Option<Seen<'c>> {
         let kept = self.target.informer().kept_as(&self.key, actual.meta())?;
-        let seen = Seen::new(kept, Part::Object, self.field_manager(), desired);
-        Some(seen.with_words_kept(!self.target.informer().is_checked()))
+        Some(self.target.seen(kept, Part::Object, desired))
     }
 
     pub(super) fn kind(&self) -> &ResourceType {

@@ -138,7 +138,7 @@ impl<'r> PrimaryWriter<'r> {
         let known = known.map(|known| {
             let manager = &*run.writer.field_manager;
             let desired = fingerprint(manager, |to| serde_json::to_writer(to, &status));
-            Seen::new(known, Part::Status, manager, desired)
+            self.target.seen(known, Part::Status, desired)
         });
         if known.as_ref().is_some_and(Seen::has_matched) {
             run.writer.matched(run.key, kind, key, Part::Status.subresource());

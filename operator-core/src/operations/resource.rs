@@ -11,7 +11,6 @@ use super::{
     intent::{Intent, Part},
     matcher::{Look, fingerprint},
     request::{Verb, WriteRequest},
-    seen::Seen,
     target::{Target, WritingRun},
 };
 use crate::{
@@ -185,9 +184,7 @@ impl<'c> ResourceOperations<'c> {
             Part::Object | Part::Status => None,
         };
         let manager = &*self.run.writer.field_manager;
-        let known =
-            known.map(|known| Seen::new(known, part, manager, fingerprint(manager, |to| desired.write(to))));
-        let known = known.map(|known| known.with_words_kept(!target.informer().is_checked()));
+        let known = known.map(|known| target.seen(known, part, fingerprint(manager, |to| desired.write(to))));
         if let Some(known) = &known
             && known.has_matched()
         {

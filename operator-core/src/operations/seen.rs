@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     intent::Part,
     matcher::{Look, look_beside},
+    target::Target,
 };
 use crate::{
     cache::{Kept, Verdict},
@@ -25,16 +26,15 @@ pub(crate) struct Seen<'w> {
     keeps_words: bool,
 }
 
-impl<'w> Seen<'w> {
-    pub(super) fn new(kept: Arc<Kept>, part: Part, manager: &'w str, desired: Option<NonZeroU64>) -> Self {
-        Self { kept, part, manager, desired, keeps_words: false }
+impl<'c> Target<'c> {
+    /// A known state beside what is desired, which has this fingerprint.
+    pub(super) fn seen(&self, kept: Arc<Kept>, part: Part, desired: Option<NonZeroU64>) -> Seen<'c> {
+        let keeps_words = !self.informer().is_checked();
+        Seen { kept, part, manager: &self.run.writer.field_manager, desired, keeps_words }
     }
+}
 
-    /// The same of an object whose type is known to show words as they are in the text.
-    pub(super) fn with_words_kept(self, keeps_words: bool) -> Self {
-        Self { keeps_words, ..self }
-    }
-
+impl Seen<'_> {
     /// Whether the state is known to match what is desired.
     pub(crate) fn has_matched(&self) -> bool {
         self.desired.is_some() && self.verdict().get() == self.desired

@@ -74,10 +74,14 @@ async fn change_child(scene: &Scene, change: Value) -> Result<()> {
     Ok(())
 }
 
-/// Three changes of nothing that is desired.
+/// A change of nothing that is desired.
+async fn label_child(scene: &Scene, value: &str) -> Result<()> {
+    change_child(scene, json!({ "metadata": { "labels": { "somebody": value } } })).await
+}
+
 async fn label_child_thrice(scene: &Scene) -> Result<()> {
     for value in ["a", "b", "c"] {
-        change_child(scene, json!({ "metadata": { "labels": { "somebody": value } } })).await?;
+        label_child(scene, value).await?;
     }
     Ok(())
 }
@@ -125,7 +129,7 @@ async fn a_status_that_matched_is_matched_again_only_after_a_change() -> Result<
     let mut serialized = Vec::new();
     for value in ["a", "b", "c"] {
         let _before = statuses_serialized();
-        change_child(&scene, json!({ "metadata": { "labels": { "somebody": value } } })).await?;
+        label_child(&scene, value).await?;
         assert_eq!(operator.settled().await?.written(), Vec::<String>::new());
         serialized.push(statuses_serialized());
     }

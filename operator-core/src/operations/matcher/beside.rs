@@ -88,10 +88,9 @@ fn unsure<E: Error>() -> E {
 /// What ends a look that has met another word than the one that is wanted.
 const ANOTHER: &str = "another word";
 
-/// Whether a word may be spelled in several ways: as a quantity or as a time. No word at all may stand for a default.
+/// Whether a word may be spelled in several ways: as a quantity or as a time.
 fn may_be_spelled_otherwise(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
-        || word.is_empty()
 }
 
 /// A word that is wanted as it is.
@@ -116,6 +115,7 @@ impl Visitor<'_> for Word<'_> {
         match word == self.0 {
             true => Ok(()),
             false if may_be_spelled_otherwise(word) && may_be_spelled_otherwise(self.0) => Err(unsure()),
+            // No word at all may stand for a default.
             false if word.is_empty() || self.0.is_empty() => Err(unsure()),
             false => Err(E::custom(ANOTHER)),
         }
