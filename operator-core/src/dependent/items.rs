@@ -30,18 +30,29 @@ impl Items {
         &mut self,
         items: impl IntoIterator<Item = (Option<String>, Work<'w>)> + Send,
     ) {
-        // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.
-        let mut all = Vec::new();
-        for (label, work) in items {
-            all.push(async move { (label, work.await) }.boxed());
+        let mut all: Vec<_> = items.into_iter().collect();
+        if all.len() == 1
+            && let Some((label, work)) = all.pop()
+        {
+            // Mostly there is one, for which nothing has to be kept in order.
+            self.count += 1;
+            let result = work.await;
+            return self.take(label, result);
         }
+        // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.
+        let all: Vec<_> =
+            all.into_iter().map(|(label, work)| async move { (label, work.await) }.boxed()).collect();
         self.count += all.len();
         let mut results = stream::iter(all).buffered(AT_ONCE);
         while let Some((label, result)) = results.next().await {
-            match result {
-                Ok(done) => self.done.extend(done),
-                Err(error) => self.failed.push((label, error)),
-            }
+            self.take(label, result);
+        }
+    }
+
+    fn take(&mut self, label: Option<String>, result: Result<Option<(Operation, Secondary)>, BoxError>) {
+        match result {
+            Ok(done) => self.done.extend(done),
+            Err(error) => self.failed.push((label, error)),
         }
     }
 

@@ -8,6 +8,9 @@ use std::{
 
 use zeroize::Zeroizing;
 
+/// How much text is hashed at once: hashing is dear for each of the many small pieces that JSON is written in.
+const AT_ONCE: usize = 512;
+
 /// A hash of 64 bits, the same in each run of a process: two desired states of one object have the same one once in 10^19. `None` for
 /// what can't be written as JSON, which the matcher is to say.
 ///
@@ -16,22 +19,59 @@ pub(crate) fn fingerprint(
     node: &str,
     write: impl FnOnce(&mut dyn io::Write) -> serde_json::Result<()>,
 ) -> Option<NonZeroU64> {
-    // In one piece: hashing is dear for each of the many small ones that JSON is written in.
-    let mut text = Zeroizing::new(Vec::with_capacity(1024));
-    write(&mut *text).ok()?;
     let mut hashed = DefaultHasher::new();
     hashed.write_usize(node.len());
     hashed.write(node.as_bytes());
-    hashed.write(&text);
+    let mut text = Hashed { hashed, waiting: Zeroizing::new([0; AT_ONCE]), length: 0 };
+    write(&mut text).ok()?;
     // Zero means that there is none.
-    Some(NonZeroU64::new(hashed.finish()).unwrap_or(NonZeroU64::MIN))
+    Some(NonZeroU64::new(text.finish()).unwrap_or(NonZeroU64::MIN))
+}
+
+/// Hashes what is written to it, and keeps no more of it than a piece: it may be a secret.
+struct Hashed {
+    hashed: DefaultHasher,
+    waiting: Zeroizing<[u8; AT_ONCE]>,
+    length: usize,
+}
+
+impl Hashed {
+    fn hash_waiting(&mut self) {
+        self.hashed.write(&self.waiting[..self.length]);
+        self.length = 0;
+    }
+
+    fn finish(mut self) -> u64 {
+        self.hash_waiting();
+        self.hashed.finish()
+    }
+}
+
+impl io::Write for Hashed {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if text.len() > AT_ONCE - self.length {
+            self.hash_waiting();
+        }
+        match self.waiting.get_mut(self.length..self.length + text.len()) {
+            Some(free) => {
+                free.copy_from_slice(text);
+                self.length += text.len();
+            }
+            None => self.hashed.write(text),
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::fingerprint;
+    use super::{AT_ONCE, fingerprint};
 
     #[test]
     fn node_and_state_tell_fingerprints_apart() {
@@ -42,6 +82,23 @@ mod tests {
         assert_eq!(of("web", "a"), of("web", "a"));
         assert_ne!(of("web", "a"), of("web", "b"));
         assert_ne!(of("web", "a"), of("html", "a"));
+    }
+
+    #[test]
+    fn every_byte_counts_however_long_the_state_is() {
+        let of = |value: &str| {
+            let state = json!({ "data": { "key": value, "next": "word" } });
+            fingerprint("web", |to| serde_json::to_writer(to, &state))
+        };
+        for length in [1, AT_ONCE / 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
+            let text = "a".repeat(length);
+            assert_eq!(of(&text), of(&text), "{length} bytes");
+            for changed in [0, length / 2, length - 1] {
+                let mut other = text.clone();
+                other.replace_range(changed..=changed, "b");
+                assert_ne!(of(&text), of(&other), "byte {changed} of {length}");
+            }
+        }
     }
 
     #[test]

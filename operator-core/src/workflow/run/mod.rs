@@ -111,7 +111,7 @@ impl Course<'_> {
     /// What is known of all nodes, which is taken from the records.
     fn result(&mut self) -> WorkflowResult {
         let (workflow, plan) = (self.run.workflow, &self.plan);
-        let (graph, now) = (&workflow.graph, self.run.now());
+        let (graph, now) = (&workflow.graph, || self.run.now());
         let records = self.records.take_all();
         let removals = removals(graph, |node| plan.fate(node), &records, self.run.cleans_up);
         let states: Vec<NodeState> = plan
@@ -226,7 +226,7 @@ impl Run<'_> {
     fn tell_if_settled(&self, plan: &Plan<'_>, records: &Records, node: NodeId) {
         let fate = plan.fate(node);
         if fate != Fate::Pending && fate.blocked_by().is_none() {
-            let state = state_of(fate, &records.get(node), None, &self.workflow.graph, self.now());
+            let state = state_of(fate, &records.get(node), None, &self.workflow.graph, || self.now());
             self.tell(node, &state);
         }
     }

@@ -188,7 +188,7 @@ pub(super) fn state_of(
     record: &Record,
     blocking: Option<&Record>,
     graph: &Graph,
-    now: Now,
+    now: impl FnOnce() -> Now,
 ) -> NodeState {
     let operation = || record.reconciled.as_ref().map(ReconcileResult::operation).unwrap_or_default();
     let reason = || record.reason.clone();
@@ -201,7 +201,7 @@ pub(super) fn state_of(
     match fate {
         Fate::Pending => NodeState::Pending {
             reason: match &record.under_way {
-                Some((part, since)) => format!("{part} called {:.0} s ago", (now - *since).as_secs_f64()),
+                Some((part, since)) => format!("{part} called {:.0} s ago", (now() - *since).as_secs_f64()),
                 None => "not come to".to_owned(),
             },
         },
