@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! activation of all nodes ──┐
-//! plan ──Step───────────────┴▶ futures (each takes its node's record) ──▶ FuturesUnordered ──(node, answer)──▶ plan
+//! plan ──Step───────────────┴▶ futures (each writes to its node's record) ──▶ FuturesUnordered ──(node, answer)──▶ plan
 //! ```
 //!
 //! Nothing is shared between steps, and nothing outlives the future of the run but what is known so far: dropping it drops all
@@ -22,6 +22,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
+use parking_lot::Mutex;
+
 use super::{
     AnyWorkflow, NodeId,
     builder::Declared,
@@ -37,7 +39,7 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-use record::{Activity, Part, Record, Records, Taken, removals, state_of};
+use record::{Activity, Part, Record, Records, removals, state_of};
 
 /// Who runs a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,21 +111,18 @@ struct Course<'r> {
 
 impl Course<'_> {
     /// What is known of all nodes, which is taken from the records.
-    fn result(&mut self) -> WorkflowResult {
-        let (workflow, plan) = (self.run.workflow, &self.plan);
-        let (graph, now) = (&workflow.graph, || self.run.now());
-        let records = self.records.take_all();
-        let removals = removals(graph, |node| plan.fate(node), &records, self.run.cleans_up);
-        let states: Vec<NodeState> = plan
-            .fates()
-            .map(|(node, fate)| {
-                let blocking = fate.blocked_by().map(|by| &records[by.index()]);
-                state_of(fate, &records[node.index()], blocking, graph, now)
-            })
-            .collect();
-        let nodes = workflow.nodes.iter().zip(records).zip(states).zip(removals);
-        let nodes =
-            nodes.map(|(((node, record), state), removal)| record.finish(node.name(), state, removal));
+    fn result(&self) -> WorkflowResult {
+        let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
+        let graph = &workflow.graph;
+        let mut removals = removals(graph, |node| plan.fate(node), records, *cleans_up);
+        let nodes = workflow.nodes.iter().zip(plan.fates()).map(|(declared, (node, fate))| {
+            let removal = removals.get_mut(node.index()).and_then(Option::take);
+            // One after the other: two of them held at the same time would have to be so in one order everywhere.
+            let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
+            let mut record = records.get(node);
+            let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
+            record.finish(declared.name(), state, removal)
+        });
         WorkflowResult::new(nodes.collect())
     }
 }
@@ -191,7 +190,7 @@ impl Run<'_> {
             graph.nodes().filter(|node| self.asks_activation(*node)).collect();
         let mut postponed: Vec<Step> = Vec::new();
         for node in &activating {
-            under_way.push(self.perform(Task::Activate(*node), records.take(*node)));
+            under_way.push(self.perform(Task::Activate(*node), records.of_node(*node)));
         }
         plan.start(&mut steps);
         loop {
@@ -208,7 +207,7 @@ impl Run<'_> {
                     answer.give(plan, node, &mut steps);
                     self.tell_if_settled(plan, records, node);
                 } else {
-                    under_way.push(self.perform(Task::Do(step), records.take(node)));
+                    under_way.push(self.perform(Task::Do(step), records.of_node(node)));
                 }
             }
             steps.clear();
@@ -232,21 +231,14 @@ impl Run<'_> {
     }
 
     /// The answer to a step; none to the question whether a node takes part, which is in its record.
-    #[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for the record twice")]
-    fn perform<'r>(
-        &'r self,
-        task: Task,
-        mut record: Taken<'r>,
-    ) -> impl Future<Output = (NodeId, Option<Answer>)> + 'r {
-        async move {
-            match task {
-                Task::Activate(node) => {
-                    let activity = self.activate(node, &mut record).await;
-                    record.activity = Some(activity);
-                    (node, None)
-                }
-                Task::Do(step) => (step.node(), Some(self.step(step, &mut record).await)),
+    async fn perform(&self, task: Task, record: &Mutex<Record>) -> (NodeId, Option<Answer>) {
+        match task {
+            Task::Activate(node) => {
+                let activity = self.activate(node, record).await;
+                record.lock().activity = Some(activity);
+                (node, None)
             }
+            Task::Do(step) => (step.node(), Some(self.step(step, record).await)),
         }
     }
 

@@ -1,11 +1,6 @@
 //! What a run has learned of a node, and how it is told.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    ops::{Deref, DerefMut},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt, mem::take, sync::Arc};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -56,46 +51,14 @@ impl Records {
         Self(graph.nodes().map(|_| Mutex::default()).collect())
     }
 
-    /// What is known of a node that no step works on.
+    /// What is known of a node. Nobody keeps it for longer than a look or a word.
     pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, Record> {
-        self.0[node.index()].lock()
+        self.of_node(node).lock()
     }
 
-    /// Takes a node's record for a step.
-    pub(super) fn take(&self, node: NodeId) -> Taken<'_> {
-        let of = &self.0[node.index()];
-        Taken { of, record: std::mem::take(&mut *of.lock()) }
-    }
-
-    /// All of them, at the end.
-    pub(super) fn take_all(&mut self) -> Vec<Record> {
-        self.0.iter_mut().map(|record| std::mem::take(record.get_mut())).collect()
-    }
-}
-
-/// A record that a step writes to. It is put back when the step ends or is dropped.
-pub(super) struct Taken<'r> {
-    of: &'r Mutex<Record>,
-    record: Record,
-}
-
-impl Deref for Taken<'_> {
-    type Target = Record;
-
-    fn deref(&self) -> &Record {
-        &self.record
-    }
-}
-
-impl DerefMut for Taken<'_> {
-    fn deref_mut(&mut self) -> &mut Record {
-        &mut self.record
-    }
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        *self.of.lock() = std::mem::take(&mut self.record);
+    /// What a step about a node writes to.
+    pub(super) fn of_node(&self, node: NodeId) -> &Mutex<Record> {
+        &self.0[node.index()]
     }
 }
 
@@ -142,29 +105,44 @@ impl Record {
         self.error = Some((Arc::new(error), words));
     }
 
-    pub(super) fn finish(self, name: Arc<str>, state: NodeState, removal: Option<Removal>) -> NodeResult {
-        let Self { conditions, reconciled, error, .. } = self;
+    /// What is told of the node at the end. The reason stays, for those that it is in the way of.
+    pub(super) fn finish(
+        &mut self,
+        name: Arc<str>,
+        state: NodeState,
+        removal: Option<Removal>,
+    ) -> NodeResult {
+        let (conditions, reconciled) = (take(&mut self.conditions), self.reconciled.take());
         // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
-        let error = error.filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
+        let error =
+            self.error.take().filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
         NodeResult { name, state, reconciled, conditions, error, removal }
     }
 }
 
-/// Why each node is not to be there: the nearest one that says so, of those that it depends on and itself.
+/// Why each node is not to be there: the nearest one that says so, of those that it depends on and itself. Empty where all
+/// are to be there.
 pub(super) fn removals(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
-    records: &[Record],
+    records: &Records,
     cleans_up: bool,
 ) -> Vec<Option<Removal>> {
+    if !graph.nodes().any(|node| fate(node).is_about_removal()) {
+        return Vec::new();
+    }
     // How far away it is, and which one.
-    let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; records.len()];
-    let mut removals = vec![None; records.len()];
+    let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; graph.len()];
+    let mut removals = vec![None; graph.len()];
     for node in graph.in_order() {
-        let (record, is_removed) = (&records[node.index()], fate(node).is_about_removal());
+        let is_removed = fate(node).is_about_removal();
+        let (says_so, deleted) = {
+            let record = records.get(node);
+            (record.removes.is_some(), record.deleted)
+        };
         let above = graph.dependencies_of(node).filter_map(|above| nearest[above.index()]).min();
         nearest[node.index()] = match above {
-            _ if record.removes.is_some() => Some((0, node)),
+            _ if says_so => Some((0, node)),
             Some((distance, by)) if is_removed => Some((distance + 1, by)),
             _ => None,
         };
@@ -173,20 +151,20 @@ pub(super) fn removals(
         }
         let (by, reason) = match nearest[node.index()] {
             Some((_, by)) if !cleans_up => {
-                (Some(Arc::from(graph.name(by))), records[by.index()].removes.clone().unwrap_or_default())
+                (Some(Arc::from(graph.name(by))), records.get(by).removes.clone().unwrap_or_default())
             }
             _ => (None, String::new()),
         };
-        removals[node.index()] = Some(Removal { by, reason, deleted: record.deleted });
+        removals[node.index()] = Some(Removal { by, reason, deleted });
     }
     removals
 }
 
-/// What is told of a node that has come to this end; `blocking` is the record of the node that is in its way, where one is.
+/// What is told of a node that has come to this end; `blocking` is the reason of the node that is in its way, where one is.
 pub(super) fn state_of(
     fate: Fate,
     record: &Record,
-    blocking: Option<&Record>,
+    blocking: Option<&str>,
     graph: &Graph,
     now: impl FnOnce() -> Now,
 ) -> NodeState {
@@ -195,7 +173,7 @@ pub(super) fn state_of(
     let blocked_by =
         |by: NodeId, reason: String| NodeState::Blocked { by: Arc::from(graph.name(by)), reason };
     let blocked = |by: NodeId, until: &str| {
-        let because = blocking.map_or("", |blocking| &blocking.reason);
+        let because = blocking.unwrap_or_default();
         blocked_by(by, if because.is_empty() { until.to_owned() } else { format!("{until}: {because}") })
     };
     match fate {

@@ -3,6 +3,7 @@
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use tracing::Instrument;
 
 use super::{Activity, Answer, Part, Record, Run};
@@ -25,7 +26,7 @@ use crate::{
 };
 
 impl Run<'_> {
-    pub(super) async fn step(&self, step: Step, record: &mut Record) -> Answer {
+    pub(super) async fn step(&self, step: Step, record: &Mutex<Record>) -> Answer {
         let node = &self.workflow.nodes[step.node().index()];
         let span = tracing::debug_span!("node", name = node.dependent.name());
         async {
@@ -33,7 +34,7 @@ impl Run<'_> {
                 Step::Check(_) => Answer::Checked(match self.check(node, record).await {
                     Ok(checked) => checked,
                     Err(error) => {
-                        record.failed(error);
+                        record.lock().failed(error);
                         Checked::Failed
                     }
                 }),
@@ -45,21 +46,21 @@ impl Run<'_> {
                         Checked::Run
                     }
                     Err(error) => {
-                        record.failed(error);
+                        record.lock().failed(error);
                         Checked::Failed
                     }
                 }),
                 Step::Reconcile(_) => Answer::Reconciled(match self.reconcile(node, record).await {
                     Ok(reconciled) => reconciled,
                     Err(error) => {
-                        record.failed(error);
+                        record.lock().failed(error);
                         Reconciled::Failed
                     }
                 }),
                 Step::Delete(_) => Answer::Removed(match self.delete(step.node(), node, record).await {
                     Ok(removed) => removed,
                     Err(error) => {
-                        record.failed(error);
+                        record.lock().failed(error);
                         Removed::Failed
                     }
                 }),
@@ -91,8 +92,8 @@ impl Run<'_> {
     }
 
     /// Asks a node that takes part, or of which that can't be told.
-    async fn check(&self, node: &AnyNode, record: &mut Record) -> Result<Checked, BoxError> {
-        record.activity()?;
+    async fn check(&self, node: &AnyNode, record: &Mutex<Record>) -> Result<Checked, BoxError> {
+        record.lock().activity()?;
         let Some(precondition) = &node.precondition else { return Ok(Checked::Run) };
         let asked = ConditionKind::ReconcilePrecondition;
         let decision = precondition.decide(self.asking(node, None));
@@ -101,33 +102,33 @@ impl Run<'_> {
             Gate::Run => (Checked::Run, String::new()),
             Gate::Hold(reason) => (Checked::Hold, reason),
             Gate::Remove(reason) => {
-                record.removes = Some(reason.clone());
+                record.lock().removes = Some(reason.clone());
                 (Checked::Remove, reason)
             }
         };
-        record.conditions.insert(asked, answer);
-        record.reason = reason;
+        record.lock().conditions.insert(asked, answer);
+        record.lock().reason = reason;
         Ok(checked)
     }
 
-    async fn reconcile(&self, node: &AnyNode, record: &mut Record) -> Result<Reconciled, BoxError> {
+    async fn reconcile(&self, node: &AnyNode, record: &Mutex<Record>) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = self.called(Part::Dependent, record, call).await?;
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
-        record.reconciled = Some(reconciled);
+        record.lock().reconciled = Some(reconciled);
         complete?;
         if nothing && node.has_to_be_found() {
-            "not found".clone_into(&mut record.reason);
+            "not found".clone_into(&mut record.lock().reason);
             return Ok(Reconciled::NotReady);
         }
         let ready = self.ask(ConditionKind::ReadyPostcondition, node, node.ready.as_ref(), record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
-    async fn delete(&self, id: NodeId, node: &AnyNode, record: &mut Record) -> Result<Removed, BoxError> {
+    async fn delete(&self, id: NodeId, node: &AnyNode, record: &Mutex<Record>) -> Result<Removed, BoxError> {
         let deletes = self.deletes(id);
         if !deletes {
-            record.left = Some(match node.dependent.capabilities().is_garbage_collected() {
+            record.lock().left = Some(match node.dependent.capabilities().is_garbage_collected() {
                 true => "to the garbage collector",
                 false => "as it is: it is not deleted by its dependent",
             });
@@ -136,7 +137,7 @@ impl Run<'_> {
                 return Ok(Removed::Gone);
             }
         }
-        match record.activity()? {
+        match record.lock().activity()? {
             Activity::Active => {}
             Activity::Inactive => return Ok(Removed::Inactive),
             Activity::Waiting => return Ok(Removed::NotYet),
@@ -144,7 +145,7 @@ impl Run<'_> {
         if deletes {
             let call = node.dependent.remove(self.primary, self.context);
             let deleted = self.called(Part::Dependent, record, call).await?;
-            record.deleted = Some(deleted.found);
+            record.lock().deleted = Some(deleted.found);
             let ending = self.workflow.endings[id.index()];
             if deleted.deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
                 return Ok(Removed::NotYet);
@@ -159,9 +160,14 @@ impl Run<'_> {
     }
 
     /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
-    async fn is_over(&self, node: &AnyNode, ending: Ending, record: &mut Record) -> Result<bool, BoxError> {
+    async fn is_over(
+        &self,
+        node: &AnyNode,
+        ending: Ending,
+        record: &Mutex<Record>,
+    ) -> Result<bool, BoxError> {
         if node.dependent.is_outside() {
-            "the deletion was asked for, and takes its time".clone_into(&mut record.reason);
+            "the deletion was asked for, and takes its time".clone_into(&mut record.lock().reason);
             return Ok(false);
         }
         // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
@@ -169,7 +175,7 @@ impl Run<'_> {
             return Ok(true);
         }
         let answer = is_deleted(&node.dependent, self.primary, self.context).await?;
-        answer.reason().clone_into(&mut record.reason);
+        answer.reason().clone_into(&mut record.lock().reason);
         Ok(answer.is_met())
     }
 
@@ -197,14 +203,14 @@ impl Run<'_> {
     }
 
     /// Asks the activation condition, and has the node's event sources run or not, as it says.
-    pub(super) async fn activate(&self, id: NodeId, record: &mut Record) -> Result<Activity, BoxError> {
+    pub(super) async fn activate(&self, id: NodeId, record: &Mutex<Record>) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
         let Some(activation) = &node.activation else { return Ok(Activity::Active) };
         let (asked, cluster) = (ConditionKind::Activation, Cluster::of(self.context));
         let answer = self.called(Part::Condition(asked), record, activation.check(&cluster)).await?;
-        record.conditions.insert(asked, answer.clone());
+        record.lock().conditions.insert(asked, answer.clone());
         if !answer.is_met() {
-            answer.reason().clone_into(&mut record.reason);
+            answer.reason().clone_into(&mut record.lock().reason);
             self.release(id, node);
             return Ok(Activity::Inactive);
         }
@@ -216,7 +222,7 @@ impl Run<'_> {
             waits.or(claimed.err())
         });
         let Some(reason) = waits else { return Ok(Activity::Active) };
-        record.reason = reason;
+        record.lock().reason = reason;
         Ok(Activity::Waiting)
     }
 
@@ -237,22 +243,25 @@ impl Run<'_> {
         kind: ConditionKind,
         node: &AnyNode,
         condition: Option<&Arc<dyn AnyCondition>>,
-        record: &mut Record,
+        record: &Mutex<Record>,
     ) -> Result<bool, BoxError> {
         let Some(condition) = condition else { return Ok(true) };
-        let answer = match record.conditions.get(&kind) {
-            Some(answer) => answer.clone(),
+        // Cheap to clone, and neither is kept locked while the user's part is called.
+        let (known, reconciled) = {
+            let record = record.lock();
+            (record.conditions.get(&kind).cloned(), record.reconciled.clone())
+        };
+        let answer = match known {
+            Some(answer) => answer,
             None => {
-                // Cheap to clone, and the record is written to meanwhile.
-                let reconciled = record.reconciled.clone();
                 let check = condition.check(self.asking(node, reconciled.as_ref()));
                 let answer = self.called(Part::Condition(kind), record, check).await?;
-                record.conditions.insert(kind, answer.clone());
+                record.lock().conditions.insert(kind, answer.clone());
                 answer
             }
         };
         if !answer.is_met() {
-            answer.reason().clone_into(&mut record.reason);
+            answer.reason().clone_into(&mut record.lock().reason);
         }
         Ok(answer.is_met())
     }
@@ -267,12 +276,12 @@ impl Run<'_> {
     async fn called<T>(
         &self,
         part: Part,
-        record: &mut Record,
+        record: &Mutex<Record>,
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
-        record.under_way = Some((part, self.now()));
+        record.lock().under_way = Some((part, self.now()));
         let answer = AssertUnwindSafe(call).catch_unwind().await;
-        record.under_way = None;
+        record.lock().under_way = None;
         answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
 }
