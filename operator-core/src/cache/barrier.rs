@@ -46,7 +46,7 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
         list_version = list_version.or_else(|| page.version());
         continue_token = page.continue_token();
         for item in page.items() {
-            if let Some(identity) = Identity::of(item)
+            if let Some(identity) = Identity::of(item.text)
                 && let Some(key) = identity.key()
                 && let Some(version) = identity.version()
             {

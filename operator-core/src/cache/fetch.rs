@@ -7,7 +7,7 @@ use crate::resource::ObjectKey;
 use super::{
     Error, Unread,
     engine::Decoded,
-    kept::{Face, Kept},
+    kept::{Face, Item, Kept},
     list_watch::{Collection, decode, words},
     live::read_live,
 };
@@ -44,7 +44,7 @@ pub(super) async fn object(
             return Err(refused(None, format!("the answer is no object: {error}")));
         }
     };
-    match face.take(item.get()) {
+    match face.take(&Item::of(item.get())) {
         Decoded::Object { kept, .. } => Ok(Some(kept)),
         Decoded::Undecodable(undecodable) => Err(refused(None, undecodable.error)),
     }

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     engine::{Decoded, Engine, Parts},
-    kept::{Face, Kept},
+    kept::{Face, Item, Kept},
     store::ItemStore,
 };
 
@@ -36,7 +36,7 @@ struct TakenForOurOwn {
 }
 
 impl Face for TakenForOurOwn {
-    fn take(&self, item: &str) -> Decoded {
+    fn take(&self, item: &Item<'_>) -> Decoded {
         if let (Some(engine), Decoded::Object { key, kept }) = (self.engine.upgrade(), self.face.take(item)) {
             engine.wrote(&key, None, &kept);
         }

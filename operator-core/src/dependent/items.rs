@@ -25,6 +25,12 @@ pub(super) struct Items {
 }
 
 impl Items {
+    /// One of them is there, and nothing is to be done about it.
+    pub(super) fn found(&mut self, item: Secondary) {
+        self.count += 1;
+        self.done.push((Operation::Matched, item));
+    }
+
     /// Works on all of these, whatever becomes of each; the results are in their order.
     pub(super) async fn work<'w>(
         &mut self,

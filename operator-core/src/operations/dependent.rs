@@ -1,9 +1,6 @@
 //! Writes of a dependent in the cluster, which has been compared with its own matcher.
 
-use std::{
-    num::NonZeroU64,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -12,7 +9,7 @@ use super::{
     intent::{Intent, Lock, Part},
     mask,
     request::Verb,
-    seen::Seen,
+    seen::{Desired, Seen},
     target::Target,
 };
 use crate::{
@@ -54,8 +51,11 @@ impl<'c> DependentWriter<'c> {
         Ok(self.body.get_or_init(|| Arc::new(body)))
     }
 
-    /// This state of the object beside the desired one, which has this fingerprint; `None` for one that was read past the cache.
-    pub(crate) fn seen(&self, actual: &dyn Object, desired: Option<NonZeroU64>) -> Option<Seen<'c>> {
+    /// This state of the object beside the desired one; `None` for one that was read past the cache.
+    pub(crate) fn seen<'w>(&self, actual: &dyn Object, desired: Desired<'w>) -> Option<Seen<'w>>
+    where
+        'c: 'w,
+    {
         let kept = self.target.informer().kept_as(&self.key, actual.meta())?;
         Some(self.target.seen(kept, Part::Object, desired))
     }

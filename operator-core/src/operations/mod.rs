@@ -72,5 +72,5 @@ pub(crate) use removal::Removed;
 pub(crate) use request::Writer;
 pub use resource::ResourceOperations;
 pub(crate) use retired::Inheritance;
-pub(crate) use seen::Seen;
+pub(crate) use seen::{Desired, Seen};
 pub(crate) use target::WritingRun;

@@ -9,7 +9,7 @@ use super::{
     merge::carry_over,
     request::Verb,
     resource::version,
-    seen::Seen,
+    seen::{Desired, Seen},
     target::{Target, WritingRun},
     write::ATTEMPTS,
 };
@@ -138,7 +138,7 @@ impl<'r> PrimaryWriter<'r> {
         let known = known.map(|known| {
             let manager = &*run.writer.field_manager;
             let desired = fingerprint(manager, |to| serde_json::to_writer(to, &status));
-            self.target.seen(known, Part::Status, desired)
+            self.target.seen(known, Part::Status, Desired::Known(desired))
         });
         if known.as_ref().is_some_and(Seen::has_matched) {
             run.writer.matched(run.key, kind, key, Part::Status.subresource());

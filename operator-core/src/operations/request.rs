@@ -9,6 +9,7 @@ use kube::client::Body;
 
 use super::{Error, body};
 use crate::{
+    cache::Answer,
     client::{Clients, exchange},
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
@@ -94,18 +95,43 @@ impl Writer {
         primary: &'r ObjectKey,
         write: &'r WriteRequest<'_>,
     ) -> BoxFuture<'r, Result<Bytes, Error>> {
-        self.send_and_tell(primary, write).boxed()
+        let take = |answer: Bytes| (Stored::read(&answer), Ok(answer));
+        self.send_and_tell(primary, write, take).boxed()
     }
 
-    async fn send_and_tell(&self, primary: &ObjectKey, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
+    /// The same, with the answer as `understand` reads it.
+    pub(super) fn send_and_understand<'r>(
+        &'r self,
+        primary: &'r ObjectKey,
+        write: &'r WriteRequest<'_>,
+        understand: impl Fn(&[u8]) -> Result<Answer, Error> + Send + 'r,
+    ) -> BoxFuture<'r, Result<Answer, Error>> {
+        let take = move |answer: Bytes| {
+            let understood = understand(&answer);
+            let stored = understood.as_ref().map_or_else(|_| Stored::read(&answer), Stored::of);
+            (stored, understood)
+        };
+        self.send_and_tell(primary, write, take).boxed()
+    }
+
+    async fn send_and_tell<T>(
+        &self,
+        primary: &ObjectKey,
+        write: &WriteRequest<'_>,
+        take: impl FnOnce(Bytes) -> (Stored, Result<T, Error>),
+    ) -> Result<T, Error> {
         let started = self.environment.now();
-        let result = self.answered(write).await;
+        let answered = self.answered(write).await;
+        let took = self.environment.now() - started;
         let text;
-        let effect = match &result {
-            Ok((code, answer)) => effect(write, *code, answer),
+        let (effect, result) = match answered {
+            Ok((code, answer)) => {
+                let (stored, result) = take(answer);
+                (effect(write, code, &stored), result)
+            }
             Err(error) => {
                 text = error.to_string();
-                WriteEffect::Failed { error: &text }
+                (WriteEffect::Failed { error: &text }, Err(error))
             }
         };
         self.observers.observe(&Observation::Wrote {
@@ -115,9 +141,9 @@ impl Writer {
             target: write.key,
             subresource: write.subresource,
             effect,
-            took: self.environment.now() - started,
+            took,
         });
-        result.map(|(_, answer)| answer)
+        result
     }
 
     /// Tells the observers that nothing differed, so that nothing was sent.
@@ -194,35 +220,88 @@ fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
     Error::InvalidName { kind: kind.clone(), key: key.clone() }
 }
 
-fn effect(write: &WriteRequest<'_>, code: StatusCode, answer: &[u8]) -> WriteEffect<'static> {
-    #[derive(serde::Deserialize)]
-    struct Versioned {
-        metadata: Metadata,
+/// What an answer says about the object as it is stored now.
+struct Stored {
+    version: Option<ResourceVersion>,
+    /// The last finalizer's end is not stored any more, so that the version stays: the object goes instead.
+    goes: bool,
+}
+
+impl Stored {
+    fn of(answer: &Answer) -> Self {
+        let version = answer.version().and_then(ResourceVersion::parse);
+        Self { version, goes: answer.is_of_marked() && !answer.has_finalizers() }
     }
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Metadata {
-        resource_version: Option<String>,
-        deletion_timestamp: Option<serde::de::IgnoredAny>,
-        #[serde(default)]
-        finalizers: Vec<serde::de::IgnoredAny>,
+
+    /// The same of an answer that nobody else reads, or understands.
+    fn read(answer: &[u8]) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Versioned {
+            metadata: Metadata,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Metadata {
+            resource_version: Option<String>,
+            deletion_timestamp: Option<serde::de::IgnoredAny>,
+            #[serde(default)]
+            finalizers: Vec<serde::de::IgnoredAny>,
+        }
+        let Ok(Versioned { metadata }) = serde_json::from_slice::<Versioned>(answer) else {
+            return Self { version: None, goes: false };
+        };
+        Self {
+            version: metadata.resource_version.as_deref().and_then(ResourceVersion::parse),
+            goes: metadata.deletion_timestamp.is_some() && metadata.finalizers.is_empty(),
+        }
     }
+}
+
+fn effect(write: &WriteRequest<'_>, code: StatusCode, stored: &Stored) -> WriteEffect<'static> {
     match write.verb {
         Verb::Delete => WriteEffect::Deleted,
         _ if code == StatusCode::CREATED => WriteEffect::Created,
-        _ => {
-            let answer = serde_json::from_slice::<Versioned>(answer).ok().map(|answer| answer.metadata);
-            let version = answer
-                .as_ref()
-                .and_then(|answer| ResourceVersion::parse(answer.resource_version.as_deref()?));
-            match answer {
-                // The last finalizer's end is not stored any more, so that the version stays: the object goes instead.
-                Some(answer) if answer.deletion_timestamp.is_some() && answer.finalizers.is_empty() => {
-                    WriteEffect::Deleted
-                }
-                _ if version.is_some() && version == write.base => WriteEffect::Unchanged,
-                _ => WriteEffect::Updated,
+        _ if stored.goes => WriteEffect::Deleted,
+        _ if stored.version.is_some() && stored.version == write.base => WriteEffect::Unchanged,
+        _ => WriteEffect::Updated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cache::tests::known::view;
+
+    proptest! {
+        #![proptest_config(crate::properties::daily())]
+
+        #[test]
+        fn an_answer_that_is_read_once_says_the_same(
+            marked: bool,
+            finalizers in prop_oneof![Just(Value::Null), Just(json!([])), Just(json!(["theirs"]))],
+            version in prop::option::of("[0-9]{1,4}"),
+        ) {
+            let mut answer = json!({ "metadata": { "name": "a", "uid": "u", "resourceVersion": version } });
+            if marked {
+                answer["metadata"]["deletionTimestamp"] = json!("2026-11-21T12:00:00Z");
             }
+            if !finalizers.is_null() {
+                answer["metadata"]["finalizers"] = finalizers;
+            }
+            let text = answer.to_string();
+            let read = Stored::read(text.as_bytes());
+            let understood = Stored::of(&Arc::new(view::<ConfigMap>()).answer(&text).unwrap());
+            prop_assert_eq!(&read.version, &understood.version);
+            prop_assert_eq!(read.goes, understood.goes);
+            prop_assert_eq!(read.version.is_some(), answer["metadata"]["resourceVersion"].is_string());
+            let goes = marked && answer["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty);
+            prop_assert_eq!(read.goes, goes);
         }
     }
 }

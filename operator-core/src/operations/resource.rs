@@ -9,8 +9,9 @@ use super::{
     applied::State,
     body,
     intent::{Intent, Part},
-    matcher::{Look, fingerprint},
+    matcher::Look,
     request::{Verb, WriteRequest},
+    seen::Desired,
     target::{Target, WritingRun},
 };
 use crate::{
@@ -184,7 +185,7 @@ impl<'c> ResourceOperations<'c> {
             Part::Object | Part::Status => None,
         };
         let manager = &*self.run.writer.field_manager;
-        let known = known.map(|known| target.seen(known, part, fingerprint(manager, |to| desired.write(to))));
+        let known = known.map(|known| target.seen(known, part, Desired::Object(manager, desired)));
         if let Some(known) = &known
             && known.has_matched()
         {

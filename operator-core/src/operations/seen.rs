@@ -1,13 +1,16 @@
 //! The known state of an object beside what is to be applied to it, before anything is built. For all who compare: nodes, reconcilers
 //! that apply by themselves, and the status of a primary.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::{
+    num::NonZeroU64,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
 
 use super::{
     intent::Part,
-    matcher::{Look, look_beside},
+    matcher::{Look, fingerprint, look_beside},
     target::Target,
 };
 use crate::{
@@ -15,29 +18,43 @@ use crate::{
     resource::Object,
 };
 
-/// A known state, and the fingerprint of what is desired; without one nothing is remembered.
+/// What is desired, as it is told from anything else.
+pub(crate) enum Desired<'w> {
+    /// By this fingerprint; without one nothing is remembered.
+    Known(Option<NonZeroU64>),
+    /// This object is desired by this node, or field manager. Its fingerprint is taken only where there is something to be compared
+    /// with it, or to be remembered: most that is written needs none.
+    Object(&'w str, &'w dyn Object),
+}
+
+/// A known state beside what is desired.
 pub(crate) struct Seen<'w> {
     pub(super) kept: Arc<Kept>,
     part: Part,
     manager: &'w str,
-    desired: Option<NonZeroU64>,
+    desired: Desired<'w>,
+    taken: OnceLock<Option<NonZeroU64>>,
     /// Whether the type shows words as they are in the text, which is said of the cluster's own kinds. A user's may spell them in its
     /// own way when it is read, and then another word may be the same.
     keeps_words: bool,
 }
 
 impl<'c> Target<'c> {
-    /// A known state beside what is desired, which has this fingerprint.
-    pub(super) fn seen(&self, kept: Arc<Kept>, part: Part, desired: Option<NonZeroU64>) -> Seen<'c> {
+    /// A known state beside what is desired.
+    pub(super) fn seen<'w>(&self, kept: Arc<Kept>, part: Part, desired: Desired<'w>) -> Seen<'w>
+    where
+        'c: 'w,
+    {
         let keeps_words = !self.informer().is_checked();
-        Seen { kept, part, manager: &self.run.writer.field_manager, desired, keeps_words }
+        let manager = &self.run.writer.field_manager;
+        Seen { kept, part, manager, desired, taken: OnceLock::new(), keeps_words }
     }
 }
 
 impl Seen<'_> {
     /// Whether the state is known to match what is desired.
     pub(crate) fn has_matched(&self) -> bool {
-        self.desired.is_some() && self.verdict().get() == self.desired
+        self.verdict().get().is_some_and(|matched| self.fingerprint() == Some(matched))
     }
 
     /// Looks whether applying `body`, of the object itself, would change something.
@@ -51,7 +68,7 @@ impl Seen<'_> {
 
     /// Remembers that the state matches.
     pub(crate) fn note(&self) {
-        if let Some(desired) = self.desired {
+        if let Some(desired) = self.fingerprint() {
             self.verdict().note(desired);
         }
     }
@@ -60,6 +77,13 @@ impl Seen<'_> {
     pub(super) fn note_if_unchanged(&self, written: &dyn Object) {
         if self.kept.is_state_of(written.meta()) {
             self.note();
+        }
+    }
+
+    fn fingerprint(&self) -> Option<NonZeroU64> {
+        match self.desired {
+            Desired::Known(fingerprint) => fingerprint,
+            Desired::Object(by, object) => *self.taken.get_or_init(|| fingerprint(by, |to| object.write(to))),
         }
     }
 

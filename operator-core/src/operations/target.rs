@@ -32,7 +32,11 @@ impl WritingRun<'_> {
     /// Sends a write, once, and takes what its error says about the primary.
     pub(super) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let sent = self.writer.send(self.key, write).await;
-        sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+        sent.inspect_err(|error| self.take(error))
+    }
+
+    fn take(&self, error: &Error) {
+        self.findings.take(error, self.key, self.writer.environment.now());
     }
 }
 
@@ -169,6 +173,13 @@ impl<'c> Target<'c> {
     /// The same of a live object.
     pub(super) fn remember(&self, live: AnyObject) -> AnyObject {
         self.remember_answer(self.informer().answer_of(live))
+    }
+
+    /// Sends a write, once, and reads the object in its answer.
+    pub(super) async fn send_once(&self, write: &WriteRequest<'_>) -> Result<Answer, Error> {
+        let understand = |answer: &[u8]| self.understand(write, answer);
+        let sent = self.run.writer.send_and_understand(self.run.key, write, understand).await;
+        sent.inspect_err(|error| self.run.take(error))
     }
 
     /// The object in an answer, as caches keep it.

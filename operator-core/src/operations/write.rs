@@ -188,8 +188,7 @@ impl Target<'_> {
             base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),
         };
         let doubt = self.doubt();
-        let sent = self.run.send(&write).await;
-        let result = sent.and_then(|answer| self.understand(&write, &answer));
+        let result = self.send_once(&write).await;
         if result.as_ref().err().is_none_or(Error::tells_that_nothing_was_written) {
             doubt.dispel();
         }

@@ -50,6 +50,7 @@ use own::{Own, Sharing};
 pub(crate) use owned::{Applied, Owned};
 pub(super) use scan::range_within;
 use scan::{Header, NOTHING, Span, entry_of};
+pub(in crate::cache) use scan::{Item, Outline, Scanned};
 pub(crate) use view::{Answer, View};
 pub(super) use view::{Answered, Face};
 
@@ -124,17 +125,21 @@ impl Keeping {
 
     /// Keeps an object that has this text, whatever else is in it; its key is unknown where it has no name. `None` where its metadata
     /// can't be read.
-    pub(super) fn keep(&self, item: &str) -> Option<(Option<ObjectKey>, Kept)> {
-        let scan::Scanned { header, name, namespace, managed_fields } = scan::scan(item)?;
-        let key = name.map(|name| ObjectKey::new(Cluster::local(), namespace, name));
-        let (text, own) = match managed_fields {
+    pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, Kept)> {
+        let (item, outline) = (item.text, item.outline.as_ref()?);
+        let key = outline.name.clone().map(|name| {
+            let namespace = outline.namespace.clone().map(|namespace| &item[namespace]);
+            ObjectKey::new(Cluster::local(), namespace, &item[name])
+        });
+        let (text, own) = match &outline.managed_fields {
             None => (item.into(), None),
-            Some((fields, cut)) => {
+            Some(cut) => {
                 let text = [&item[..cut.start], NOTHING, &item[cut.end..]].concat();
-                (text.into_boxed_str(), self.sharing.own(fields, &self.own_managers))
+                (text.into_boxed_str(), self.sharing.own(&item[cut.clone()], &self.own_managers))
             }
         };
-        Some((key, Kept::new(Text { text, is_sensitive: self.is_sensitive }, header, own)))
+        let text = Text { text, is_sensitive: self.is_sensitive };
+        Some((key, Kept::new(text, outline.header.clone(), own)))
     }
 }
 
@@ -155,7 +160,7 @@ impl Kept {
     pub(super) fn minimal(mut template: Value, meta: &ObjectMeta) -> Self {
         template["metadata"] = json!(meta);
         let text = template.to_string();
-        let header = scan::scan(&text).map(|scanned| scanned.header).unwrap_or_default();
+        let header = Item::of(&text).outline.map(|outline| outline.header.clone()).unwrap_or_default();
         Self::new(Text { text: text.into(), is_sensitive: false }, header, None)
     }
 

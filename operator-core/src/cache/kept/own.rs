@@ -15,7 +15,7 @@ use std::{
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use parking_lot::Mutex;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{
     entry::{Entry, Part, Read, read},
@@ -106,11 +106,11 @@ struct Known {
 impl Sharing {
     /// Finds the entries of `managers` in an object's managed fields. An entry that can't be understood is as good as none: the
     /// next apply writes it anew.
-    pub(in crate::cache) fn own(&self, managed_fields: &RawValue, managers: &[String]) -> Option<Own> {
+    pub(in crate::cache) fn own(&self, managed_fields: &str, managers: &[String]) -> Option<Own> {
         if managers.is_empty() {
             return None;
         }
-        let own = read(managed_fields.get()).into_iter().filter(|entry| entry.is_of(managers));
+        let own = read(managed_fields).into_iter().filter(|entry| entry.is_of(managers));
         self.of(&own.map(Read::taken_apart).collect::<Vec<_>>())
     }
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn read(sharing: &Sharing, entries: &Value) -> Option<Own> {
-        let text = RawValue::from_string(entries.to_string()).unwrap();
+        let text = entries.to_string();
         sharing.own(&text, &me())
     }
 

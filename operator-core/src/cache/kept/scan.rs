@@ -27,7 +27,7 @@ impl Span {
 }
 
 /// What the library decides by, as parts of the object's text: nothing of it is copied.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) uid: Span,
     pub(super) version: Span,
@@ -71,18 +71,49 @@ pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
     serde_json::Deserializer::from_str(text).deserialize_map(Entry(name)).ok()?
 }
 
-/// What one pass finds.
+/// The text of one object, as it came, and what one pass has found in it.
 #[derive(Debug)]
-pub(super) struct Scanned<'a> {
-    pub(super) header: Header,
-    pub(super) name: Option<&'a str>,
-    pub(super) namespace: Option<&'a str>,
-    /// As they came, and where that is.
-    pub(super) managed_fields: Option<(&'a RawValue, Range<usize>)>,
+pub(in crate::cache) struct Item<'a> {
+    pub(in crate::cache) text: &'a str,
+    /// `None` where that isn't understood, and the decoder has better words for it.
+    pub(super) outline: Option<Cow<'a, Outline>>,
 }
 
+impl<'a> Item<'a> {
+    /// An object that nobody has looked at yet.
+    pub(in crate::cache) fn of(text: &'a str) -> Self {
+        let outline = serde_json::from_str::<Scanned<'_>>(text).ok().and_then(|found| found.outline(text));
+        Self { text, outline: outline.map(Cow::Owned) }
+    }
+
+    /// The same where it was found out before.
+    pub(in crate::cache) fn with(text: &'a str, outline: Option<&'a Outline>) -> Self {
+        Self { text, outline: outline.map(Cow::Borrowed) }
+    }
+
+    /// What was found in it.
+    pub(in crate::cache) fn into_outline(self) -> Option<Outline> {
+        self.outline.map(Cow::into_owned)
+    }
+
+    pub(in crate::cache) const fn is_understood(&self) -> bool {
+        self.outline.is_some()
+    }
+}
+
+/// Where in the text of an object things are.
+#[derive(Clone, Debug)]
+pub(in crate::cache) struct Outline {
+    pub(super) header: Header,
+    pub(super) name: Option<Range<usize>>,
+    pub(super) namespace: Option<Range<usize>>,
+    /// As they came.
+    pub(super) managed_fields: Option<Range<usize>>,
+}
+
+/// An object as it is read for its outline.
 #[derive(Deserialize)]
-struct Object<'a> {
+pub(in crate::cache) struct Scanned<'a> {
     #[serde(borrow)]
     metadata: Metadata<'a>,
 }
@@ -113,41 +144,43 @@ struct Metadata<'a> {
     managed_fields: Option<&'a RawValue>,
 }
 
-/// Reads an object's metadata; `None` where that isn't understood, and the decoder has better words for it.
-pub(super) fn scan(text: &str) -> Option<Scanned<'_>> {
-    let Object { metadata } = serde_json::from_str(text).ok()?;
-    let managed_fields = metadata.managed_fields.map(|fields| (fields, range_within(text, fields.get())));
-    let span = |part: &str| {
-        let Range { start, end } = range_within(text, part);
-        let len = end - start;
-        // What follows the managed fields moves, as these are taken out.
-        let start = match &managed_fields {
-            Some((_, cut)) if start >= cut.end => start + NOTHING.len() - cut.len(),
-            _ => start,
+impl Scanned<'_> {
+    /// The same as places in its text; `None` where the metadata isn't as a server spells it.
+    pub(in crate::cache) fn outline(self, text: &str) -> Option<Outline> {
+        let Self { metadata } = self;
+        let managed_fields = metadata.managed_fields.map(|fields| range_within(text, fields.get()));
+        let span = |part: &str| {
+            let Range { start, end } = range_within(text, part);
+            let len = end - start;
+            // What follows the managed fields moves, as these are taken out.
+            let start = match &managed_fields {
+                Some(cut) if start >= cut.end => start + NOTHING.len() - cut.len(),
+                _ => start,
+            };
+            Some(Span { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? })
         };
-        Some(Span { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? })
-    };
-    let json = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(part.get()));
-    let word = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(plain(part)?));
-    let header = Header {
-        uid: word(metadata.uid)?,
-        version: word(metadata.resource_version)?,
-        generation: metadata.generation,
-        marked: json(metadata.deletion_timestamp)?,
-        labels: json(metadata.labels)?,
-        annotations: json(metadata.annotations)?,
-        owners: json(metadata.owner_references)?,
-        finalizers: json(metadata.finalizers)?,
-    };
-    let name = match metadata.name {
-        Some(name) => Some(plain(name)?),
-        None => None,
-    };
-    let namespace = match metadata.namespace {
-        Some(namespace) => Some(plain(namespace)?),
-        None => None,
-    };
-    Some(Scanned { header, name, namespace, managed_fields })
+        let json = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(part.get()));
+        let word = |part: Option<&RawValue>| part.map_or(Some(Span::NONE), |part| span(plain(part)?));
+        let header = Header {
+            uid: word(metadata.uid)?,
+            version: word(metadata.resource_version)?,
+            generation: metadata.generation,
+            marked: json(metadata.deletion_timestamp)?,
+            labels: json(metadata.labels)?,
+            annotations: json(metadata.annotations)?,
+            owners: json(metadata.owner_references)?,
+            finalizers: json(metadata.finalizers)?,
+        };
+        let name = match metadata.name {
+            Some(name) => Some(range_within(text, plain(name)?)),
+            None => None,
+        };
+        let namespace = match metadata.namespace {
+            Some(namespace) => Some(range_within(text, plain(namespace)?)),
+            None => None,
+        };
+        Some(Outline { header, name, namespace, managed_fields })
+    }
 }
 
 /// What stands in the place of managed fields.

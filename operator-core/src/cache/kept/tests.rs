@@ -30,7 +30,7 @@ fn view<K: KubeObject<DynamicType = ()>>(memo: &Arc<Memo>) -> View {
 }
 
 fn taken(view: &View, object: &Value) -> Arc<Kept> {
-    match view.take(&object.to_string()) {
+    match view.take(&Item::of(&object.to_string())) {
         Decoded::Object { kept, .. } => kept,
         Decoded::Undecodable(undecodable) => panic!("{undecodable:?}"),
     }
@@ -69,7 +69,7 @@ fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
 #[test]
 fn the_header_is_found_wherever_the_managed_fields_are() {
     let item = r#"{"metadata":{"name":"ä","resourceVersion":"7","managedFields": [{"manager":"me","fieldsV1":{"f:b":{},"f:a":{}}}, {"manager":"kubectl"},{"manager":"me\u0021"},{"no":1},{"manager":"me","operation":"Apply","time":"2026-11-21T12:00:00Z"}] ,"uid":"u","labels":{"a":"ö\n"},"generation":3,"deletionTimestamp":"2026-11-21T12:00:00Z","finalizers":["f"],"ownerReferences":null},"spec":{"managedFields":[1]}}"#;
-    let (key, kept) = keeping(&["me"]).keep(item).unwrap();
+    let (key, kept) = keeping(&["me"]).keep(&Item::of(item)).unwrap();
     assert_eq!(key, Some(ObjectKey::cluster_scoped("ä")));
     assert!(
         kept.text().contains(r#""managedFields": null ,"uid""#) && kept.text().contains("[1]"),
@@ -87,17 +87,18 @@ fn the_header_is_found_wherever_the_managed_fields_are() {
         json!(kept.own_managed_fields()),
         json!([{ "manager": "me", "fieldsV1": r#"{"f:b":{},"f:a":{}}"# }, { "manager": "me", "operation": "Apply" }])
     );
-    assert_eq!(json!(keeping(&[]).keep(item).unwrap().1.own_managed_fields()), json!(null));
-    let own = keeping(&["me!"]).keep(item).unwrap().1.own_managed_fields();
+    assert_eq!(json!(keeping(&[]).keep(&Item::of(item)).unwrap().1.own_managed_fields()), json!(null));
+    let own = keeping(&["me!"]).keep(&Item::of(item)).unwrap().1.own_managed_fields();
     assert_eq!(json!(own), json!([{ "manager": "me!" }]), "names are compared, not their text");
 }
 
 #[test]
 fn what_cannot_be_read_is_not_kept() {
     for item in ["{}", "[1", "7", r#"{"metadata":7}"#, r#"{"metadata":{"uid":"\u0041"}}"#] {
-        assert!(keeping(&["me"]).keep(item).is_none(), "{item}");
+        assert!(keeping(&["me"]).keep(&Item::of(item)).is_none(), "{item}");
     }
-    let (key, kept) = keeping(&["me"]).keep(r#"{"metadata":{"managedFields":7,"uid":"u"}}"#).unwrap();
+    let (key, kept) =
+        keeping(&["me"]).keep(&Item::of(r#"{"metadata":{"managedFields":7,"uid":"u"}}"#)).unwrap();
     assert_eq!(
         (key, kept.text(), kept.uid()),
         (None, r#"{"metadata":{"managedFields":null,"uid":"u"}}"#, Some("u"))
@@ -181,7 +182,7 @@ fn metadata_is_taken_over_from_what_cannot_be_understood() {
         "metadata": { "name": "a", "uid": "u", "resourceVersion": "9", "deletionTimestamp": "2026-11-21T12:00:00Z" },
         "data": "not a map",
     });
-    let Decoded::Undecodable(undecodable) = view.take(&broken.to_string()) else {
+    let Decoded::Undecodable(undecodable) = view.take(&Item::of(&broken.to_string())) else {
         panic!("it can't be decoded")
     };
     let both = view.with_metadata(&good, undecodable.kept.as_ref().unwrap()).unwrap();
@@ -189,7 +190,7 @@ fn metadata_is_taken_over_from_what_cannot_be_understood() {
     assert_eq!(data(&view.open(&Arc::new(both)).unwrap()), json!({ "a": "first" }));
     // Labels that are none: what would come of it can't be understood either.
     let odd = json!({ "metadata": { "name": "a", "labels": 7 } });
-    let Decoded::Undecodable(undecodable) = view.take(&odd.to_string()) else {
+    let Decoded::Undecodable(undecodable) = view.take(&Item::of(&odd.to_string())) else {
         panic!("it can't be decoded")
     };
     assert!(view.with_metadata(&good, undecodable.kept.as_ref().unwrap()).is_none());
@@ -232,7 +233,7 @@ proptest! {
     #[test]
     fn a_text_of_any_kind_is_kept_as_it_is_or_not_at_all(text in any_bytes()) {
         if let Ok(text) = std::str::from_utf8(&text)
-            && let Some((_, kept)) = keeping(&["me"]).keep(text)
+            && let Some((_, kept)) = keeping(&["me"]).keep(&Item::of(text))
         {
             prop_assert!(kept.text() == text || text.contains("managedFields"));
         }
@@ -242,7 +243,7 @@ proptest! {
     fn nothing_but_the_managed_fields_is_cut(object in any_json(), managed_fields in any_json()) {
         let mut whole = json!({ "spec": object.clone(), "metadata": { "a": object.clone(), "z": object } });
         whole["metadata"]["managedFields"] = managed_fields;
-        let (_, kept) = keeping(&["me"]).keep(&whole.to_string()).unwrap();
+        let (_, kept) = keeping(&["me"]).keep(&Item::of(&whole.to_string())).unwrap();
         whole["metadata"]["managedFields"] = Value::Null;
         prop_assert_eq!(serde_json::from_str::<Value>(kept.text()).unwrap(), whole);
     }
@@ -260,7 +261,7 @@ proptest! {
             "managedFields": managed, "labels": labels,
             "name": words[0], "namespace": words[1], "resourceVersion": words[2], "uid": words[3],
         }});
-        let (key, kept) = keeping(&[]).keep(&whole.to_string()).unwrap();
+        let (key, kept) = keeping(&[]).keep(&Item::of(&whole.to_string())).unwrap();
         whole["metadata"]["managedFields"] = Value::Null;
         let meta: ObjectMeta = serde_json::from_value(whole["metadata"].clone()).unwrap();
         let named = ConfigMap { metadata: meta.clone(), ..ConfigMap::default() };

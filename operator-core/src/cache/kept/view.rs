@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    Keeping, Kept, Memo,
+    Item, Keeping, Kept, Memo,
     kind::{AnyKind, Of},
     range_within,
 };
@@ -37,11 +37,11 @@ pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<Ke
 /// What the untyped rest of the cache asks of a kind.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     /// Understands an object's text, and keeps it.
-    fn take(&self, item: &str) -> Decoded;
+    fn take(&self, item: &Item<'_>) -> Decoded;
 
     /// The same of an object that has changed just now, so that a run will read it soon. `known` is asked for the newest answer to
     /// a write of it: where it is this very state, nothing has to be understood once more.
-    fn take_changed(&self, item: &str, known: Answered<'_>) -> Decoded {
+    fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         let _ = known;
         self.take(item)
     }
@@ -81,6 +81,19 @@ impl Answer {
             Some(kept) => kept.version(),
             None => self.object.meta().resource_version.as_deref(),
         }
+    }
+
+    /// Whether the object is marked for deletion.
+    pub(crate) fn is_of_marked(&self) -> bool {
+        match &self.kept {
+            Some(kept) => kept.is_marked(),
+            None => self.object.meta().deletion_timestamp.is_some(),
+        }
+    }
+
+    /// Whether somebody still holds the object.
+    pub(crate) fn has_finalizers(&self) -> bool {
+        self.object.meta().finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty())
     }
 }
 
@@ -158,8 +171,8 @@ impl View {
     /// Understands the answer to a write. The error names the field and what is expected there, and none of the object's values.
     ///
     /// What isn't checked when a watch shows it isn't decoded here either: most don't look at what they have written.
-    pub(in crate::cache) fn answer(self: &Arc<Self>, text: &str) -> Result<Answer, serde_json::Error> {
-        let Some((key, kept)) = self.keeping.keep(text) else {
+    pub(crate) fn answer(self: &Arc<Self>, text: &str) -> Result<Answer, serde_json::Error> {
+        let Some((key, kept)) = self.keeping.keep(&Item::of(text)) else {
             let object = self.kind.whole(text);
             return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
         };
@@ -202,7 +215,7 @@ impl View {
     /// Keeps an object that was decoded before.
     fn keep(&self, object: &dyn Object) -> Result<Kept, String> {
         let text = object.to_text().map_err(|error| error.to_string())?;
-        let (_, mut kept) = self.keeping.keep(&text).ok_or_else(|| UNREADABLE.to_owned())?;
+        let (_, mut kept) = self.keeping.keep(&Item::of(&text)).ok_or_else(|| UNREADABLE.to_owned())?;
         // The fields of those that were read from a cache are text, which stands in the JSON as a word.
         let managed_fields = object.meta().managed_fields.clone();
         kept.own = self.keeping.sharing.own_of(managed_fields, &self.keeping.own_managers);
@@ -235,10 +248,10 @@ impl View {
         }
     }
 
-    fn understand(&self, item: &str, is_read_soon: bool, known: Answered<'_>) -> Decoded {
+    fn understand(&self, item: &Item<'_>, is_read_soon: bool, known: Answered<'_>) -> Decoded {
         let Some((key, kept)) = self.keeping.keep(item) else {
-            let error = self.kind.check(item).err().unwrap_or_else(|| UNREADABLE.to_owned());
-            let identity = Identity::of(item);
+            let error = self.kind.check(item.text).err().unwrap_or_else(|| UNREADABLE.to_owned());
+            let identity = Identity::of(item.text);
             return Decoded::Undecodable(Undecodable {
                 key: identity.as_ref().and_then(Identity::key),
                 version: identity.and_then(Identity::version),
@@ -264,11 +277,11 @@ impl View {
 }
 
 impl Face for View {
-    fn take(&self, item: &str) -> Decoded {
+    fn take(&self, item: &Item<'_>) -> Decoded {
         self.understand(item, self.is_read_at_once, &|_| None)
     }
 
-    fn take_changed(&self, item: &str, known: Answered<'_>) -> Decoded {
+    fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         self.understand(item, true, known)
     }
 
@@ -282,7 +295,7 @@ impl Face for View {
         let old = range_within(kept.text(), metadata(kept.text())?.get());
         let new = metadata(of.text())?.get();
         let text = [&kept.text()[..old.start], new, &kept.text()[old.end..]].concat();
-        let (_, mut kept) = self.keeping.keep(&text)?;
+        let (_, mut kept) = self.keeping.keep(&Item::of(&text))?;
         kept.own.clone_from(&of.own);
         self.decode(&kept).is_ok().then_some(kept)
     }

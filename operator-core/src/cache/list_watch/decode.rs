@@ -3,47 +3,60 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
 use kube::core::{ListMeta, Status};
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use crate::{
     cache::{
         engine::{Decoded, WatchEvent},
-        kept::{Answered, Face, range_within},
+        kept::{Answered, Face, Item, Outline, Scanned, range_within},
     },
     resource::{Cluster, ObjectKey, ResourceType},
 };
 
 use super::failure::Failure;
 
-/// A page of a list, its items not looked into yet. The text of each of them is that of the body.
+/// A page of a list, its items not decoded yet. The text of each of them is that of the body.
 #[derive(Debug)]
 pub(in crate::cache) struct Page {
     body: String,
     metadata: ListMeta,
-    /// Where in the body they are.
-    items: Vec<Range<usize>>,
+    items: Vec<Found>,
+}
+
+/// Where in the body an item is, and what is where in it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    pub(super) outline: Option<Outline>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct List<I> {
+    pub(super) metadata: ListMeta,
+    /// Go writes an empty list as `null` at times.
+    pub(super) items: Option<Vec<I>>,
 }
 
 impl Page {
     pub(in crate::cache) fn parse(body: String, resource_type: &ResourceType) -> Result<Self, Failure> {
-        #[derive(Deserialize)]
-        struct List<'a> {
-            metadata: ListMeta,
-            /// Go writes an empty list as `null` at times.
-            #[serde(borrow)]
-            items: Option<Vec<&'a RawValue>>,
+        if let Some((metadata, items)) = as_go_spells_it(&body) {
+            return Ok(Self { body, metadata, items });
         }
         let no_list = |error| format!("the answer is no list: {}", resource_type.masked(error));
-        let List { metadata, items } =
-            serde_json::from_str(&body).map_err(|error: serde_json::Error| Failure::new(no_list(error)))?;
-        let items = items.into_iter().flatten().map(|item| range_within(&body, item.get())).collect();
+        let list = serde_json::from_str::<List<&RawValue>>(&body);
+        let List { metadata, items } = list.map_err(|error| Failure::new(no_list(error)))?;
+        let found = |item: &RawValue| Found {
+            range: range_within(&body, item.get()),
+            outline: Item::of(item.get()).into_outline(),
+        };
+        let items = items.into_iter().flatten().map(found).collect();
         Ok(Self { body, metadata, items })
     }
 
-    /// The text of each item.
-    pub(in crate::cache) fn items(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().map(|item| &self.body[item.clone()])
+    /// Each item.
+    pub(in crate::cache) fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.items.iter().map(|item| Item::with(&self.body[item.range.clone()], item.outline.as_ref()))
     }
 
     /// Where the next page starts; the server says "nowhere" by an empty token.
@@ -54,6 +67,36 @@ impl Page {
     pub(in crate::cache) fn version(&self) -> Option<String> {
         self.metadata.resource_version.clone().filter(|version| !version.is_empty())
     }
+}
+
+/// The metadata of a list, and its items, in one pass; `None` where it is spelled in another way than Go spells it, or isn't
+/// understood.
+pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<Found>)> {
+    #[derive(Deserialize)]
+    struct Items {
+        #[serde(rename = "items")]
+        _items: Vec<IgnoredAny>,
+    }
+    const ITEMS: &str = "\"items\":[";
+    let mut at = body.find(ITEMS)? + ITEMS.len();
+    let head = &body[..at];
+    // Those of the list itself, and not of something within it.
+    serde_json::from_str::<Items>(&[head, "]}"].concat()).ok()?;
+    let mut items = Vec::new();
+    while body[at..].starts_with('{') {
+        let mut objects = serde_json::Deserializer::from_str(&body[at..]).into_iter::<Scanned<'_>>();
+        let object = objects.next()?.ok()?;
+        let range = at..at + objects.byte_offset();
+        at = range.end;
+        let outline = object.outline(&body[range.clone()]);
+        items.push(Found { range, outline });
+        if body[at..].starts_with(",{") {
+            at += 1;
+        }
+    }
+    // Types that the server knows have their metadata before the items, custom ones after them.
+    let around = serde_json::from_str::<List<IgnoredAny>>(&[head, &body[at..]].concat()).ok()?;
+    around.items.is_some_and(|further| further.is_empty()).then_some((around.metadata, items))
 }
 
 /// What identifies an object, for those that can't be decoded as a whole.
@@ -102,22 +145,24 @@ pub(super) enum Line {
 }
 
 #[derive(Deserialize)]
-struct RawLine<'a> {
+pub(super) struct RawLine<'a> {
     #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+    pub(super) kind: Cow<'a, str>,
     #[serde(borrow)]
-    object: &'a RawValue,
+    pub(super) object: &'a RawValue,
+}
+
+/// What a line shows of an object in one pass: what has happened, and the object; `None` where it shows something else, is spelled
+/// in another way than Go spells it, or isn't understood.
+pub(super) fn shown(line: &[u8]) -> Option<(&str, Item<'_>)> {
+    let line = str::from_utf8(line).ok()?;
+    let (kind, object) = line.trim_end().strip_prefix("{\"type\":\"")?.split_once("\",\"object\":")?;
+    let item = Item::of(object.strip_suffix('}')?);
+    (matches!(kind, "ADDED" | "MODIFIED" | "DELETED") && item.is_understood()).then_some((kind, item))
 }
 
 /// Understands one line of a watch.
 pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, known: Answered<'_>) -> Line {
-    let raw: RawLine<'_> = match serde_json::from_slice(line) {
-        Ok(raw) => raw,
-        Err(error) => {
-            let error = resource_type.masked(error);
-            return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
-        }
-    };
     let event = |wrap: fn(Decoded) -> WatchEvent, decoded: Decoded| {
         let version = match &decoded {
             Decoded::Object { kept, .. } => kept.version().map(str::to_owned),
@@ -125,9 +170,27 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, k
         };
         Line::Event(wrap(decoded), version)
     };
+    let of_object = |kind: &str, item: &Item<'_>| match kind {
+        "ADDED" | "MODIFIED" => Some(event(WatchEvent::Applied, face.take_changed(item, known))),
+        "DELETED" => Some(event(WatchEvent::Deleted, face.take(item))),
+        _ => None,
+    };
+    if let Some((kind, item)) = shown(line)
+        && let Some(line) = of_object(kind, &item)
+    {
+        return line;
+    }
+    let raw: RawLine<'_> = match serde_json::from_slice(line) {
+        Ok(raw) => raw,
+        Err(error) => {
+            let error = resource_type.masked(error);
+            return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
+        }
+    };
+    if let Some(line) = of_object(&raw.kind, &Item::of(raw.object.get())) {
+        return line;
+    }
     match &*raw.kind {
-        "ADDED" | "MODIFIED" => event(WatchEvent::Applied, face.take_changed(raw.object.get(), known)),
-        "DELETED" => event(WatchEvent::Deleted, face.take(raw.object.get())),
         "BOOKMARK" => Line::Bookmark {
             version: Identity::of(raw.object.get()).and_then(Identity::version),
             initial_end: ends_initial_events(raw.object),

@@ -9,13 +9,13 @@ use k8s_openapi::{
 };
 use kube::core::DynamicObject;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     cache::{
         InformerConfig,
         engine::{Decoded, Undecodable, WatchEvent},
-        kept::{Face, View},
+        kept::{Face, Item, View},
     },
     client::retry_after,
     resource::{
@@ -26,7 +26,7 @@ use crate::{
 
 use super::{
     backoff,
-    decode::{Identity, Line, Page, line, refusal},
+    decode::{Identity, Line, List, Page, RawLine, as_go_spells_it, line, refusal, shown},
     failure::Failure,
 };
 
@@ -48,7 +48,25 @@ fn listed(body: &[u8], kind: &ResourceType) -> Result<Vec<Decoded>, Failure> {
     let view = view::<ConfigMap>(kind);
     let body =
         String::from_utf8(body.to_vec()).map_err(|_| Failure::new("the answer is no list: it is no text"))?;
-    Ok(Page::parse(body, kind)?.items().map(|item| view.take(item)).collect())
+    Ok(Page::parse(body, kind)?.items().map(|item| view.take(&item)).collect())
+}
+
+/// Whether what is understood in one pass of a line stands so in it.
+fn line_is_the_same(line: &str) -> bool {
+    let Some((kind, item)) = shown(line.as_bytes()) else { return true };
+    let raw = serde_json::from_str::<RawLine<'_>>(line);
+    raw.is_ok_and(|raw| {
+        raw.kind == kind && format!("{:?}", Item::of(raw.object.get())) == format!("{item:?}")
+    })
+}
+
+/// Whether a list that is read in one pass is that list.
+fn list_is_the_same(body: &str) -> bool {
+    let Some((metadata, found)) = as_go_spells_it(body) else { return true };
+    let Ok(list) = serde_json::from_str::<List<&RawValue>>(body) else { return false };
+    let two: Vec<_> = list.items.into_iter().flatten().map(|item| Item::of(item.get())).collect();
+    let one = found.iter().map(|item| Item::with(&body[item.range.clone()], item.outline.as_ref()));
+    list.metadata == metadata && format!("{two:?}") == format!("{:?}", one.collect::<Vec<_>>())
 }
 
 /// What is said of something that can't be understood; nothing of what can.
@@ -146,7 +164,7 @@ proptest! {
         item["data"] = data;
         let item = item.to_string();
         let kind = ResourceType::of::<ConfigMap>();
-        match view::<ConfigMap>(&kind).take(&item) {
+        match view::<ConfigMap>(&kind).take(&Item::of(&item)) {
             Decoded::Object { key, .. } => prop_assert_eq!(key.name(), "odd"),
             Decoded::Undecodable(Undecodable { key, version, kept, .. }) => {
                 prop_assert_eq!(kept.unwrap().version().map(str::to_owned), version.clone());
@@ -155,6 +173,46 @@ proptest! {
             }
         }
         prop_assert!(Identity::of(&item).is_some());
+    }
+
+    #[test]
+    fn what_is_understood_in_one_pass_is_the_same_in_two(
+        objects in prop::collection::vec((any_json(), any_json(), any::<bool>()), 0..4),
+        event in prop::sample::select(&KINDS[..]),
+        damage in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
+    ) {
+        let items: Vec<Value> = objects
+            .into_iter()
+            .map(|(data, metadata, odd)| {
+                let mut item = config_map("odd");
+                item["data"] = data;
+                if odd {
+                    item["metadata"] = metadata;
+                }
+                item
+            })
+            .collect();
+        let damaged = |text: String| {
+            let mut bytes = text.into_bytes();
+            if let Some((at, with)) = damage {
+                *at.get_mut(&mut bytes) = with;
+            }
+            String::from_utf8(bytes)
+        };
+        for item in &items {
+            // In the order in which Go spells them.
+            if let Ok(line) = damaged(format!(r#"{{"type":"{event}","object":{item}}}"#)) {
+                prop_assert!(line_is_the_same(&line), "{line}");
+            }
+        }
+        let (items, metadata) = (json!(items), json!({ "resourceVersion": "7" }));
+        let typed = format!(r#"{{"kind":"L","metadata":{metadata},"items":{items}}}"#);
+        let custom = format!(r#"{{"apiVersion":"v1","items":{items},"kind":"L","metadata":{metadata}}}"#);
+        for body in [typed, custom] {
+            if let Ok(body) = damaged(body) {
+                prop_assert!(list_is_the_same(&body), "{body}");
+            }
+        }
     }
 
     #[test]
@@ -219,12 +277,39 @@ fn the_server_is_quoted_about_a_request_for_secrets_and_not_about_its_own_troubl
 }
 
 #[test]
+fn what_a_server_sends_is_understood_in_one_pass() {
+    let item = config_map("a");
+    let lists = [
+        format!(r#"{{"kind":"L","metadata":{{"resourceVersion":"7"}},"items":[{item},{item}]}}"#),
+        format!(r#"{{"items":[{item},{item}],"kind":"L","metadata":{{"resourceVersion":"7"}}}}"#) + "\n",
+        r#"{"items":[],"metadata":{}}"#.to_owned(),
+    ];
+    let found = lists.map(|list| as_go_spells_it(&list).map(|(_, items)| items.len()));
+    assert_eq!(found, [Some(2), Some(2), Some(0)]);
+    // Those of something else, and what is none.
+    for other in [
+        format!(r#"{{"x":{{"items":[{item}]}},"metadata":{{}},"items":[]}}"#),
+        format!(r#"{{"metadata":{{}},"items":[{item} {item}]}}"#),
+        format!(r#"{{"metadata":{{}},"items":[{item},7]}}"#),
+        r#"{"metadata":{},"items":null}"#.to_owned(),
+    ] {
+        assert!(as_go_spells_it(&other).is_none(), "{other}");
+    }
+    let line = format!("{{\"type\":\"MODIFIED\",\"object\":{item}}}\n");
+    assert_eq!(
+        shown(line.as_bytes()).map(|(kind, item)| (kind, item.text)),
+        Some(("MODIFIED", &*item.to_string()))
+    );
+    assert!(shown(format!(r#"{{"type":"ADDED","object":{item}"#).as_bytes()).is_none(), "it is cut off");
+}
+
+#[test]
 fn the_items_of_a_page_are_parts_of_its_text() {
     let items = [config_map("a"), config_map("b")];
     let body = json!({ "metadata": { "resourceVersion": "7" }, "items": items }).to_string();
     let text = body.as_bytes().as_ptr_range();
     let page = Page::parse(body, &ResourceType::of::<ConfigMap>()).unwrap();
-    let found: Vec<&str> = page.items().collect();
+    let found: Vec<&str> = page.items().map(|item| item.text).collect();
     assert_eq!(found, items.map(|item| item.to_string()));
     assert!(found.iter().all(|item| text.contains(&item.as_ptr())), "the text is held twice");
 }

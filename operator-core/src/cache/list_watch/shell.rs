@@ -120,7 +120,7 @@ async fn publish(
                 if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
                     tokio::task::yield_now().await;
                 }
-                engine.listed(scope, engine.face.take(item));
+                engine.listed(scope, engine.face.take(&item));
             }
             completed = complete;
         }

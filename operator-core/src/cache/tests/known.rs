@@ -8,7 +8,7 @@ use crate::{
     cache::{
         AnyWrite, ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine},
-        kept::{Keeping, Kept, View},
+        kept::{Item, Keeping, Kept, View},
         opening::typed_parts,
         store::{FullStore, ItemStore},
     },
@@ -74,5 +74,5 @@ pub(in crate::cache) fn decoded(map: &ConfigMap) -> Decoded {
 /// What has this text as an informer whose own manager is `manager` keeps it, whatever its kind.
 pub(crate) fn scanned(text: &str, manager: &str) -> Option<Kept> {
     let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
-    Some(keeping.keep(text)?.1)
+    Some(keeping.keep(&Item::of(text))?.1)
 }

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{json, value::RawValue};
 
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, scopes::ScopeIndex},
+    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, kept::Item, scopes::ScopeIndex},
     resource::ResourceType,
 };
 
@@ -60,7 +60,7 @@ fn measure(managed_fields: bool) -> usize {
     let before = resident();
     for index in 0..OBJECTS {
         let item = text(index, managed_fields);
-        let object = engine.face.take(item.get());
+        let object = engine.face.take(&Item::of(item.get()));
         assert!(matches!(object, Decoded::Object { .. }));
         engine.listed(scope, object);
     }

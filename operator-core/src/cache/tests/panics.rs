@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, scopes::ScopeIndex},
+    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, kept::Item, scopes::ScopeIndex},
     resource::ResourceType,
 };
 
@@ -121,7 +121,7 @@ fn a_kind_whose_own_code_panics_costs_that_object_only() {
             "value": value,
         });
         let item = item.to_string();
-        let decoded = catch_unwind(AssertUnwindSafe(|| engine.face.take(&item)));
+        let decoded = catch_unwind(AssertUnwindSafe(|| engine.face.take(&Item::of(&item))));
         decoded.unwrap_or_else(|_| panic!("{value}: the panic would end the informer"))
     };
     engine.list_started(scope);

@@ -261,15 +261,25 @@ impl<C: Keyed<P>, P: KubeObject> Engine for Custom<C, P> {
                 call.delete(delete, unwanted, &mut items).await;
                 actual = wanted;
             }
-            // Where it makes no difference what is desired, all that is there is told as found.
-            let all = match desired {
-                Some(desired) => desired.into_iter().map(|(key, desired)| (key, Some(desired))).collect(),
-                None => actual.keys().map(|key| (key.clone(), None)).collect::<Vec<_>>(),
-            };
             let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
-            for (key, desired) in all {
-                let actual = actual.remove(&key);
-                work.push((C::label(&key), call.bring_about(key, desired, actual).boxed()));
+            match desired {
+                Some(desired) => {
+                    for (key, desired) in desired {
+                        let actual = actual.remove(&key);
+                        work.push((C::label(&key), call.bring_about(key, Some(desired), actual).boxed()));
+                    }
+                }
+                // Where it makes no difference what is desired, all that is there is told as found.
+                None if self.state.is_none() => {
+                    for (key, actual) in actual {
+                        items.found(call.secondary(&key, actual));
+                    }
+                }
+                None => {
+                    for (key, actual) in actual {
+                        work.push((C::label(&key), call.bring_about(key, None, Some(actual)).boxed()));
+                    }
+                }
             }
             items.work(work).await;
             let mut result = items.finish()?;

@@ -9,15 +9,13 @@
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
-use std::num::NonZeroU64;
-
 use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{Match, Matcher, Written, fingerprint, merged, words_decide},
+        matcher::{Match, Matcher, Written, merged, words_decide},
     },
-    operations::{self, DependentWriter, Look, PutBack, Seen},
+    operations::{self, DependentWriter, Desired, Look, PutBack, Seen},
     reconciler::workflow::Operation,
     resource::{AnyObject, Object, ObjectKey},
 };
@@ -146,7 +144,7 @@ impl OfPrimary<'_> {
             true => Written::Applied { manager: writer.field_manager() },
             false => Written::Replaced,
         };
-        let seen = writer.seen(actual, self.fingerprint(desired));
+        let seen = writer.seen(actual, self.told_apart(desired));
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(true);
         }
@@ -180,14 +178,12 @@ impl OfPrimary<'_> {
 }
 
 impl OfPrimary<'_> {
-    /// What tells this desired state of this node from all others; `None` where the answer of the matcher may depend on something
-    /// else than the two objects.
-    fn fingerprint(&self, desired: &dyn Object) -> Option<NonZeroU64> {
+    /// What tells this desired state of this node from all others; nothing does where the answer of the matcher may depend on
+    /// something else than the two objects.
+    fn told_apart<'d>(&'d self, desired: &'d dyn Object) -> Desired<'d> {
         match self.managed.matcher {
-            Matcher::Custom(_) => None,
-            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => {
-                fingerprint(&self.marks.node, |to| desired.write(to))
-            }
+            Matcher::Custom(_) => Desired::Known(None),
+            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => Desired::Object(&self.marks.node, desired),
         }
     }
 }

@@ -40,4 +40,3 @@ pub use self::{
     ssa::PREVIOUS_ANNOTATION,
 };
 pub use crate::operations::matcher::Match;
-pub(crate) use crate::operations::matcher::fingerprint;

@@ -17,10 +17,7 @@ mod wiring;
 #[cfg(test)]
 mod tests;
 
-use petgraph::{
-    Direction,
-    graph::{DiGraph, NodeIndex},
-};
+use petgraph::{csr::Csr, graph::NodeIndex};
 
 use super::Error;
 
@@ -46,20 +43,19 @@ impl From<NodeIndex> for NodeId {
     }
 }
 
-impl From<NodeId> for NodeIndex {
-    fn from(node: NodeId) -> Self {
-        Self::new(node.index())
-    }
-}
-
 /// The nodes of a workflow and their dependencies. It is built once and never changes.
 ///
 /// JOSDK: the `DependentResourceNode`s of a `Workflow`. "Depends on" is `dependsOn` there; what is called dependents
 /// here are its `parents`.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The edges run from a dependency to its dependents. Each list of neighbours is in the order of the declarations.
-    edges: DiGraph<Box<str>, ()>,
+    names: Vec<Box<str>>,
+    /// From each node to its neighbours, in the order of the declarations: in one piece, as each run goes along all of them.
+    dependents: Csr<(), ()>,
+    dependencies: Csr<(), ()>,
+    /// How many neighbours each node has, which each run counts down in a copy.
+    dependent_counts: Vec<u32>,
+    dependency_counts: Vec<u32>,
     depths: Vec<usize>,
     /// The nodes by depth, then by declaration: each one after its dependencies.
     order: Vec<NodeId>,
@@ -82,7 +78,7 @@ impl Graph {
     /// How many nodes there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.edges.node_count()
+        self.names.len()
     }
 
     /// Whether there is no node.
@@ -99,7 +95,7 @@ impl Graph {
     /// The node's name.
     #[must_use]
     pub fn name(&self, node: NodeId) -> &str {
-        &self.edges[NodeIndex::from(node)]
+        &self.names[node.index()]
     }
 
     /// The node of that name. It looks at one after the other, so it is nothing for a loop.
@@ -110,12 +106,22 @@ impl Graph {
 
     /// What the node depends on directly.
     pub fn dependencies_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
-        self.edges.neighbors_directed(node.into(), Direction::Incoming).map(NodeId::from)
+        self.dependencies.neighbors_slice(node.0).iter().copied().map(NodeId)
     }
 
     /// What depends on the node directly.
     pub fn dependents_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
-        self.edges.neighbors_directed(node.into(), Direction::Outgoing).map(NodeId::from)
+        self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
+    }
+
+    /// How many nodes depend on each node.
+    pub(super) fn dependent_counts(&self) -> &[u32] {
+        &self.dependent_counts
+    }
+
+    /// How many nodes each node depends on.
+    pub(super) fn dependency_counts(&self) -> &[u32] {
+        &self.dependency_counts
     }
 
     /// What depends on the node, directly or through others.

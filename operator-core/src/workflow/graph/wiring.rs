@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use petgraph::{
     algo::kosaraju_scc,
+    csr::Csr,
     graph::{DiGraph, NodeIndex},
+    visit::EdgeRef,
 };
 
 use super::{Graph, NodeId};
@@ -41,7 +43,37 @@ where
     }
     let mut order: Vec<NodeId> = edges.node_indices().map(NodeId::from).collect();
     order.sort_by_key(|node| depths[node.index()]);
-    Ok(Graph { edges, depths, order })
+    let edges: Vec<(u32, u32)> = edges
+        .edge_references()
+        .map(|edge| (NodeId::from(edge.source()).0, NodeId::from(edge.target()).0))
+        .collect();
+    let turned = edges.iter().map(|(from, to)| (*to, *from)).collect();
+    let (dependents, dependencies) = (neighbours(declared.len(), edges), neighbours(declared.len(), turned));
+    Ok(Graph {
+        names: wiring.names.iter().map(|name| Box::from(*name)).collect(),
+        dependent_counts: counts(&dependents),
+        dependency_counts: counts(&dependencies),
+        dependents,
+        dependencies,
+        depths,
+        order,
+    })
+}
+
+/// So many nodes with these edges.
+fn neighbours(nodes: usize, mut edges: Vec<(u32, u32)>) -> Csr<(), ()> {
+    edges.sort_unstable();
+    let mut neighbours = Csr::from_sorted_edges(&edges).expect("they were sorted just now");
+    // Those without edges behind the last one that has some.
+    while neighbours.node_count() < nodes {
+        neighbours.add_node(());
+    }
+    neighbours
+}
+
+fn counts(neighbours: &Csr<(), ()>) -> Vec<u32> {
+    let all = 0..neighbours.node_count();
+    all.map(|node| u32::try_from(neighbours.out_degree(NodeId::of(node).0)).unwrap_or(u32::MAX)).collect()
 }
 
 struct Wiring<'a> {
@@ -110,15 +142,14 @@ impl<'a> Wiring<'a> {
 
     /// The graph has one node for each declaration. A later one of the same name is not connected: what it was meant to
     /// be called is not known, so its dependencies can't be part of a cycle.
-    fn edges(&self, dependencies: &[Vec<NodeId>]) -> DiGraph<Box<str>, ()> {
+    fn edges(&self, dependencies: &[Vec<NodeId>]) -> DiGraph<(), ()> {
         let mut edges = DiGraph::with_capacity(self.names.len(), dependencies.iter().map(Vec::len).sum());
-        for name in &self.names {
-            edges.add_node(Box::from(*name));
+        for _ in &self.names {
+            edges.add_node(());
         }
-        // petgraph tells the neighbours that were added last first.
-        for position in (0..self.names.len()).rev().filter(|position| self.is_first(*position)) {
-            for dependency in dependencies[position].iter().rev() {
-                edges.add_edge(NodeIndex::from(*dependency), NodeIndex::new(position), ());
+        for position in (0..self.names.len()).filter(|position| self.is_first(*position)) {
+            for dependency in &dependencies[position] {
+                edges.add_edge(NodeIndex::new(dependency.index()), NodeIndex::new(position), ());
             }
         }
         edges

@@ -27,7 +27,7 @@ pub struct Plan<'g> {
     graph: &'g Graph,
     table: Table,
     /// How many of the nodes that a node depends on are not ready.
-    dependencies_left: Vec<usize>,
+    dependencies_left: Vec<u32>,
     outlooks: Vec<Outlook>,
     /// Nodes that are being worked through; kept for their memory.
     open: Vec<NodeId>,
@@ -48,7 +48,7 @@ impl<'g> Plan<'g> {
     }
 
     fn of(graph: &'g Graph, state: State) -> Self {
-        let dependencies_left = graph.nodes().map(|node| graph.dependencies_of(node).count()).collect();
+        let dependencies_left = graph.dependency_counts().to_vec();
         let outlooks = vec![Outlook::Open; graph.len()];
         Self { graph, table: Table::new(graph, state), dependencies_left, outlooks, open: Vec::new() }
     }
@@ -154,7 +154,9 @@ impl<'g> Plan<'g> {
 
     /// Tells the steps of one answer in the order of the declarations; there is one for each node at the most.
     fn conclude(&mut self, first: usize, steps: &mut [Step]) {
-        steps[first..].sort_unstable_by_key(|step| step.node());
+        if steps.len() > first + 1 {
+            steps[first..].sort_unstable_by_key(|step| step.node());
+        }
         self.table.resolve_if_finished(self.graph);
     }
 
@@ -197,24 +199,27 @@ impl<'g> Plan<'g> {
 
     /// What depends on the node goes, unless its gate stops that. It is judged first; what was judged already follows at once.
     fn doom_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        self.judge_behind(node, steps);
         let start = self.open.len();
         self.open.push(node);
         while self.open.len() > start {
             let node = self.open.pop().expect("it is not empty");
             for behind in self.graph.dependents_of(node) {
-                if std::mem::replace(&mut self.outlooks[behind.index()], Outlook::Doomed) == Outlook::Doomed {
-                    continue;
-                }
-                match self.table.state(behind) {
-                    State::Kept { unsure: false } => {
-                        self.table.mark(behind);
-                        self.table.delete_if_free(behind, steps);
-                        self.open.push(behind);
+                match std::mem::replace(&mut self.outlooks[behind.index()], Outlook::Doomed) {
+                    Outlook::Doomed => {}
+                    Outlook::Open => {
+                        self.table.ask(Step::Judge(behind), steps);
+                        self.judge_behind(behind, steps);
                     }
-                    State::Kept { unsure: true } => self.table.settle(behind, Fate::Failed),
-                    // What is still judged learns it with its answer; all else has its fate, or goes already.
-                    _ => {}
+                    Outlook::Blocked => match self.table.state(behind) {
+                        State::Kept { unsure: false } => {
+                            self.table.mark(behind);
+                            self.table.delete_if_free(behind, steps);
+                            self.open.push(behind);
+                        }
+                        State::Kept { unsure: true } => self.table.settle(behind, Fate::Failed),
+                        // What is still judged learns it with its answer; all else has its fate, or goes already.
+                        _ => {}
+                    },
                 }
             }
         }

@@ -27,7 +27,7 @@ pub(super) enum State {
 pub(super) struct Table {
     states: Vec<State>,
     /// How many of the nodes that depend on a node are not gone.
-    dependents_left: Vec<usize>,
+    dependents_left: Vec<u32>,
     /// Steps that were asked for and are not answered.
     unanswered: usize,
     started: bool,
@@ -35,7 +35,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(graph: &Graph, state: State) -> Self {
-        let dependents_left = graph.nodes().map(|node| graph.dependents_of(node).count()).collect();
+        let dependents_left = graph.dependent_counts().to_vec();
         Self { states: vec![state; graph.len()], dependents_left, unanswered: 0, started: false }
     }
 
@@ -123,6 +123,15 @@ impl Table {
         if !self.is_finished() {
             return;
         }
+        if self.states.iter().any(|state| matches!(state, State::Kept { .. })) {
+            self.blame_for_what_is_kept(graph);
+        }
+        if self.states.contains(&State::Marked) {
+            self.blame_for_what_is_left(graph);
+        }
+    }
+
+    fn blame_for_what_is_kept(&mut self, graph: &Graph) {
         let mut blame = vec![None; self.states.len()];
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
@@ -135,6 +144,9 @@ impl Table {
                 blame[node.index()] = Some(blamed);
             }
         }
+    }
+
+    fn blame_for_what_is_left(&mut self, graph: &Graph) {
         let mut blame = vec![None; self.states.len()];
         for node in graph.in_order().rev() {
             let own = self.fate(node).removal_obstacle();

@@ -18,9 +18,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, task::Poll};
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use futures::{FutureExt, StreamExt, future::BoxFuture, poll, stream::FuturesUnordered};
 
 use parking_lot::Mutex;
 
@@ -190,7 +190,7 @@ impl Run<'_> {
             graph.nodes().filter(|node| self.asks_activation(*node)).collect();
         let mut postponed: Vec<Step> = Vec::new();
         for node in &activating {
-            under_way.push(self.perform(Task::Activate(*node), records.of_node(*node)));
+            under_way.push(self.perform(Task::Activate(*node), records.of_node(*node)).boxed());
         }
         plan.start(&mut steps);
         loop {
@@ -203,11 +203,23 @@ impl Run<'_> {
                     continue;
                 }
                 let known = self.known(step, &mut records.get(node));
+                let known = match known {
+                    Some(known) => Some(known),
+                    None => {
+                        // Most have nothing to wait for, and needn't be among those that do.
+                        let mut step = self.perform(Task::Do(step), records.of_node(node)).boxed();
+                        match poll!(&mut step) {
+                            Poll::Ready((_, answer)) => answer,
+                            Poll::Pending => {
+                                under_way.push(step);
+                                None
+                            }
+                        }
+                    }
+                };
                 if let Some(answer) = known {
                     answer.give(plan, node, &mut steps);
                     self.tell_if_settled(plan, records, node);
-                } else {
-                    under_way.push(self.perform(Task::Do(step), records.of_node(node)));
                 }
             }
             steps.clear();

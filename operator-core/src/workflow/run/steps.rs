@@ -1,8 +1,8 @@
 //! What is done about one node, and what the plan is told about it.
 
-use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll};
 
-use futures::FutureExt;
+use futures::{FutureExt, poll};
 use parking_lot::Mutex;
 use tracing::Instrument;
 
@@ -272,16 +272,24 @@ impl Run<'_> {
         Asking { view, primary: self.primary, context: self.context }
     }
 
-    /// Calls a part of the user's: the record says so meanwhile, and a panic is an error.
+    /// Calls a part of the user's: the record says so while that waits, and a panic is an error.
     async fn called<T>(
         &self,
         part: Part,
         record: &Mutex<Record>,
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
-        record.lock().under_way = Some((part, self.now()));
-        let answer = AssertUnwindSafe(call).catch_unwind().await;
-        record.lock().under_way = None;
+        let mut call = pin!(AssertUnwindSafe(call).catch_unwind());
+        let answer = match poll!(&mut call) {
+            Poll::Ready(answer) => answer,
+            // A run is dropped while it waits, and only then somebody asks for what.
+            Poll::Pending => {
+                record.lock().under_way = Some((part, self.now()));
+                let answer = call.await;
+                record.lock().under_way = None;
+                answer
+            }
+        };
         answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
 }

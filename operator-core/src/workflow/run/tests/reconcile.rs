@@ -80,7 +80,7 @@ async fn every_node_says_what_became_of_it_and_why() {
         "read: left as it is: it is not deleted by its dependent",
     ];
     assert_eq!(lines(&result), expected);
-    assert_eq!(log.take(), ["create web", "delete behind-route", "delete ingress"]);
+    assert_eq!(log.take(), ["create web", "delete ingress", "delete behind-route"]);
     let Err(WorkflowError::Nodes(errors)) = result.check() else { panic!("db has failed") };
     assert_eq!(errors.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["db"]);
     assert_eq!(result.not_ready().map(|node| &*node.name).collect::<Vec<_>>(), ["web"]);
