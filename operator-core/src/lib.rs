@@ -78,6 +78,7 @@ pub use processor::retry::GenericRetry;
 pub use reconciler::{
     context::Context,
     control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
+    run::Run,
     traits::{Cleaner, Reconciler},
 };
 pub use resource::{key::ObjectKey, kind::ResourceType};

@@ -11,4 +11,5 @@ mod observability;
 mod panic_in_reconcile;
 mod primary_gone_during_a_run;
 mod recreated_primary;
+mod status;
 mod unanswered_create;

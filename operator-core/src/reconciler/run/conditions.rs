@@ -1,0 +1,177 @@
+//! What a run says of its primary, as conditions. Pure.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use serde_json::Value;
+
+use super::RunError;
+use crate::{
+    reconciler::workflow::{NOT_COME_TO, NodeResult, NodeState},
+    resource::Object,
+    status::conditions::{ConditionUpdate, set},
+};
+
+const READY: &str = "Ready";
+const RECONCILING: &str = "Reconciling";
+const STALLED: &str = "Stalled";
+
+/// The longest message, in bytes: enough for people, and far below what the usual schema of conditions allows.
+const LONGEST: usize = 1024;
+
+/// Whether a node waits for something.
+pub(super) fn waits(state: &NodeState) -> bool {
+    matches!(
+        state,
+        NodeState::NotReady { .. }
+            | NodeState::Waiting { .. }
+            | NodeState::Blocked { .. }
+            | NodeState::Deleting { .. }
+            | NodeState::Pending { .. }
+    )
+}
+
+/// Whether something was under way about a node when its run was dropped.
+pub(super) fn hangs(state: &NodeState) -> bool {
+    matches!(state, NodeState::Pending { reason } if reason != NOT_COME_TO)
+}
+
+/// Whether something holds, and why.
+#[derive(Debug)]
+struct Said {
+    holds: bool,
+    reason: &'static str,
+    message: String,
+}
+
+/// What a run says of its primary.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    ready: Said,
+    reconciling: Said,
+    stalled: Said,
+}
+
+impl Verdict {
+    /// `nodes` are those of the controller's workflow, where it was run.
+    pub(super) fn of(
+        error: Option<&RunError>,
+        is_cleanup: bool,
+        nodes: Option<&[NodeResult]>,
+        has_workflow: bool,
+    ) -> Self {
+        let of_nodes = |is: &dyn Fn(&NodeState) -> bool| lines(nodes.unwrap_or_default(), is);
+        if let Some(error) = error {
+            let reason = match error {
+                RunError { timed_out: true, .. } => "TimedOut",
+                RunError { panicked: true, .. } => "Panicked",
+                RunError { .. } => "Failed",
+            };
+            let message = [error.to_string(), of_nodes(&hangs)].join("; ");
+            let message = message.trim_end_matches("; ");
+            return Self::unready(reason, message, !error.is_last_attempt, error.is_last_attempt);
+        }
+        let failed = of_nodes(&|state| matches!(state, NodeState::Failed { .. }));
+        if !failed.is_empty() {
+            return Self::unready("Failed", &failed, false, true);
+        }
+        let waiting = of_nodes(&waits);
+        if is_cleanup {
+            let message = if waiting.is_empty() { "the clean-up isn't done" } else { &waiting };
+            return Self::unready("Deleting", message, true, false);
+        }
+        let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
+        if !held.is_empty() {
+            let mut verdict = Self::unready("Held", &held, false, true);
+            // What only waits for what is held goes on when that is let go.
+            let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
+            if !others.is_empty() {
+                verdict.reconciling = Said { holds: true, reason: "Waiting", message: others };
+            }
+            return verdict;
+        }
+        if !waiting.is_empty() {
+            return Self::unready("Waiting", &waiting, true, false);
+        }
+        if has_workflow && nodes.is_none() {
+            return Self::unready("Waiting", "the workflow was not run", true, false);
+        }
+        let said = |holds| Said { holds, reason: "Succeeded", message: String::new() };
+        Self { ready: said(true), reconciling: said(false), stalled: said(false) }
+    }
+
+    /// Not ready, and whether that changes by itself.
+    fn unready(reason: &'static str, message: &str, reconciling: bool, stalled: bool) -> Self {
+        let said = |holds| Said { holds, reason, message: message.to_owned() };
+        // Why it isn't so is told where it is.
+        let unless = |holds| if holds { said(true) } else { Said { message: String::new(), ..said(false) } };
+        Self { ready: said(false), reconciling: unless(reconciling), stalled: unless(stalled) }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready.holds
+    }
+
+    /// Sets the conditions.
+    pub(super) fn say(&self, all: &mut Vec<Condition>, generation: Option<i64>, now: Timestamp) {
+        for (of, said) in [(READY, &self.ready), (RECONCILING, &self.reconciling), (STALLED, &self.stalled)] {
+            let update = ConditionUpdate {
+                r#type: of,
+                status: said.holds.into(),
+                reason: said.reason,
+                message: &shortened(&said.message),
+                observed_generation: generation,
+            };
+            set(all, &update, now);
+        }
+    }
+}
+
+/// The nodes in such a state, in one line.
+fn lines(nodes: &[NodeResult], is: &dyn Fn(&NodeState) -> bool) -> String {
+    let lines: Vec<_> = nodes
+        .iter()
+        .filter(|node| is(&node.state))
+        .map(|node| format!("{}: {}", node.name, node.state))
+        .collect();
+    lines.join("; ")
+}
+
+fn shortened(message: &str) -> String {
+    if message.len() <= LONGEST {
+        return message.to_owned();
+    }
+    let end = (0..=LONGEST).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}…", &message[..end])
+}
+
+/// The conditions that the status of `object` has and that `manager`, who applies it, is to say again.
+///
+/// Where the list is one of items by type, what others have said in it stays without being said again, and saying it would take it
+/// over. Otherwise the list is written as a whole.
+pub(super) fn known(object: &dyn Object, manager: &str) -> Vec<Condition> {
+    let Ok(object_value) = object.to_value() else { return Vec::new() };
+    let items = object_value.pointer("/status/conditions").and_then(Value::as_array);
+    let own = own_items(object, manager);
+    items
+        .into_iter()
+        .flatten()
+        .filter_map(|item| serde_json::from_value::<Condition>(item.clone()).ok())
+        .filter(|condition| own.as_ref().is_none_or(|own| own.contains(&condition.type_)))
+        .collect()
+}
+
+/// The types of the conditions that `manager` has applied, where they are items by type.
+fn own_items(object: &dyn Object, manager: &str) -> Option<Vec<String>> {
+    let entry = object.meta().managed_fields.iter().flatten().find(|entry| {
+        entry.manager.as_deref() == Some(manager)
+            && entry.operation.as_deref() == Some("Apply")
+            && entry.subresource.as_deref() == Some("status")
+    })?;
+    let items = entry.fields_v1.as_ref()?.0.pointer("/f:status/f:conditions")?.as_object()?;
+    let keys: Vec<_> = items.keys().filter_map(|item| item.strip_prefix("k:")).collect();
+    let types = keys.iter().filter_map(|key| {
+        let key: Value = serde_json::from_str(key).ok()?;
+        Some(key.get("type")?.as_str()?.to_owned())
+    });
+    (!keys.is_empty()).then(|| types.collect())
+}
