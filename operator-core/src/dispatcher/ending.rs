@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     observe::error_chain,
+    operations,
     processor::{FailureKind, Outcome},
     reconciler::{AnyContext, AnyRun, ErrorStatus, RunError, failure_kind::of_several, workflow::panic_text},
     resource::AnyObject,
@@ -139,11 +140,24 @@ impl Dispatcher {
         if self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(());
         }
-        let run = AnyRun::new(context, AnyObject::clone(&primary), error);
-        let status = catch_unwind(AssertUnwindSafe(|| function(&primary, run)))
-            .map_err(|payload| Failure::of_panic("status function", &*payload))?;
-        let Some(status) = status else { return Ok(()) };
-        let write = async { self.patch_status(status, &*primary, context).await.map_err(Failure::of_write) };
+        let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error, self.use_ssa));
+        let make = || {
+            catch_unwind(AssertUnwindSafe(|| function(&primary, &run)))
+                .map_err(|payload| Failure::of_panic("status function", &*payload))
+        };
+        let Some(mut status) = make()? else { return Ok(()) };
+        let write = async {
+            if run.is_unsure() {
+                let (shared, key) = (context.shared(), context.primary_key());
+                let live = operations::live(&shared.writer, shared.primary.informer(), key).await;
+                if let Some(live) = live.map_err(Failure::of_write)? {
+                    run.looked(live);
+                    let Some(sure) = make()? else { return Ok(()) };
+                    status = sure;
+                }
+            }
+            self.patch_status(status, &*primary, context).await.map_err(Failure::of_write)
+        };
         // In a box, as controllers without such a function have no use for it.
         match self.timeout {
             Some(limit) => {

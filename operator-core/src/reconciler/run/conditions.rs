@@ -1,7 +1,8 @@
 //! What a run says of its primary, as conditions. Pure.
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ManagedFieldsEntry};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::RunError;
@@ -14,6 +15,7 @@ use crate::{
 const READY: &str = "Ready";
 const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
+const OWN: &[&str] = &[READY, RECONCILING, STALLED];
 
 /// The longest message, in bytes: enough for people, and far below what the usual schema of conditions allows.
 const LONGEST: usize = 1024;
@@ -144,34 +146,58 @@ fn shortened(message: &str) -> String {
     format!("{}…", &message[..end])
 }
 
-/// The conditions that the status of `object` has and that `manager`, who applies it, is to say again.
-///
-/// Where the list is one of items by type, what others have said in it stays without being said again, and saying it would take it
-/// over. Otherwise the list is written as a whole.
-pub(super) fn known(object: &dyn Object, manager: &str) -> Vec<Condition> {
-    let Ok(object_value) = object.to_value() else { return Vec::new() };
-    let items = object_value.pointer("/status/conditions").and_then(Value::as_array);
-    let own = own_items(object, manager);
-    items
-        .into_iter()
-        .flatten()
-        .filter_map(|item| serde_json::from_value::<Condition>(item.clone()).ok())
-        .filter(|condition| own.as_ref().is_none_or(|own| own.contains(&condition.type_)))
-        .collect()
+/// How a list of conditions is applied.
+#[derive(Debug, PartialEq, Eq)]
+enum Shape {
+    /// Each item is of its own, by its type; these are the types of those that a manager has applied.
+    Items(Vec<String>),
+    /// As a whole: what isn't said is gone.
+    Whole,
 }
 
-/// The types of the conditions that `manager` has applied, where they are items by type.
-fn own_items(object: &dyn Object, manager: &str) -> Option<Vec<String>> {
-    let entry = object.meta().managed_fields.iter().flatten().find(|entry| {
-        entry.manager.as_deref() == Some(manager)
-            && entry.operation.as_deref() == Some("Apply")
-            && entry.subresource.as_deref() == Some("status")
-    })?;
+/// The conditions that the status of `object` has and that `manager`, who applies it, is to say again.
+///
+/// Where they are items, what others have said stays without being said again, and saying it would take it over. Who has applied
+/// none yet can't know that: `None`, unless others have said nothing, or `live` shows how they have said it.
+pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object>) -> Option<Vec<Condition>> {
+    let all = conditions_of(object);
+    let own = |entry: &&ManagedFieldsEntry| {
+        entry.manager.as_deref() == Some(manager) && entry.operation.as_deref() == Some("Apply")
+    };
+    let shape = entries(object).filter(own).find_map(shape);
+    let shape = match shape {
+        Some(shape) => shape,
+        None if all.iter().all(|condition| OWN.contains(&&*condition.type_)) => Shape::Whole,
+        None => match entries(live?).find_map(self::shape) {
+            // None of them is the manager's.
+            Some(Shape::Items(_)) => Shape::Items(Vec::new()),
+            Some(Shape::Whole) | None => Shape::Whole,
+        },
+    };
+    Some(match shape {
+        Shape::Whole => all,
+        Shape::Items(types) => all.into_iter().filter(|condition| types.contains(&condition.type_)).collect(),
+    })
+}
+
+fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {
+    object.meta().managed_fields.iter().flatten()
+}
+
+/// The conditions that the status has. What isn't one is left out.
+pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
+    let Ok(object) = object.to_value() else { return Vec::new() };
+    let items = object.pointer("/status/conditions").and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(|item| Condition::deserialize(item).ok()).collect()
+}
+
+/// How the conditions are applied, where the entry has some.
+fn shape(entry: &ManagedFieldsEntry) -> Option<Shape> {
     let items = entry.fields_v1.as_ref()?.0.pointer("/f:status/f:conditions")?.as_object()?;
     let keys: Vec<_> = items.keys().filter_map(|item| item.strip_prefix("k:")).collect();
     let types = keys.iter().filter_map(|key| {
         let key: Value = serde_json::from_str(key).ok()?;
         Some(key.get("type")?.as_str()?.to_owned())
     });
-    (!keys.is_empty()).then(|| types.collect())
+    Some(if keys.is_empty() { Shape::Whole } else { Shape::Items(types.collect()) })
 }

@@ -12,7 +12,14 @@ mod function;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{
+    fmt,
+    marker::PhantomData,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -46,7 +53,7 @@ use conditions::Verdict;
 /// }
 /// ```
 pub struct Run<P: KubeObject> {
-    any: AnyRun,
+    any: Arc<AnyRun>,
     of: PhantomData<fn(P)>,
 }
 
@@ -58,11 +65,16 @@ pub(crate) struct AnyRun {
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
     is_cleanup: bool,
+    /// Whether primaries are written by server-side apply.
+    applies: bool,
+    /// Whether it can't be told which conditions are to be said again before somebody has looked at the live object.
+    is_unsure: AtomicBool,
+    live: OnceLock<AnyObject>,
 }
 
 impl<P: KubeObject> Run<P> {
     /// The same for who knows the type of the primaries.
-    pub(crate) fn of_any(any: AnyRun) -> Self {
+    pub(crate) fn of_any(any: Arc<AnyRun>) -> Self {
         Self { any, of: PhantomData }
     }
 
@@ -157,7 +169,12 @@ impl<P: KubeObject> Run<P> {
 }
 
 impl AnyRun {
-    pub(crate) fn new(context: &Arc<AnyContext>, primary: AnyObject, mut error: Option<RunError>) -> Self {
+    pub(crate) fn new(
+        context: &Arc<AnyContext>,
+        primary: AnyObject,
+        mut error: Option<RunError>,
+        applies: bool,
+    ) -> Self {
         let is_cleanup = primary.meta().deletion_timestamp.is_some();
         let result = context.remembered().lock().of(is_cleanup);
         if let Some(error) = &mut error {
@@ -170,7 +187,27 @@ impl AnyRun {
             let (first, second) = if error.timed_out { (hung, failed) } else { (failed, hung) };
             error.node = first.first().or(second.first()).map(|node| Arc::clone(&node.name));
         }
-        Self { context: Arc::clone(context), primary, result, error, is_cleanup }
+        Self {
+            context: Arc::clone(context),
+            primary,
+            result,
+            error,
+            is_cleanup,
+            applies,
+            is_unsure: AtomicBool::new(false),
+            live: OnceLock::new(),
+        }
+    }
+
+    /// Whether the status that was made of it can be wrong about others' conditions, as long as nobody has looked at the live object.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.is_unsure.load(Ordering::Relaxed)
+    }
+
+    /// Takes the live object.
+    pub(crate) fn looked(&self, live: AnyObject) {
+        // There is one look.
+        let _ = self.live.set(live);
     }
 
     fn nodes(&self) -> &[NodeResult] {
@@ -186,11 +223,18 @@ impl AnyRun {
     fn conditions(&self, primary: &impl KubeObject) -> Vec<Condition> {
         // The newest state, so that nothing is taken back that others have said meanwhile.
         let newest = self.context.primary();
-        let manager = &*self.context.shared().writer.field_manager;
-        let mut all = match &newest {
-            Some(newest) => conditions::known(&**newest, manager),
-            None => conditions::known(primary, manager),
+        let newest = newest.as_deref().unwrap_or(primary);
+        let known = match self.applies {
+            true => {
+                let manager = &*self.context.shared().writer.field_manager;
+                conditions::known(newest, manager, self.live.get().map(|live| &**live))
+            }
+            false => Some(conditions::conditions_of(newest)),
         };
+        let mut all = known.unwrap_or_else(|| {
+            self.is_unsure.store(true, Ordering::Relaxed);
+            conditions::conditions_of(newest)
+        });
         self.verdict().say(&mut all, primary.meta().generation, self.context.wall_clock().now());
         all
     }
