@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::RunError;
 use crate::{
+    operations::matcher::{is_applied_by, owned_fields},
     reconciler::workflow::{NOT_COME_TO, NodeResult, NodeState},
     resource::Object,
     status::conditions::{ConditionUpdate, set},
@@ -161,9 +162,7 @@ enum Shape {
 /// none yet can't know that: `None`, unless others have said nothing, or `live` shows how they have said it.
 pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object>) -> Option<Vec<Condition>> {
     let all = conditions_of(object);
-    let own = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(manager) && entry.operation.as_deref() == Some("Apply")
-    };
+    let own = |entry: &&ManagedFieldsEntry| is_applied_by(entry, manager, Some("status"));
     let shape = entries(object).filter(own).find_map(shape);
     let shape = match shape {
         Some(shape) => shape,
@@ -193,7 +192,8 @@ pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
 
 /// How the conditions are applied, where the entry has some.
 fn shape(entry: &ManagedFieldsEntry) -> Option<Shape> {
-    let items = entry.fields_v1.as_ref()?.0.pointer("/f:status/f:conditions")?.as_object()?;
+    let fields = owned_fields(entry)?;
+    let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;
     let keys: Vec<_> = items.keys().filter_map(|item| item.strip_prefix("k:")).collect();
     let types = keys.iter().filter_map(|key| {
         let key: Value = serde_json::from_str(key).ok()?;

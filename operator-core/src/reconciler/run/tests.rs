@@ -148,7 +148,8 @@ fn service(types: &[&str], managed: &[(&str, Value)]) -> Service {
         manager: Some((*manager).to_owned()),
         operation: Some("Apply".to_owned()),
         subresource: Some("status".to_owned()),
-        fields_v1: Some(FieldsV1(json!({ "f:status": { "f:conditions": conditions } }))),
+        // As the cache keeps them.
+        fields_v1: Some(FieldsV1(json!({ "f:status": { "f:conditions": conditions } }).to_string().into())),
         ..ManagedFieldsEntry::default()
     };
     service.metadata.managed_fields = Some(managed.iter().map(entry).collect());
