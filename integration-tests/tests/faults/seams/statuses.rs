@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
 use integration_tests::{Child, Script, TestObject, TestStatus, said};
-use kube::api::PostParams;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
     BoxError, Context, Permanent, Run, UpdateControl, Workflow,
     testing::faults::{Faults, Match, Rule, StatusAnswer},
@@ -62,7 +63,7 @@ async fn a_status_whose_write_is_never_answered_does_not_keep_its_primary() -> R
     let controller = scene.controller(&script).status(status).reconcile_timeout(Duration::from_secs(5));
     let operator = under(&faults, &scene, controller).await?;
     scene.create("one", "value").await?;
-    pass(60).await;
+    pass(15).await;
     assert_eq!(message(&scene, "one").await?.as_deref(), Some("value"));
     assert_eq!((unanswered.fired(), script.runs.count()), (1, 2));
     operator.stop().await;
@@ -163,6 +164,9 @@ async fn what_is_held_or_blocked_is_known_all_the_same() -> Result<()> {
         Ok(messages.iter().map(|message| message.contains("one-")).collect())
     };
     assert_eq!(names().await?, [true; 3]);
+    // Somebody holds the one that is to be removed.
+    let held = Patch::Merge(json!({ "metadata": { "finalizers": ["example.com/others"] } }));
+    scene.api::<ConfigMap>().patch("one-third", &PatchParams::default(), &held).await?;
     scene.set("one", "held").await?;
     pass(60).await;
     assert_eq!(names().await?, [true, true, false], "what is removed is not told, what is kept is");
