@@ -62,7 +62,7 @@ pub use controller::{
     builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
 };
 pub use dependent::kubernetes::{Desired, KubernetesDependent};
-pub use error::BoxError;
+pub use error::{BoxError, Permanent};
 pub use event_source::{
     external::{
         CachingInboundEventSource, PerResourcePollingEventSource, PollingEventSource,
@@ -78,6 +78,7 @@ pub use processor::retry::GenericRetry;
 pub use reconciler::{
     context::Context,
     control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
+    run::Run,
     traits::{Cleaner, Reconciler},
 };
 pub use resource::{key::ObjectKey, kind::ResourceType};
