@@ -186,3 +186,28 @@ impl<A: Activation> AnyActivation for A {
         async move { Activation::check(self, cluster).await }.boxed()
     }
 }
+
+/// All of these, as one; the first that isn't met says why.
+pub(super) fn all_activations(mut all: Vec<Arc<dyn AnyActivation>>) -> Option<Arc<dyn AnyActivation>> {
+    match all.len() {
+        0 | 1 => all.pop(),
+        _ => Some(Arc::new(All(all))),
+    }
+}
+
+struct All(Vec<Arc<dyn AnyActivation>>);
+
+impl AnyActivation for All {
+    fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
+        async move {
+            for one in &self.0 {
+                let answer = one.check(cluster).await?;
+                if !answer.is_met() {
+                    return Ok(answer);
+                }
+            }
+            Ok(ConditionResult::met())
+        }
+        .boxed()
+    }
+}

@@ -91,6 +91,13 @@ impl<K: KubeObject<DynamicType: Default>> KindServed<K> {
     }
 }
 
+/// Whether the cluster serves objects of type `K`: what a node needs whose kind not every cluster has, as in
+/// `route.needs(served::<Route>())`.
+#[must_use]
+pub fn served<K: KubeObject<DynamicType: Default>>() -> KindServed<K> {
+    KindServed::new()
+}
+
 impl<K: KubeObject<DynamicType: Default>> Default for KindServed<K> {
     fn default() -> Self {
         Self::new()

@@ -34,7 +34,7 @@ use crate::{
     observe::Observation,
     reconciler::{
         AnyContext,
-        workflow::{ManagedWorkflow, NodeState, Unfinished, WorkflowResult},
+        workflow::{ManagedWorkflow, NodeKey, NodeState, Unfinished, WorkflowResult},
     },
     resource::{AnyObject, ObjectKey},
 };
@@ -284,6 +284,10 @@ impl ManagedWorkflow for AnyWorkflow {
 
     fn keeps_errors(&self) -> bool {
         self.0.keeps_errors
+    }
+
+    fn node_name(&self, key: NodeKey) -> Option<&str> {
+        self.0.names.get(&key).map(|name| &**name)
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
