@@ -61,8 +61,9 @@ use crate::{
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no capability of the cluster",
-    note = "activation asks the cluster, never the primary: take `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
-    note = "whether a node is to exist for a primary is said by `reconcile_precondition`"
+    label = "nothing that a cluster can have",
+    note = "activation asks the cluster, never the primary: take `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`, or by `reconcile_precondition`"
 )]
 pub trait Activation: Send + Sync + 'static {
     /// Whether the cluster is able to, and why not. Asked once in each run of the workflow.

@@ -35,6 +35,25 @@ pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
     }
 }
 
+/// The only implementation: with those of [`Declare`] here, the compiler would list them in each error.
+impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
+    fn declared(self) -> Declaring {
+        self.declare()
+    }
+}
+
+/// What [`IntoWorkflow`] is implemented for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`",
+    note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
+)]
+pub trait Declare<P, M> {
+    /// What is known of it before it is finished.
+    fn declare(self) -> Declaring;
+}
+
 /// A workflow between its declaration and its end.
 pub struct Declaring(pub(crate) Stage);
 
@@ -74,28 +93,28 @@ impl Declaring {
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for Workflow<P> {
-    fn declared(self) -> Declaring {
+impl<P: KubeObject> Declare<P, ByHand> for Workflow<P> {
+    fn declare(self) -> Declaring {
         Declaring(Stage::Finished(self.any().clone()))
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for &Workflow<P> {
-    fn declared(self) -> Declaring {
+impl<P: KubeObject> Declare<P, ByHand> for &Workflow<P> {
+    fn declare(self) -> Declaring {
         Declaring(Stage::Finished(self.any().clone()))
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for WorkflowBuilder<P> {
-    fn declared(self) -> Declaring {
+impl<P: KubeObject> Declare<P, ByHand> for WorkflowBuilder<P> {
+    fn declare(self) -> Declaring {
         Declaring(Stage::Builder(self.any))
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for Result<Workflow<P>, Error> {
-    fn declared(self) -> Declaring {
+impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, Error> {
+    fn declare(self) -> Declaring {
         match self {
-            Ok(workflow) => workflow.declared(),
+            Ok(workflow) => workflow.declare(),
             Err(error) => Declaring(Stage::Wrong(error)),
         }
     }
@@ -105,8 +124,8 @@ impl<P: KubeObject> IntoWorkflow<P> for Result<Workflow<P>, Error> {
 #[derive(Debug)]
 pub struct Wired<M>(PhantomData<M>);
 
-impl<P: KubeObject, M, N: Nodes<P, M>> IntoWorkflow<P, Wired<M>> for N {
-    fn declared(self) -> Declaring {
+impl<P: KubeObject, M, N: Nodes<P, M>> Declare<P, Wired<M>> for N {
+    fn declare(self) -> Declaring {
         let mut nodes = AnyBuilder::default();
         nodes.add(self);
         Declaring(Stage::Nodes(nodes))

@@ -58,7 +58,9 @@ pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub(crate) use graph::{Graph, NodeId};
+pub use into::IntoWorkflow;
 pub(crate) use into::Stage;
-pub use into::{Declaring, IntoWorkflow, Wired};
+#[doc(hidden)]
+pub use into::{Declare, Declaring, Wired};
 pub use node::Node;
 pub use outline::Outline;

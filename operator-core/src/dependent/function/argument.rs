@@ -28,6 +28,7 @@ pub trait Arg<P: KubeObject> {
     fn take(given: Given<'_, P>) -> Result<Self::Item<'_>, BoxError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Arg<P> for &Context<P> {
     type Item<'r> = &'r Context<P>;
 
@@ -37,6 +38,7 @@ impl<P: KubeObject> Arg<P> for &Context<P> {
 }
 
 /// For functions that own their arguments.
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Arg<P> for Context<P> {
     type Item<'r> = Self;
 
@@ -45,6 +47,7 @@ impl<P: KubeObject> Arg<P> for Context<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Arg<P> for &P {
     type Item<'r> = &'r P;
     const OF_PRIMARY: bool = true;
@@ -55,6 +58,7 @@ impl<P: KubeObject> Arg<P> for &P {
 }
 
 /// For functions that own their arguments.
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Arg<P> for Arc<P> {
     type Item<'r> = Self;
     const OF_PRIMARY: bool = true;
@@ -64,6 +68,7 @@ impl<P: KubeObject> Arg<P> for Arc<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Data<T> {
     type Item<'r> = Self;
 
@@ -72,6 +77,7 @@ impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Data<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Option<Data<T>> {
     type Item<'r> = Self;
 

@@ -14,7 +14,7 @@ use crate::{
 /// A function of a reference and up to four more arguments, or an async function that owns them. `S` tells the forms apart; the
 /// compiler finds it.
 #[diagnostic::on_unimplemented(
-    message = "this can't be a dependent or a condition",
+    message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
     note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"
@@ -55,7 +55,7 @@ pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
 /// Calls a function with what its arguments ask for. Where there is no [`Signature`] the compiler complains of this one, so it
 /// has the same words.
 #[diagnostic::on_unimplemented(
-    message = "this can't be a dependent or a condition",
+    message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
     note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"

@@ -72,7 +72,7 @@ pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
 #[diagnostic::on_unimplemented(
     message = "a dependent can't return `{Self}`",
     label = "a dependent that returns `{Self}`",
-    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these"
+    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these, whose error goes into a `Box<dyn Error + Send + Sync>`"
 )]
 pub trait Wanted<W> {
     /// One object, or several.
@@ -127,6 +127,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Plain> for K {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: KubeObject<DynamicType: Default>> Wanted<Optional> for Option<K> {
     type Shape = One<K>;
 
@@ -135,6 +136,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Optional> for Option<K> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Vec<K> {
     type Shape = Many<K>;
 
@@ -143,6 +145,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Vec<K> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: KubeObject<DynamicType: Default>> Wanted<Held> for Want<K> {
     type Shape = One<K>;
     const HOLDS: bool = true;
@@ -152,6 +155,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Held> for Want<K> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Want<Vec<K>> {
     type Shape = Many<K>;
     const HOLDS: bool = true;
@@ -161,6 +165,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Want<Vec<K>> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<W, R: Wanted<W>, E: Failure> Wanted<Fallible<W>> for Result<R, E> {
     type Shape = R::Shape;
     const HOLDS: bool = R::HOLDS;

@@ -27,18 +27,21 @@ pub trait Answer {
     fn verdict(self) -> Result<Verdict, BoxError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl Answer for bool {
     fn verdict(self) -> Result<Verdict, BoxError> {
         Ok(Verdict::when(self, ""))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Answer for Verdict {
     fn verdict(self) -> Result<Verdict, BoxError> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: Answer, E: Failure> Answer for Result<A, E> {
     fn verdict(self) -> Result<Verdict, BoxError> {
         self.map_err(Failure::boxed)?.verdict()

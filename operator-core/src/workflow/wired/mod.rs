@@ -22,6 +22,7 @@ pub(crate) mod wire;
 #[cfg(test)]
 mod tests;
 
+pub use super::conditions::served::StaticKind;
 pub use crate::reconciler::workflow::NodeKey;
 pub(super) use check::{Resolved, resolve};
 pub(crate) use condition::Condition;

@@ -13,6 +13,7 @@ use crate::{
 /// wired node (`&records`).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a node of a workflow of `{P}`",
+    label = "names no node",
     note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
 )]
 pub trait NodeRef<P, M> {
