@@ -1,6 +1,75 @@
-//! The one type for errors of others.
+//! The one type for errors of others, and how they say that another attempt is of no use.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, fmt};
 
 /// Any error, as the library keeps the user's.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// An error after which the same run is not tried again: the next event, or the maximum interval, causes the next one. For what only
+/// a change of the primary, or of something that is watched, can mend.
+///
+/// Any function of users may return it: `reconcile`, `cleanup`, what makes a desired state, a condition, what creates or updates
+/// something. It may stand anywhere among the causes of the error. Where several nodes of a workflow fail, the run is retried unless
+/// this is so of all of them.
+///
+/// ```
+/// use operator_core::{BoxError, Permanent};
+///
+/// fn plan(name: &str) -> Result<u32, BoxError> {
+///     match name {
+///         "small" => Ok(1),
+///         "large" => Ok(8),
+///         _ => Err(Permanent::new(format!("there is no plan `{name}`")).into()),
+///     }
+/// }
+/// # assert!(plan("huge").is_err());
+/// ```
+#[derive(Debug)]
+pub struct Permanent(NotRetried);
+
+/// What is found among the causes of an error, also where the one before it is hidden: by `anyhow::Error` in a box, or by an error that
+/// shows it as its own.
+#[derive(Debug)]
+struct NotRetried(BoxError);
+
+impl Permanent {
+    /// Takes an error, or its words.
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        Self(NotRetried(error.into()))
+    }
+
+    /// The error itself.
+    #[must_use]
+    pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &*self.0.0
+    }
+
+    /// Whether it is this error, without its causes, that says so.
+    pub(crate) fn is(error: &(dyn StdError + 'static)) -> bool {
+        error.is::<Self>() || error.is::<NotRetried>()
+    }
+}
+
+impl fmt::Display for Permanent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.0.fmt(f)
+    }
+}
+
+impl StdError for Permanent {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl fmt::Display for NotRetried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not retried")
+    }
+}
+
+impl StdError for NotRetried {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source()
+    }
+}

@@ -72,7 +72,7 @@ pub use dependent::{
     },
     kubernetes::{Desired, KubernetesDependent},
 };
-pub use error::BoxError;
+pub use error::{BoxError, Permanent};
 pub use event_source::{
     external::{
         CachingInboundEventSource, PerResourcePollingEventSource, PollingEventSource,
@@ -89,6 +89,7 @@ pub use reconciler::{
     context::Context,
     control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
     data::Data,
+    run::Run,
     traits::{Cleaner, Reconciler},
     workflow::condition::Verdict,
 };

@@ -10,7 +10,7 @@ pub use crate::{
     },
     error::BoxError,
     operator::lifecycle::Operator,
-    reconciler::{context::Context, data::Data, workflow::condition::Verdict},
+    reconciler::{context::Context, data::Data, run::Run, workflow::condition::Verdict},
     workflow::{
         conditions::served::served,
         wired::{declared::node, reference::the, wire::Wire as _},

@@ -28,6 +28,7 @@ const SETTINGS: &Keys = &[
     ("on_add", Form::Any, "|page| …"),
     ("on_update", Form::Any, "|new, old| …"),
     ("generic_filter", Form::Any, "|page| …"),
+    ("status", Form::Any, "status"),
 ];
 
 /// The keys with a meaning of their own.

@@ -13,7 +13,7 @@ use crate::{
     dispatcher::{CleanupFn, Code},
     event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
     processor::{FencedRateLimiter, FencedRetry},
-    reconciler::{Cleaner, Reconciler},
+    reconciler::{Cleaner, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
 };
 
@@ -225,6 +225,26 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// status that follows has the same time. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
         self.said.settings.reconcile_timeout = Some(timeout);
+        self
+    }
+
+    /// Has `function` make the status of a primary at each end of a run: success, failure, deadline and panic, and while a clean-up
+    /// waits. It is `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of one, of which `None` leaves
+    /// the status as it is.
+    ///
+    /// The status is written where it differs from what is there, as a server-side apply by the controller's field manager, or as
+    /// [`use_ssa_to_patch_primary`](Self::use_ssa_to_patch_primary) says. A run whose status can't be written has failed.
+    /// A reconciler that answers with a status as well fails its run.
+    ///
+    /// JOSDK: has nothing of the kind; its reconcilers answer with the status, and with that of an error elsewhere.
+    pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
+        if self.said.settings.status.replace(erased(function)).is_some() {
+            self.said.mistakes.push(Mistake::new(
+                "there are two status functions",
+                "each would write the whole status, so that the second would take the place of the first",
+                "one `.status(…)`, whose function calls the other one",
+            ));
+        }
         self
     }
 

@@ -222,6 +222,7 @@ impl Declaration {
             marks,
         } = parts;
         let config = self.settings.machine.clone();
+        let never_retries = config.retry.is_last(&config.retry.begin());
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
@@ -297,6 +298,8 @@ impl Declaration {
         });
         let dispatcher = Dispatcher {
             code: Arc::clone(&self.code),
+            status: self.settings.status.clone(),
+            never_retries,
             use_ssa: self.settings.use_ssa_to_patch_primary,
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),

@@ -11,6 +11,7 @@ use crate::{
     cache::{AnyIndexer, AnyKind, kind_of},
     event_source::{Filters, PrimaryEventSource, PrimaryFilters, RustType, WatchScope},
     processor::{GenericRetry, MachineConfig},
+    reconciler::AnyStatus,
     resource::{Access, KubeObject, Nodes, Object, ResourceType},
     workflow::{AnyWorkflow, Outline},
 };
@@ -31,6 +32,8 @@ pub(super) struct Settings {
     pub(super) machine: MachineConfig,
     pub(super) use_ssa_to_patch_primary: bool,
     pub(super) reconcile_timeout: Option<Duration>,
+    /// Makes the status of each run.
+    pub(super) status: Option<AnyStatus>,
     pub(super) workflow: Option<AnyWorkflow>,
     /// The controller's own workflow, and those that the reconciler calls by itself.
     pub(super) outlines: Vec<Outline>,
@@ -69,6 +72,7 @@ impl Settings {
             },
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
+            status: None,
             workflow: None,
             outlines: Vec::new(),
             nodes: Nodes::default(),

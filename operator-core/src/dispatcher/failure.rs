@@ -1,8 +1,9 @@
 //! Why a run failed, and what follows.
 
-use std::{any::Any, error::Error as StdError, fmt, time::Duration};
+use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{
+    observe::error_chain,
     operations,
     processor::FailureKind,
     reconciler::{
@@ -15,17 +16,21 @@ use crate::{
 
 /// Why a run failed, and what follows from that.
 pub(crate) struct Failure {
-    pub(super) error: BoxError,
+    pub(super) error: Arc<BoxError>,
     pub(super) kind: FailureKind,
     pub(super) panicked: bool,
 }
 
 impl Failure {
+    fn new(error: impl Into<BoxError>, kind: FailureKind) -> Self {
+        Self { error: Arc::new(error.into()), kind, panicked: false }
+    }
+
     /// `reconcile` or `cleanup` returned an error, of which the user says whether trying again can help.
     pub(super) fn of_user<E: Into<BoxError> + 'static>(error: E, retryable: bool) -> Self {
         let (error, kind) = kind_of_returned(error);
         let kind = if retryable { kind.unwrap_or(FailureKind::Retryable) } else { FailureKind::Permanent };
-        Self { error, kind, panicked: false }
+        Self::new(error, kind)
     }
 
     /// The reconciler is asked about a primary of another type than its own.
@@ -36,25 +41,36 @@ impl Failure {
     /// Dependents failed.
     pub(super) fn of_workflow(error: WorkflowError) -> Self {
         let (kind, panicked) = (error.failure_kind(), error.is_panic());
-        Self { error: error.into(), kind, panicked }
+        Self { panicked, ..Self::new(error, kind) }
     }
 
     /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a
     /// finalizer's write, or a look at the live object.
     pub(super) fn of_write(error: operations::Error) -> Self {
         let kind = of_operation(&error);
-        Self { error: error.into(), kind, panicked: false }
+        Self::new(error, kind)
     }
 
     /// User code panicked. A further attempt may find another state, so it is retried.
-    pub(super) fn of_panic(payload: &(dyn Any + Send)) -> Self {
-        let error = Panicked(panic_text(payload).to_owned()).into();
-        Self { error, kind: FailureKind::Retryable, panicked: true }
+    pub(super) fn of_panic(code: &'static str, payload: &(dyn Any + Send)) -> Self {
+        let error = Panicked { code, words: panic_text(payload).to_owned() };
+        Self { panicked: true, ..Self::new(error, FailureKind::Retryable) }
+    }
+
+    /// User code answered with a status, although the controller has a function for it. Only another version of the code helps.
+    pub(super) fn of_two_statuses(answered_by: &'static str, about: Option<&Arc<BoxError>>) -> Self {
+        let error = TwoStatuses { answered_by, about: about.map(|error| error_chain(&***error)) };
+        Self::new(error, FailureKind::Permanent)
     }
 
     /// The run took longer than its controller allows.
     pub(super) fn of_timeout(limit: Duration) -> Self {
-        Self { error: TimedOut(limit).into(), kind: FailureKind::Retryable, panicked: false }
+        Self::new(TimedOut(limit), FailureKind::Retryable)
+    }
+
+    /// Whether the run was dropped at its deadline.
+    pub(super) fn timed_out(&self) -> bool {
+        self.error.is::<TimedOut>()
     }
 
     /// Whether somebody else's write came in between.
@@ -75,7 +91,7 @@ pub(super) enum After {
 /// A run that failed.
 pub(super) struct Failed {
     pub(super) failure: Failure,
-    /// The primary whose reconcile failed; `None` where user code is not asked for an error status.
+    /// The primary whose reconcile failed; `None` where the reconciler is not asked for an error status.
     pub(super) reconciled: Option<AnyObject>,
 }
 
@@ -103,12 +119,36 @@ impl StdError for TimedOut {}
 
 /// User code panicked.
 #[derive(Debug)]
-struct Panicked(String);
+struct Panicked {
+    code: &'static str,
+    words: String,
+}
 
 impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the reconciler panicked: {}", self.0)
+        write!(f, "the {} panicked: {}", self.code, self.words)
     }
 }
 
 impl StdError for Panicked {}
+
+/// There are two answers to what the status is to be.
+#[derive(Debug)]
+struct TwoStatuses {
+    answered_by: &'static str,
+    /// What the error status was about, with its causes.
+    about: Option<String>,
+}
+
+impl fmt::Display for TwoStatuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` answered with a status, and the controller has `.status(…)`, which writes it; leave one of them out",
+            self.answered_by
+        )?;
+        self.about.iter().try_for_each(|about| write!(f, " (it was about: {about})"))
+    }
+}
+
+impl StdError for TwoStatuses {}

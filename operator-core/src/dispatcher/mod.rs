@@ -14,17 +14,21 @@
 //!                 └─ error ─▶ error status ──────────────────────▶ Failed
 //! ```
 //!
+//! Where the controller has a status function, that makes the status of each run that ends with a primary which stays, whatever the
+//! run has come to.
+//!
 //! # Guarantees
 //! - User code that panics makes a failed run, nothing more.
 //! - A run that is dropped at any await leaves nothing behind: windows, gauges and spans are guards.
 //! - A primary that goes, or is replaced, while it is being worked on ends the run without an error.
 //! - A primary that can't be decoded any more is not reconciled; it is cleaned up with its last state that could be.
-//! - With a deadline, a run that passes it is dropped, counts as failed and is retried; the writing of its error status has
-//!   the same time once more.
+//! - With a deadline, a run that passes it is dropped, counts as failed and is retried; the writing of its status has the same
+//!   time once more.
 //!
 //! # Assumptions
 //! - The processor hands out one run per primary at a time.
 
+mod ending;
 mod failure;
 mod newest;
 mod report;
@@ -42,23 +46,27 @@ use tracing::Instrument;
 use crate::{
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
-    processor::{FailureKind, Outcome, Run, RunExecutor},
+    processor::{Outcome, Run, RunExecutor},
     reconciler::{
-        AnyContext, ControllerContext, DeleteControl, ErrorStatus, RunContext, SerializedStatus,
-        workflow::{WorkflowError, panic_text},
+        AnyContext, AnyStatus, ControllerContext, DeleteControl, RunContext, SerializedStatus,
+        workflow::WorkflowError,
     },
     resource::{AnyObject, Object},
 };
 
-use failure::{After, Failed, Failure};
+use failure::{Failed, Failure};
 use report::Report;
 pub(crate) use retired::RetiredFinalizers;
+use user::Update;
 pub(crate) use user::{CleanupFn, Code, UserCode};
-use user::{ErrorUpdate, Update};
 
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
 pub(crate) struct Dispatcher {
     pub(crate) code: Arc<dyn UserCode>,
+    /// Makes the status of each run, where the controller has such a function.
+    pub(crate) status: Option<AnyStatus>,
+    /// Whether a first failure is not retried.
+    pub(crate) never_retries: bool,
     /// Whether primaries are written by server-side apply, otherwise by JSON patch.
     pub(crate) use_ssa: bool,
     /// How long a run may take.
@@ -191,8 +199,11 @@ impl Dispatcher {
         let call = self.code.reconcile(primary, context);
         let control = match AssertUnwindSafe(call).catch_unwind().await {
             Ok(control) => control?,
-            Err(payload) => return Err(Failure::of_panic(&*payload)),
+            Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
         };
+        if self.status.is_some() && control.status.is_some() {
+            return Err(Failure::of_two_statuses("reconcile", None));
+        }
         let reschedule = context.remembered().lock().again_after(control.reschedule);
         self.patch(control, &**primary, context).await.map_err(Failure::of_write)?;
         Ok(Done::Reconciled { reschedule })
@@ -277,93 +288,8 @@ impl Dispatcher {
             }
             Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => again_after(reschedule_after),
             Ok(Err(failure)) => Err(failure),
-            Err(payload) => Err(Failure::of_panic(&*payload)),
+            Err(payload) => Err(Failure::of_panic("reconciler", &*payload)),
         }
-    }
-
-    async fn conclude(
-        &self,
-        result: Result<Done, Failed>,
-        context: &Arc<AnyContext>,
-        report: &mut Report<'_>,
-    ) -> Outcome {
-        let (failure, reconciled) = match result {
-            Ok(done) => {
-                report.succeeded();
-                return match done {
-                    Done::Nothing => Outcome::Success { reschedule: None },
-                    Done::FinalizerRemoved => Outcome::FinalizerRemoved,
-                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
-                };
-            }
-            // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
-            Err(_) if context.findings().primary_is_gone() => {
-                tracing::debug!("the primary went, or was replaced, during its run");
-                report.succeeded();
-                return Outcome::Gone;
-            }
-            // The event of its deletion is on its way, and what is to be done about that is the next run's.
-            Err(_) if context.findings().primary_is_going() => {
-                tracing::debug!("the primary is being deleted, which its run didn't know");
-                report.succeeded();
-                return Outcome::Success { reschedule: None };
-            }
-            // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
-            Err(Failed { failure, reconciled }) => {
-                let ends = context.findings().namespace_ends();
-                let kind = if ends { FailureKind::Permanent } else { failure.kind };
-                (Failure { kind, ..failure }, reconciled)
-            }
-        };
-        // Failures elsewhere than in `reconcile` are not the user's to explain.
-        let after = match reconciled {
-            // In a box, as most runs don't fail.
-            Some(primary) => self.write_error_status(&failure, &primary, context).boxed().await,
-            None => After::Retry { handled: false },
-        };
-        match after {
-            After::Done { reschedule } => {
-                report.failed(&failure, true);
-                Outcome::Success { reschedule }
-            }
-            After::Retry { handled } => {
-                report.failed(&failure, handled);
-                let not_before = context.findings().not_before();
-                Outcome::Failed { kind: failure.kind, handled, not_before }
-            }
-        }
-    }
-
-    /// Asks the user what to write about a failure of `reconcile`, and writes it.
-    async fn write_error_status(
-        &self,
-        failure: &Failure,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> After {
-        let work = async {
-            let call = self.code.update_error_status(primary, context, &failure.error);
-            let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
-                tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
-                ErrorUpdate::default_processing()
-            });
-            let after = match control.no_retry {
-                true => After::Done { reschedule: control.reschedule },
-                false => After::Retry { handled: !matches!(control.status, ErrorStatus::DefaultProcessing) },
-            };
-            if let ErrorStatus::Patch(status) = control.status
-                && let Err(error) = self.patch_status(status, &**primary, context).await
-                && !error.is_gone()
-            {
-                tracing::warn!(error = %crate::observe::error_chain(&error), "the error status could not be written");
-            }
-            after
-        };
-        let Some(limit) = self.timeout else { return work.await };
-        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-            tracing::warn!(?limit, "update_error_status, or the write it asked for, took too long");
-            After::Retry { handled: false }
-        })
     }
 
     fn writer<'r>(&'r self, context: &'r AnyContext) -> PrimaryWriter<'r> {

@@ -72,7 +72,7 @@ impl<'r> Report<'r> {
 
     /// The run ended with an error; how loud that is said depends on whether more attempts follow.
     pub(super) fn failed(&mut self, failure: &Failure, handled: bool) {
-        let error = crate::observe::error_chain(&*failure.error);
+        let error = crate::observe::error_chain(&**failure.error);
         Span::current().record("error", &error);
         let last = failure.kind == FailureKind::Retryable
             && self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);

@@ -247,6 +247,8 @@ impl World {
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher = Dispatcher {
             code,
+            status: None,
+            never_retries: false,
             use_ssa: true,
             timeout,
             source_names,

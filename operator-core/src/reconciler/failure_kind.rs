@@ -7,7 +7,9 @@ use super::{
     BoxError,
     workflow::{DependentError, WorkflowError},
 };
-use crate::{cache, client::is_not_served, observe::with_sources, operations, processor::FailureKind};
+use crate::{
+    cache, client::is_not_served, error::Permanent, observe::with_sources, operations, processor::FailureKind,
+};
 
 /// What the first error says that is known, from the outermost to the innermost; `None` where none is.
 pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
@@ -41,11 +43,24 @@ fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
             operations::Error::NoEventSource { .. } | operations::Error::UnknownEventSource { .. }
         )
     };
-    let is_permanent = error.downcast_ref().is_some_and(is_declared_wrongly);
+    let is_permanent = error.downcast_ref().is_some_and(is_declared_wrongly) || says_so(error);
     Some(if kind == FailureKind::Permanent && !is_permanent { FailureKind::Retryable } else { kind })
 }
 
+/// Whether user code says by this error, or by those of all nodes or items that it stands for, that it is not to be retried.
+fn says_so(error: &(dyn StdError + 'static)) -> bool {
+    let one = |error: &BoxError| with_sources(&**error).any(says_so);
+    match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(WorkflowError::Nodes(nodes)), _) => nodes.iter().all(|(_, error)| one(error)),
+        (_, Some(DependentError::Items { failed, .. })) => failed.iter().all(|(_, error)| one(error)),
+        _ => Permanent::is(error),
+    }
+}
+
 fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    if Permanent::is(error) {
+        return Some(FailureKind::Permanent);
+    }
     if let Some(error) = error.downcast_ref::<operations::Error>() {
         return Some(of_operation(error));
     }
@@ -97,11 +112,16 @@ fn is_servers(code: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::core::Status;
 
     use super::*;
-    use crate::resource::{ObjectKey, ResourceType};
+    use crate::{
+        observe,
+        resource::{ObjectKey, ResourceType},
+    };
 
     #[derive(Debug, thiserror::Error)]
     #[error("the site can't be built")]
@@ -144,6 +164,51 @@ mod tests {
         let unwatched = operations::Error::NoEventSource { kind: "Secret".to_owned() };
         assert_eq!(of(anyhow::Error::from(unwatched)), Some(FailureKind::Permanent));
         assert_eq!(of(std::io::Error::other("a disk")), None);
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error(transparent)]
+    struct Shown(BoxError);
+
+    #[test]
+    fn an_error_says_that_it_is_not_to_be_retried_however_it_is_wrapped() {
+        let permanent = || Permanent::new("there is no such plan");
+        let never = Some(FailureKind::Permanent);
+        assert_eq!(of(permanent()), never);
+        assert_eq!(of(BoxError::from(permanent())), never);
+        assert_eq!(of(Wrapped(permanent().into())), never);
+        assert_eq!(of(Shown(permanent().into())), never);
+        assert_eq!(of(anyhow::Error::from(permanent())), never);
+        assert_eq!(of(anyhow::Error::from(permanent()).context("while it was built")), never);
+        assert_eq!(of(Permanent::new(answered(500, "one"))), never, "the user knows better");
+        // As those of dependents and conditions are.
+        for hidden in [anyhow::Error::from(permanent()), anyhow::Error::from(Shown(permanent().into()))] {
+            assert_eq!(kind_of(&*BoxError::from(hidden)), never);
+        }
+        assert_eq!(of(Wrapped("no luck".into())), None);
+        let words = observe::error_chain(&Wrapped(Permanent::new(Wrapped("no plan".into())).into()));
+        assert_eq!(words, "the site can't be built: the site can't be built: not retried: no plan");
+    }
+
+    #[test]
+    fn of_several_nodes_all_have_to_say_so() {
+        let nodes = |errors: Vec<BoxError>| {
+            let named = |error| (Arc::from("node"), Arc::new(error));
+            let error = WorkflowError::Nodes(errors.into_iter().map(named).collect());
+            (error.failure_kind(), of(error.clone()), of(anyhow::Error::from(error)))
+        };
+        let permanent = || BoxError::from(Permanent::new("there is no such plan"));
+        let (never, again) = (FailureKind::Permanent, FailureKind::Retryable);
+        assert_eq!(nodes(vec![permanent(), permanent()]), (never, Some(never), Some(never)));
+        assert_eq!(nodes(vec![permanent(), "no luck".into()]), (again, Some(again), Some(again)));
+        let items = |failed: Vec<BoxError>| {
+            let failed = failed.into_iter().map(|error| ("item".to_owned(), Arc::new(error))).collect();
+            BoxError::from(DependentError::Items { failed, of: 3 })
+        };
+        assert_eq!(nodes(vec![items(vec![permanent()])]), (never, Some(never), Some(never)));
+        assert_eq!(nodes(vec![items(vec![permanent(), "no luck".into()])]).0, again);
+        // What the framework says of itself may be known better by who has invoked it.
+        assert_eq!(nodes(vec![Box::new(DependentError::NothingDesired)]), (never, Some(again), Some(again)));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod failure_kind;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
+pub(crate) mod run;
 pub(crate) mod traits;
 pub(crate) mod workflow;
 
@@ -27,4 +28,6 @@ pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
+pub(crate) use run::{AnyRun, AnyStatus, erased};
+pub use run::{RunError, StatusFunction};
 pub(crate) use traits::{Cleaner, Reconciler};

@@ -71,7 +71,8 @@ pub trait Reconciler: Send + Sync + 'static {
     }
 
     /// Whether trying again can help. A run that must not be retried goes to the error status and then waits for the
-    /// next event or the maximum interval.
+    /// next event or the maximum interval. An error that says so itself, by [`Permanent`](crate::Permanent), isn't retried whatever
+    /// this answers.
     fn is_retryable(&self, error: &Self::Error) -> bool {
         let _ = error;
         true

@@ -50,6 +50,7 @@ fn a_controller_with_everything() {
             rate_limit(limit = 10, per = "500ms"),
             max_reconciliation_interval = "10h",
             reconcile_timeout = TIMEOUT,
+            status = pages::status,
             max_concurrent_reconciles = 3,
             generation_aware = false,
             default_filters,

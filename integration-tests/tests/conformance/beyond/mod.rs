@@ -9,6 +9,8 @@ mod forbidden_secondary;
 mod http;
 mod observability;
 mod panic_in_reconcile;
+mod permanent;
 mod primary_gone_during_a_run;
 mod recreated_primary;
+mod status;
 mod unanswered_create;

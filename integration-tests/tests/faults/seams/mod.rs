@@ -23,6 +23,7 @@ mod parts;
 mod rebased;
 mod results;
 mod sources;
+mod statuses;
 mod targets;
 mod undecodable;
 mod unread;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc, time::Dura
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{NodeKey, NodeStatus, Panicked, WorkflowResult, dependent_error::kind_in_workflow};
+use super::{NodeKey, NodeStatus, Panicked, Secondary, WorkflowResult, dependent_error::kind_in_workflow};
 use crate::{
     observe::error_chain,
     processor::FailureKind,
@@ -88,12 +88,18 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
+    /// What there is of the node of that name now. Ready at once, unless users' own code has to be asked.
+    fn secondaries<'r>(
+        &'r self,
+        node: &str,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+    ) -> BoxFuture<'r, Vec<Secondary>>;
     /// Whether user code invokes it, otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
     /// What the node of this function or value is called, if there is one.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read by the results by function, which come next"))]
     fn node_name(&self, key: NodeKey) -> Option<&str>;
     /// How much its dependents keep about primaries that don't exist.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
@@ -116,6 +122,11 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
+    /// What the workflow has come to, by a clean-up or otherwise.
+    pub(crate) fn of(&self, cleanup: bool) -> Option<Arc<WorkflowResult>> {
+        if cleanup { self.cleaned_up.clone() } else { self.reconciled.clone() }
+    }
+
     /// A clean-up of this workflow has come to this result; what an earlier one of the run came to doesn't count any more.
     pub(crate) fn note_cleanup(&mut self, workflow: u64, result: &WorkflowResult, is_done: bool) {
         match is_done {

@@ -5,6 +5,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{ConditionKind, ConditionResult, NodeState, ReconcileResult, WorkflowError};
 use crate::reconciler::BoxError;
 
+/// The reason of a pending node about which nothing was under way.
+pub(crate) const NOT_COME_TO: &str = "not come to";
+
 /// One node of a result.
 #[derive(Clone, Debug)]
 pub struct NodeResult {

@@ -20,7 +20,11 @@ mod tests;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use futures::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, ready},
+    stream::FuturesUnordered,
+};
 
 use parking_lot::Mutex;
 
@@ -34,7 +38,7 @@ use crate::{
     observe::Observation,
     reconciler::{
         AnyContext,
-        workflow::{ManagedWorkflow, NodeKey, NodeState, Unfinished, WorkflowResult},
+        workflow::{ManagedWorkflow, NodeKey, NodeState, Secondary, Unfinished, WorkflowResult},
     },
     resource::{AnyObject, ObjectKey},
 };
@@ -276,6 +280,18 @@ impl ManagedWorkflow for AnyWorkflow {
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
         cleanup(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
+    }
+
+    fn secondaries<'r>(
+        &'r self,
+        node: &str,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+    ) -> BoxFuture<'r, Vec<Secondary>> {
+        let node = self.0.nodes.iter().find(|declared| declared.dependent.name() == node);
+        let Some(node) = node else { return ready(Vec::new()).boxed() };
+        // What can't be read is told by its own run.
+        node.dependent.secondaries(primary, context).map(Result::unwrap_or_default).boxed()
     }
 
     fn is_explicit(&self) -> bool {

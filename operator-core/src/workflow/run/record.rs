@@ -9,7 +9,9 @@ use crate::{
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, ConditionResult, NodeResult, NodeState, ReconcileResult, Removal},
+        workflow::{
+            ConditionKind, ConditionResult, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Removal,
+        },
     },
     workflow::{
         Graph, NodeId,
@@ -180,7 +182,7 @@ pub(super) fn state_of(
         Fate::Pending => NodeState::Pending {
             reason: match &record.under_way {
                 Some((part, since)) => format!("{part} called {:.0} s ago", (now() - *since).as_secs_f64()),
-                None => "not come to".to_owned(),
+                None => NOT_COME_TO.to_owned(),
             },
         },
         Fate::Ready => NodeState::Ready(operation()),

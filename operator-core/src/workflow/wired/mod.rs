@@ -17,6 +17,7 @@ pub(crate) mod condition;
 pub(crate) mod declared;
 mod nodes;
 pub(crate) mod reference;
+mod results;
 pub(crate) mod wire;
 
 #[cfg(test)]

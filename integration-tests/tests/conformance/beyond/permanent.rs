@@ -1,0 +1,194 @@
+//! An error that says itself that it is not to be retried, from each function of users.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use integration_tests::{Child, Scene, Script, TestResource, map_of, said};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    BoxError, Context, DeleteControl, Desired, KubernetesDependent, Permanent, Run, UpdateControl, Workflow,
+    dependent::{Creator, CustomDependent, DependentResource},
+    testing::operator_test,
+    workflow::{Condition, ConditionResult, Node, NodeView},
+};
+use serde_json::json;
+
+const WORDS: &str = "there is no such plan";
+
+fn plan(one: &TestResource) -> Result<&str, Permanent> {
+    if one.spec.value == "bad" { Err(Permanent::new(WORDS)) } else { Ok(&one.spec.value) }
+}
+
+/// Wants nothing that can be made.
+struct Wanted;
+
+impl Desired<TestResource> for Wanted {
+    type Resource = ConfigMap;
+
+    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
+        Ok(map_of(one, "wanted", plan(one)?))
+    }
+}
+
+/// Can't be asked.
+struct Asked;
+
+impl Condition<TestResource> for Asked {
+    async fn check(
+        &self,
+        _: &NodeView<'_, TestResource>,
+        one: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<ConditionResult, BoxError> {
+        plan(one)?;
+        Ok(ConditionResult::met())
+    }
+}
+
+/// Can't be created elsewhere; says so as `anyhow` does.
+struct Made;
+
+impl DependentResource<TestResource> for Made {
+    type Resource = String;
+
+    async fn secondary(
+        &self,
+        _: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Option<Arc<String>>, BoxError> {
+        Ok(None)
+    }
+}
+
+impl Creator<TestResource> for Made {
+    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<String, BoxError> {
+        Ok(one.spec.value.clone())
+    }
+
+    async fn create(
+        &self,
+        _: String,
+        one: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<Arc<String>, BoxError> {
+        let made = || -> Result<&str> { Ok(plan(one)?) };
+        Ok(Arc::new(made()?.to_owned()))
+    }
+}
+
+/// What is told of a run, and whether it is the last one.
+fn status(_: &TestResource, run: &Run<TestResource>) -> integration_tests::TestStatus {
+    said(run.error().map_or_else(String::new, |error| format!("{error}: {}", error.is_last_attempt())))
+}
+
+/// How many runs there are of `one`, which can't be reconciled, and what its status says.
+async fn runs_of_bad(
+    scene: &Scene,
+    script: &Script,
+    nodes: Vec<Node<TestResource>>,
+) -> Result<(u32, String)> {
+    let mut workflow = Workflow::builder();
+    for node in nodes {
+        workflow = workflow.node(node);
+    }
+    let operator = scene.start(scene.managed(script, &workflow.build()?).status(status)).await?;
+    scene.create("one", "bad").await?;
+    let runs = operator.settled().await?.runs_of(&scene.key("one"));
+    let message = scene.resources.get("one").await?.status.and_then(|status| status.message);
+    operator.stop().await;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    Ok((runs, message.unwrap_or_default()))
+}
+
+#[operator_test]
+async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
+    let scene = Scene::new("permanent").await?;
+    scene.failures.expect(WORDS);
+    let reconciles = Script::new(|_, one: Arc<TestResource>, _| {
+        Box::pin(async move {
+            plan(&one)?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let (once, told) = runs_of_bad(&scene, &reconciles, Vec::new()).await?;
+    assert_eq!((once, told), (1, format!("{WORDS}: not retried: true")), "reconcile");
+    let nodes = [
+        ("desired", Node::new(KubernetesDependent::new(Wanted).name("node"))),
+        ("a condition", Child("node").node().ready_postcondition(Asked)),
+        ("a gate", Child("node").node().reconcile_precondition(Asked)),
+        ("create", Node::new(CustomDependent::new(Made).creates()).named("node")),
+    ];
+    for (what, node) in nodes {
+        let (runs, told) = runs_of_bad(&scene, &Script::idle(), vec![node]).await?;
+        assert_eq!(runs, 1, "{what}: {told}");
+        assert_eq!(told, format!("1 dependent failed: node: {WORDS}: not retried: true"), "{what}");
+    }
+    Ok(())
+}
+
+#[operator_test]
+async fn a_clean_up_is_not_retried_either() -> Result<()> {
+    let scene = Scene::new("permanent-cleanup").await?;
+    scene.failures.expect(WORDS);
+    let script = Script::idle().cleanup(|times, one, _| {
+        Box::pin(async move {
+            if times == 1 {
+                plan(&one)?;
+            }
+            Ok(DeleteControl::default_delete())
+        })
+    });
+    let operator = scene.start(scene.controller(&script).with_cleaner().status(status)).await?;
+    scene.create("one", "bad").await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
+    let told = scene.resources.get("one").await?.status;
+    assert_eq!(told, Some(said(format!("{WORDS}: not retried: true"))));
+    scene.patch("one", json!({ "spec": { "value": "good" } })).await?;
+    operator.settled().await?;
+    scene.until_gone("one").await
+}
+
+/// Fails, and may be tried again.
+struct Unlucky;
+
+impl Desired<TestResource> for Unlucky {
+    type Resource = ConfigMap;
+
+    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
+        Err("no luck".into())
+    }
+}
+
+#[operator_test]
+async fn beside_an_error_that_is_retried_it_is_retried_with_it() -> Result<()> {
+    let scene = Scene::new("permanent-mixed").await?;
+    scene.failures.expect(WORDS);
+    let wanted = || Node::new(KubernetesDependent::new(Wanted).name("wanted"));
+    let unlucky = || Node::new(KubernetesDependent::new(Unlucky).name("unlucky"));
+    for (nodes, runs) in [(vec![wanted(), unlucky()], 3), (vec![wanted()], 1)] {
+        let mut workflow = Workflow::builder().explicit_invocation();
+        for node in nodes {
+            workflow = workflow.node(node);
+        }
+        let script = Script::new(|_, _, context| {
+            Box::pin(async {
+                if let Err(error) = context.workflow().reconcile().await {
+                    bail!(anyhow::Error::from(error).context("the workflow failed"));
+                }
+                Ok(UpdateControl::no_update())
+            })
+        });
+        let retry = operator_core::GenericRetry::linear(std::time::Duration::from_millis(20), 2)?;
+        let controller = scene.managed(&script, &workflow.build()?).retry(retry);
+        let operator = scene.start(controller).await?;
+        scene.create("one", "bad").await?;
+        assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), runs);
+        operator.stop().await;
+        scene.delete("one").await?;
+        scene.until_gone("one").await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! A function that makes the status of each run, whatever the run has come to.
+
+mod cleanups;
+mod conditions;
+mod ends;
+mod mistakes;
+mod writes;
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Result;
+use integration_tests::{Child, Scene, TestResource, TestStatus, map_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{
+    BoxError, Context, Desired, GenericRetry, KubernetesDependent, Run, Workflow,
+    workflow::{Condition, ConditionResult, Node, NodeView},
+};
+
+/// What the conditions of a status say: type, status, reason and message of each.
+fn told(one: &TestResource) -> Vec<String> {
+    let conditions = one.status.iter().flat_map(|status| &status.conditions);
+    let line = |parts: [&str; 4]| parts.join(" ").trim().to_owned();
+    conditions.map(|of| line([&of.type_, &of.status, &of.reason, &of.message])).collect()
+}
+
+/// The same of the resource called `one`.
+async fn told_now(scene: &Scene) -> Result<Vec<String>> {
+    Ok(told(&scene.resources.get("one").await?))
+}
+
+/// A status that says what the run has come to.
+fn status(one: &TestResource, run: &Run<TestResource>) -> TestStatus {
+    TestStatus {
+        message: Some(one.spec.value.clone()),
+        conditions: run.conditions(one),
+        observed_generation: one.metadata.generation,
+        ..TestStatus::default()
+    }
+}
+
+/// So many attempts after the first one, one after the other.
+fn retries(attempts: u32) -> Result<GenericRetry> {
+    Ok(GenericRetry::linear(Duration::from_millis(50), attempts)?)
+}
+
+/// A config map that can't be made of the value `bad`.
+struct Picky;
+
+impl Desired<TestResource> for Picky {
+    type Resource = ConfigMap;
+
+    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
+        match &*one.spec.value {
+            "bad" => Err("there is no such plan".into()),
+            value => Ok(map_of(one, "picky", value)),
+        }
+    }
+}
+
+/// Met unless the value is `odd`.
+struct NotOdd;
+
+impl Condition<TestResource> for NotOdd {
+    async fn check(
+        &self,
+        _: &NodeView<'_, TestResource>,
+        one: &Arc<TestResource>,
+        _: &Context<TestResource>,
+    ) -> Result<ConditionResult, BoxError> {
+        Ok(ConditionResult::when(one.spec.value != "odd", "the value is odd"))
+    }
+}
+
+/// `first`, then `picky`, then `last`.
+fn three() -> Result<Workflow<TestResource>> {
+    let picky = Node::new(KubernetesDependent::new(Picky).name("picky")).depends_on("first");
+    let last = Child("last").node().depends_on("picky");
+    Ok(Workflow::builder().node(Child("first").node()).node(picky).node(last).build()?)
+}

@@ -1,0 +1,200 @@
+//! The end of a run: what is written about it, and what the processor is told.
+//!
+//! ```text
+//! what the work has come to ─▶ error status, asked of the reconciler ─▶ status function ─▶ report ─▶ Outcome
+//!                                           (only of a failed reconcile)
+//! ```
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use futures::FutureExt;
+
+use super::{
+    Dispatcher, Done,
+    failure::{After, Failed, Failure},
+    report::Report,
+    user::ErrorUpdate,
+};
+use crate::{
+    observe::error_chain,
+    operations,
+    processor::{FailureKind, Outcome},
+    reconciler::{AnyContext, AnyRun, ErrorStatus, RunError, failure_kind::of_several, workflow::panic_text},
+    resource::AnyObject,
+};
+
+impl Dispatcher {
+    pub(super) async fn conclude(
+        &self,
+        result: Result<Done, Failed>,
+        context: &Arc<AnyContext>,
+        report: &mut Report<'_>,
+    ) -> Outcome {
+        let (result, said) = match result {
+            // The status is a part of the run: without it, the run is to be done again.
+            Ok(done @ Done::Reconciled { .. }) => {
+                (self.write_status(None, context).await.map(|()| done).map_err(Failed::from), true)
+            }
+            result => (result, false),
+        };
+        let (mut failure, reconciled) = match result {
+            Ok(done) => {
+                report.succeeded();
+                return match done {
+                    Done::Nothing => Outcome::Success { reschedule: None },
+                    Done::FinalizerRemoved => Outcome::FinalizerRemoved,
+                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
+                };
+            }
+            // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
+            Err(_) if context.findings().primary_is_gone() => return gone(report),
+            // The event of its deletion is on its way, and what is to be done about that is the next run's.
+            Err(_) if context.findings().primary_is_going() => return going(report),
+            // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
+            Err(Failed { failure, reconciled }) => {
+                let ends = context.findings().namespace_ends();
+                let kind = if ends { FailureKind::Permanent } else { failure.kind };
+                (Failure { kind, ..failure }, reconciled)
+            }
+        };
+        // Failures elsewhere than in `reconcile` are not the user's to explain.
+        let mut after = match reconciled {
+            // In a box, as most runs don't fail.
+            Some(primary) => self.error_status(&mut failure, &primary, context).boxed().await,
+            None => After::Retry { handled: false },
+        };
+        if !said {
+            let error = self.told(&failure, &after, context);
+            if let Err(unsaid) = self.write_status(Some(error), context).await {
+                if context.findings().primary_is_gone() {
+                    return gone(report);
+                }
+                tracing::warn!(error = %error_chain(&**unsaid.error), "the status of a failed run could not be written");
+                // Somebody has to write it.
+                after = match after {
+                    After::Done { .. } => After::Retry { handled: true },
+                    after @ After::Retry { .. } => after,
+                };
+                failure.kind = of_several([failure.kind, unsaid.kind]);
+                failure.panicked |= unsaid.panicked;
+            }
+        }
+        match after {
+            After::Done { reschedule } => {
+                report.failed(&failure, true);
+                Outcome::Success { reschedule }
+            }
+            After::Retry { handled } => {
+                report.failed(&failure, handled);
+                let not_before = context.findings().not_before();
+                Outcome::Failed { kind: failure.kind, handled, not_before }
+            }
+        }
+    }
+
+    /// Asks the user what is to follow a failure of `reconcile`, and writes the error status.
+    async fn error_status(
+        &self,
+        failure: &mut Failure,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> After {
+        let error = Arc::clone(&failure.error);
+        let work = async {
+            let call = self.code.update_error_status(primary, context, &error);
+            let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
+                tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
+                ErrorUpdate::default_processing()
+            });
+            let after = match control.no_retry {
+                true => After::Done { reschedule: control.reschedule },
+                false => After::Retry { handled: !matches!(control.status, ErrorStatus::DefaultProcessing) },
+            };
+            let ErrorStatus::Patch(status) = control.status else { return after };
+            if self.status.is_some() {
+                *failure = Failure::of_two_statuses("update_error_status", Some(&error));
+                return After::Retry { handled: false };
+            }
+            if let Err(error) = self.patch_status(status, &**primary, context).await
+                && !error.is_gone()
+            {
+                tracing::warn!(error = %error_chain(&error), "the error status could not be written");
+            }
+            after
+        };
+        let Some(limit) = self.timeout else { return work.await };
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            tracing::warn!(?limit, "update_error_status, or the write it asked for, took too long");
+            After::Retry { handled: false }
+        })
+    }
+
+    /// Has the status function make the status, and writes it. A primary that is gone has none; what can't be decoded any more is left
+    /// as it is.
+    async fn write_status(&self, error: Option<RunError>, context: &Arc<AnyContext>) -> Result<(), Failure> {
+        let Some(function) = &self.status else { return Ok(()) };
+        let Some(primary) = context.own_primary() else { return Ok(()) };
+        if self.shared.primary.is_undecodable(context.primary_key()) {
+            return Ok(());
+        }
+        let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error, self.use_ssa));
+        let make = || {
+            catch_unwind(AssertUnwindSafe(|| function(&primary, &run)))
+                .map_err(|payload| Failure::of_panic("status function", &*payload))
+        };
+        let Some(mut status) = make()? else { return Ok(()) };
+        let write = async {
+            if run.is_unsure() {
+                let (shared, key) = (context.shared(), context.primary_key());
+                let live = operations::live(&shared.writer, shared.primary.informer(), key).await;
+                if let Some(live) = live.map_err(Failure::of_write)? {
+                    run.looked(live);
+                    let Some(sure) = make()? else { return Ok(()) };
+                    status = sure;
+                }
+            }
+            self.patch_status(status, &*primary, context).await.map_err(Failure::of_write)
+        };
+        // In a box, as controllers without such a function have no use for it.
+        match self.timeout {
+            Some(limit) => {
+                let write = tokio::time::timeout(limit, write).boxed().await;
+                write.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
+            }
+            None => write.boxed().await,
+        }
+    }
+
+    /// A failure, as a status function is told it.
+    fn told(&self, failure: &Failure, after: &After, context: &AnyContext) -> RunError {
+        let retry = context.run().retry.as_ref();
+        let is_last_attempt = match (after, failure.kind) {
+            (After::Done { .. }, _) | (_, FailureKind::Permanent) => true,
+            (_, FailureKind::Retryable) => retry.map_or(self.never_retries, |retry| retry.last_attempt),
+            (_, FailureKind::Server) => false,
+        };
+        RunError {
+            error: Arc::clone(&failure.error),
+            attempt: retry.map_or(0, |retry| retry.attempt),
+            is_last_attempt,
+            timed_out: failure.timed_out(),
+            panicked: failure.panicked,
+            node: None,
+        }
+    }
+}
+
+fn gone(report: &mut Report<'_>) -> Outcome {
+    tracing::debug!("the primary went, or was replaced, during its run");
+    report.succeeded();
+    Outcome::Gone
+}
+
+fn going(report: &mut Report<'_>) -> Outcome {
+    tracing::debug!("the primary is being deleted, which its run didn't know");
+    report.succeeded();
+    Outcome::Success { reschedule: None }
+}

@@ -1,0 +1,210 @@
+//! What a run says of its primary, as conditions. Pure.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ManagedFieldsEntry};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::RunError;
+use crate::{
+    operations::matcher::{is_applied_by, owned_fields},
+    reconciler::workflow::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
+    resource::Object,
+    status::conditions::{ConditionUpdate, set},
+};
+
+const READY: &str = "Ready";
+const RECONCILING: &str = "Reconciling";
+const STALLED: &str = "Stalled";
+const OWN: &[&str] = &[READY, RECONCILING, STALLED];
+
+/// The longest message, in bytes: enough for people, and far below what the usual schema of conditions allows.
+const LONGEST: usize = 1024;
+
+/// Whether a node waits for something.
+pub(super) fn waits(state: &NodeState) -> bool {
+    matches!(
+        state,
+        NodeState::NotReady { .. }
+            | NodeState::Waiting { .. }
+            | NodeState::Blocked { .. }
+            | NodeState::Deleting { .. }
+            | NodeState::Pending { .. }
+    )
+}
+
+/// Whether something was under way about a node when its run was dropped.
+pub(super) fn hangs(state: &NodeState) -> bool {
+    matches!(state, NodeState::Pending { reason } if reason != NOT_COME_TO)
+}
+
+/// Whether something holds, and why.
+#[derive(Debug)]
+struct Said {
+    holds: bool,
+    reason: &'static str,
+    message: String,
+}
+
+/// What a run says of its primary.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    ready: Said,
+    reconciling: Said,
+    stalled: Said,
+}
+
+impl Verdict {
+    /// `nodes` are those of the controller's workflow, where it was run.
+    pub(super) fn of(
+        error: Option<&RunError>,
+        is_cleanup: bool,
+        nodes: Option<&[NodeResult]>,
+        has_workflow: bool,
+    ) -> Self {
+        let of_nodes = |is: &dyn Fn(&NodeState) -> bool| lines(nodes.unwrap_or_default(), is);
+        if let Some(error) = error {
+            let reason = match error {
+                RunError { timed_out: true, .. } => "TimedOut",
+                RunError { panicked: true, .. } => "Panicked",
+                RunError { .. } => "Failed",
+            };
+            let message = [error.to_string(), of_nodes(&hangs)].join("; ");
+            let message = message.trim_end_matches("; ");
+            return Self::unready(reason, message, !error.is_last_attempt, error.is_last_attempt);
+        }
+        let failed = of_nodes(&|state| matches!(state, NodeState::Failed { .. }));
+        if !failed.is_empty() {
+            return Self::unready("Failed", &failed, false, true);
+        }
+        let waiting = of_nodes(&waits);
+        if is_cleanup {
+            let message = if waiting.is_empty() { "the clean-up isn't done" } else { &waiting };
+            return Self::unready("Deleting", message, true, false);
+        }
+        let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
+        if !held.is_empty() {
+            let mut verdict = Self::unready(hold_code(nodes.unwrap_or_default()), &held, false, true);
+            // What only waits for what is held goes on when that is let go.
+            let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
+            if !others.is_empty() {
+                verdict.reconciling = Said { holds: true, reason: "Waiting", message: others };
+            }
+            return verdict;
+        }
+        if !waiting.is_empty() {
+            return Self::unready("Waiting", &waiting, true, false);
+        }
+        if has_workflow && nodes.is_none() {
+            return Self::unready("Waiting", "the workflow was not run", true, false);
+        }
+        let said = |holds| Said { holds, reason: "Succeeded", message: String::new() };
+        Self { ready: said(true), reconciling: said(false), stalled: said(false) }
+    }
+
+    /// Not ready, and whether that changes by itself.
+    fn unready(reason: &'static str, message: &str, reconciling: bool, stalled: bool) -> Self {
+        let said = |holds| Said { holds, reason, message: message.to_owned() };
+        // Why it isn't so is told where it is.
+        let unless = |holds| if holds { said(true) } else { Said { message: String::new(), ..said(false) } };
+        Self { ready: said(false), reconciling: unless(reconciling), stalled: unless(stalled) }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready.holds
+    }
+
+    /// Sets the conditions.
+    pub(super) fn say(&self, all: &mut Vec<Condition>, generation: Option<i64>, now: Timestamp) {
+        for (of, said) in [(READY, &self.ready), (RECONCILING, &self.reconciling), (STALLED, &self.stalled)] {
+            let update = ConditionUpdate {
+                r#type: of,
+                status: said.holds.into(),
+                reason: said.reason,
+                message: &shortened(&said.message),
+                observed_generation: generation,
+            };
+            set(all, &update, now);
+        }
+    }
+}
+
+/// The word by which the first of the held nodes is held; of its gate there is none.
+fn hold_code(nodes: &[NodeResult]) -> &'static str {
+    let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
+    let gate = held.and_then(|node| node.conditions.get(&ConditionKind::ReconcilePrecondition));
+    gate.and_then(|gate| gate.detail::<HoldCode>()).map_or("Held", |code| code.0)
+}
+
+/// The nodes in such a state, in one line.
+fn lines(nodes: &[NodeResult], is: &dyn Fn(&NodeState) -> bool) -> String {
+    let lines: Vec<_> = nodes
+        .iter()
+        .filter(|node| is(&node.state))
+        .map(|node| format!("{}: {}", node.name, node.state))
+        .collect();
+    lines.join("; ")
+}
+
+fn shortened(message: &str) -> String {
+    if message.len() <= LONGEST {
+        return message.to_owned();
+    }
+    let end = (0..=LONGEST).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}…", &message[..end])
+}
+
+/// How a list of conditions is applied.
+#[derive(Debug, PartialEq, Eq)]
+enum Shape {
+    /// Each item is of its own, by its type; these are the types of those that a manager has applied.
+    Items(Vec<String>),
+    /// As a whole: what isn't said is gone.
+    Whole,
+}
+
+/// The conditions that the status of `object` has and that `manager`, who applies it, is to say again.
+///
+/// Where they are items, what others have said stays without being said again, and saying it would take it over. Who has applied
+/// none yet can't know that: `None`, unless others have said nothing, or `live` shows how they have said it.
+pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object>) -> Option<Vec<Condition>> {
+    let all = conditions_of(object);
+    let own = |entry: &&ManagedFieldsEntry| is_applied_by(entry, manager, Some("status"));
+    let shape = entries(object).filter(own).find_map(shape);
+    let shape = match shape {
+        Some(shape) => shape,
+        None if all.iter().all(|condition| OWN.contains(&&*condition.type_)) => Shape::Whole,
+        None => match entries(live?).find_map(self::shape) {
+            // None of them is the manager's.
+            Some(Shape::Items(_)) => Shape::Items(Vec::new()),
+            Some(Shape::Whole) | None => Shape::Whole,
+        },
+    };
+    Some(match shape {
+        Shape::Whole => all,
+        Shape::Items(types) => all.into_iter().filter(|condition| types.contains(&condition.type_)).collect(),
+    })
+}
+
+fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {
+    object.meta().managed_fields.iter().flatten()
+}
+
+/// The conditions that the status has. What isn't one is left out.
+pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
+    let Ok(object) = object.to_value() else { return Vec::new() };
+    let items = object.pointer("/status/conditions").and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(|item| Condition::deserialize(item).ok()).collect()
+}
+
+/// How the conditions are applied, where the entry has some.
+fn shape(entry: &ManagedFieldsEntry) -> Option<Shape> {
+    let fields = owned_fields(entry)?;
+    let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;
+    let keys: Vec<_> = items.keys().filter_map(|item| item.strip_prefix("k:")).collect();
+    let types = keys.iter().filter_map(|key| {
+        let key: Value = serde_json::from_str(key).ok()?;
+        Some(key.get("type")?.as_str()?.to_owned())
+    });
+    Some(if keys.is_empty() { Shape::Whole } else { Shape::Items(types.collect()) })
+}

@@ -1,0 +1,62 @@
+//! Why a run failed, as a status function sees it.
+
+use std::{error::Error as StdError, fmt, sync::Arc};
+
+use crate::{observe::error_chain, reconciler::BoxError};
+
+/// Why a run failed. Shown as the error and its causes, in one line.
+#[derive(Clone, Debug)]
+pub struct RunError {
+    pub(crate) error: Arc<BoxError>,
+    pub(crate) attempt: u32,
+    pub(crate) is_last_attempt: bool,
+    pub(crate) timed_out: bool,
+    pub(crate) panicked: bool,
+    pub(crate) node: Option<Arc<str>>,
+}
+
+impl RunError {
+    /// Which retry the run was: 0 where no retry went before. Failures of the server don't count.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Whether no retry follows: the attempts are used up, or the error is one that isn't retried. The next event, or the maximum
+    /// interval, causes a run all the same.
+    #[must_use]
+    pub fn is_last_attempt(&self) -> bool {
+        self.is_last_attempt
+    }
+
+    /// Whether the run was dropped at its deadline, the `reconcile_timeout` of its controller.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.timed_out
+    }
+
+    /// Whether user code panicked.
+    #[must_use]
+    pub fn panicked(&self) -> bool {
+        self.panicked
+    }
+
+    /// The node of the workflow that failed, or that hung until the deadline; the first one of several.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The error itself: the user's own, that of a write, or a
+    /// [`WorkflowError`](crate::workflow::WorkflowError).
+    #[must_use]
+    pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &**self.error
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&error_chain(self.get_ref()))
+    }
+}

@@ -1,0 +1,42 @@
+//! The function that makes the status of a primary of what its run has come to.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{AnyRun, Run};
+use crate::{
+    reconciler::SerializedStatus,
+    resource::{AnyObject, KubeObject},
+};
+
+/// A function that makes a status: `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of one: `None`
+/// leaves the status as it is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't make the status of `{P}`",
+    label = "expected `fn(&{P}, &Run<{P}>) -> Status`",
+    note = "the status is any type that is `Serialize`, or an `Option` of one"
+)]
+pub trait StatusFunction<P: KubeObject>: Send + Sync + 'static {
+    /// The status as JSON; null leaves it as it is.
+    #[doc(hidden)]
+    fn status(&self, primary: &P, run: &Run<P>) -> serde_json::Result<serde_json::Value>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, S: Serialize, F: Fn(&P, &Run<P>) -> S + Send + Sync + 'static> StatusFunction<P> for F {
+    fn status(&self, primary: &P, run: &Run<P>) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self(primary, run))
+    }
+}
+
+/// The same for primaries of any type; `None` leaves the status as it is.
+pub(crate) type AnyStatus = Arc<dyn Fn(&AnyObject, &Arc<AnyRun>) -> Option<SerializedStatus> + Send + Sync>;
+
+/// A status function for who doesn't know the type.
+pub(crate) fn erased<P: KubeObject>(function: impl StatusFunction<P>) -> AnyStatus {
+    Arc::new(move |primary, run| {
+        let status = function.status(primary.typed_ref()?, &Run::of_any(Arc::clone(run)));
+        status.map(|status| (!status.is_null()).then_some(status)).transpose()
+    })
+}

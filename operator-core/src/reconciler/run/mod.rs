@@ -1,0 +1,261 @@
+//! What a run of a primary has come to, and the function that makes the status of it.
+//!
+//! ```text
+//! workflow ──WorkflowResult──┐
+//! failure ────RunError───────┼─▶ Run ──▶ status function ──▶ dispatcher, which writes the status
+//! primary's conditions ──────┘
+//! ```
+
+mod conditions;
+mod error;
+mod function;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    marker::PhantomData,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures::FutureExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+
+pub use error::RunError;
+pub use function::StatusFunction;
+pub(crate) use function::{AnyStatus, erased};
+
+use super::{
+    AnyContext,
+    workflow::{ManagedWorkflow, NodeResult, NodeState, Operation, Secondary, WorkflowResult},
+};
+use crate::resource::{AnyObject, KubeObject};
+use conditions::Verdict;
+
+/// What a run of a primary has come to: given to the status function of its controller at each end of a run, also where it
+/// failed, passed its deadline or panicked, and while a clean-up waits.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::{ConfigMap, Service};
+/// use operator_core::{Controller, Reconciler, Run};
+/// use serde_json::{Value, json};
+///
+/// fn status(service: &Service, run: &Run<Service>) -> Value {
+///     json!({ "conditions": run.conditions(service) })
+/// }
+///
+/// fn declared(reconciler: impl Reconciler<Primary = Service>) {
+/// # let _ =
+///     Controller::builder(reconciler).status(status);
+/// }
+/// ```
+pub struct Run<P: KubeObject> {
+    any: Arc<AnyRun>,
+    of: PhantomData<fn(P)>,
+}
+
+/// The same for primaries of any type.
+pub(crate) struct AnyRun {
+    context: Arc<AnyContext>,
+    primary: AnyObject,
+    /// What the workflow has come to, if it was run.
+    result: Option<Arc<WorkflowResult>>,
+    error: Option<RunError>,
+    is_cleanup: bool,
+    /// Whether primaries are written by server-side apply.
+    applies: bool,
+    /// Whether it can't be told which conditions are to be said again before somebody has looked at the live object.
+    is_unsure: AtomicBool,
+    live: OnceLock<AnyObject>,
+}
+
+impl<P: KubeObject> Run<P> {
+    /// The same for who knows the type of the primaries.
+    pub(crate) fn of_any(any: Arc<AnyRun>) -> Self {
+        Self { any, of: PhantomData }
+    }
+
+    /// Whether all is as it should be: the run didn't fail, it was no clean-up, and each node of the controller's workflow is ready, or
+    /// is not to be there and isn't. A node that wasn't come to is not ready.
+    #[must_use]
+    pub fn all_ready(&self) -> bool {
+        self.any.verdict().is_ready()
+    }
+
+    /// Why the run failed; `None` where it didn't.
+    #[must_use]
+    pub fn error(&self) -> Option<&RunError> {
+        self.any.error.as_ref()
+    }
+
+    /// Whether the run cleaned up what goes with its primary.
+    #[must_use]
+    pub fn is_cleanup(&self) -> bool {
+        self.any.is_cleanup
+    }
+
+    /// Whether something has happened since the run began, so that another one follows at once.
+    #[must_use]
+    pub fn another_follows(&self) -> bool {
+        let context = &self.any.context;
+        context.shared().processor.next_reconciliation_imminent(context.primary_key())
+    }
+
+    /// What became of each node of the controller's workflow, in the order of their declaration; where it was dropped, at the deadline
+    /// say, as far as it had come. Empty where the run didn't get to the workflow.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeResult] {
+        self.any.nodes()
+    }
+
+    /// The nodes that wait: they aren't ready, can't begin yet, wait for another one, or for their end. Each state has the reason.
+    pub fn waiting(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes().iter().filter(|node| conditions::waits(&node.state))
+    }
+
+    /// The nodes that are held as they are. Each state has the reason.
+    pub fn held(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes().iter().filter(|node| matches!(node.state, NodeState::Held { .. }))
+    }
+
+    /// The nodes that are not to be there: which node says so and why is in their
+    /// [`removal`](crate::workflow::NodeResult::removal).
+    pub fn removed(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes().iter().filter(|node| node.removal.is_some())
+    }
+
+    /// The conditions `Ready`, `Reconciling` and `Stalled` about this generation of the primary, for the field `conditions` of its
+    /// status. A time stays while the status of its condition stays, so that a run which changes nothing writes nothing. Other
+    /// conditions that the status has are kept.
+    ///
+    /// | the run | `Ready` | `Reconciling` | `Stalled` |
+    /// |---|---|---|---|
+    /// | came to a good end | `True` | `False` | `False` |
+    /// | waits for a node | `False`, `Waiting` | `True` | `False` |
+    /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
+    /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
+    /// | failed, and isn't | the same | `False` | `True` |
+    /// | cleaned up | `False`, `Deleting` | `True` | `False` |
+    ///
+    /// The messages are the reasons of the nodes, or the error.
+    #[must_use]
+    pub fn conditions(&self, primary: &P) -> Vec<Condition> {
+        self.any.conditions(primary)
+    }
+
+    /// What became of the node of that name.
+    pub(crate) fn node(&self, name: &str) -> Option<&NodeResult> {
+        self.nodes().iter().find(|node| &*node.name == name)
+    }
+
+    /// What there is of a node: what the run has written or found, otherwise what is known of it. What is not to be there any more is
+    /// left out.
+    pub(crate) fn secondaries(&self, node: &str) -> Vec<Secondary> {
+        self.any.secondaries(node)
+    }
+
+    /// The controller's workflow.
+    pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
+        self.any.context.shared().workflow.as_deref()
+    }
+}
+
+impl AnyRun {
+    pub(crate) fn new(
+        context: &Arc<AnyContext>,
+        primary: AnyObject,
+        mut error: Option<RunError>,
+        applies: bool,
+    ) -> Self {
+        let is_cleanup = primary.meta().deletion_timestamp.is_some();
+        let result = context.remembered().lock().of(is_cleanup);
+        if let Some(error) = &mut error {
+            let nodes = result.iter().flat_map(|result| result.nodes());
+            let (failed, hung): (Vec<_>, Vec<_>) = nodes
+                .filter(|node| {
+                    matches!(node.state, NodeState::Failed { .. }) || conditions::hangs(&node.state)
+                })
+                .partition(|node| matches!(node.state, NodeState::Failed { .. }));
+            let (first, second) = if error.timed_out { (hung, failed) } else { (failed, hung) };
+            error.node = first.first().or(second.first()).map(|node| Arc::clone(&node.name));
+        }
+        Self {
+            context: Arc::clone(context),
+            primary,
+            result,
+            error,
+            is_cleanup,
+            applies,
+            is_unsure: AtomicBool::new(false),
+            live: OnceLock::new(),
+        }
+    }
+
+    /// Whether the status that was made of it can be wrong about others' conditions, as long as nobody has looked at the live object.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.is_unsure.load(Ordering::Relaxed)
+    }
+
+    /// Takes the live object.
+    pub(crate) fn looked(&self, live: AnyObject) {
+        // There is one look.
+        let _ = self.live.set(live);
+    }
+
+    fn nodes(&self) -> &[NodeResult] {
+        self.result.as_ref().map_or(&[], |result| result.nodes())
+    }
+
+    fn verdict(&self) -> Verdict {
+        let has_workflow = self.context.shared().workflow.is_some();
+        let nodes = self.result.as_ref().map(|result| result.nodes());
+        Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, has_workflow)
+    }
+
+    fn conditions(&self, primary: &impl KubeObject) -> Vec<Condition> {
+        // The newest state, so that nothing is taken back that others have said meanwhile.
+        let newest = self.context.primary();
+        let newest = newest.as_deref().unwrap_or(primary);
+        let known = match self.applies {
+            true => {
+                let manager = &*self.context.shared().writer.field_manager;
+                conditions::known(newest, manager, self.live.get().map(|live| &**live))
+            }
+            false => Some(conditions::conditions_of(newest)),
+        };
+        let mut all = known.unwrap_or_else(|| {
+            self.is_unsure.store(true, Ordering::Relaxed);
+            conditions::conditions_of(newest)
+        });
+        self.verdict().say(&mut all, primary.meta().generation, self.context.wall_clock().now());
+        all
+    }
+
+    fn secondaries(&self, name: &str) -> Vec<Secondary> {
+        let Some(node) = self.nodes().iter().find(|node| &*node.name == name) else { return Vec::new() };
+        if node.removal.is_some() {
+            return Vec::new();
+        }
+        if let Some(reconciled) = &node.reconciled {
+            let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
+            return there.map(|(_, secondary)| secondary.clone()).collect();
+        }
+        let Some(workflow) = &self.context.shared().workflow else { return Vec::new() };
+        // What is in the cluster is read from a cache, at once. What would have to be asked for elsewhere isn't.
+        let known = workflow.secondaries(name, &self.primary, &self.context).now_or_never();
+        known.unwrap_or_default()
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for Run<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("run", self.any.context.run())
+            .field("is_cleanup", &self.any.is_cleanup)
+            .field("error", &self.any.error)
+            .finish_non_exhaustive()
+    }
+}

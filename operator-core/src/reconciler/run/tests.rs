@@ -1,0 +1,183 @@
+//! What a run says of its primary.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::{
+    api::core::v1::Service,
+    apimachinery::pkg::apis::meta::v1::{Condition, FieldsV1, ManagedFieldsEntry},
+};
+use serde_json::{Value, json};
+
+use super::{
+    RunError,
+    conditions::{Verdict, known},
+};
+use crate::reconciler::workflow::{NOT_COME_TO, NodeResult, NodeState, Operation};
+
+fn node(name: &str, state: NodeState) -> NodeResult {
+    NodeResult {
+        name: name.into(),
+        state,
+        reconciled: None,
+        conditions: BTreeMap::new(),
+        error: None,
+        removal: None,
+    }
+}
+
+fn ready() -> NodeResult {
+    node("ready", NodeState::Ready(Operation::Matched))
+}
+
+fn pending(reason: &str) -> NodeState {
+    NodeState::Pending { reason: reason.to_owned() }
+}
+
+fn error(change: impl FnOnce(&mut RunError)) -> RunError {
+    let mut error = RunError {
+        error: std::sync::Arc::new("no luck".into()),
+        attempt: 0,
+        is_last_attempt: false,
+        timed_out: false,
+        panicked: false,
+        node: None,
+    };
+    change(&mut error);
+    error
+}
+
+/// Whether each condition holds, with its reason, and the messages that differ from that of the one before.
+fn said(verdict: &Verdict) -> String {
+    let mut all = Vec::new();
+    verdict.say(&mut all, Some(3), Timestamp::UNIX_EPOCH);
+    let mut messages: Vec<&str> = all.iter().map(|of| &*of.message).filter(|of| !of.is_empty()).collect();
+    messages.dedup();
+    let heads: Vec<_> = all.iter().map(|of| format!("{} {} {}", of.type_, of.status, of.reason)).collect();
+    assert!(all.iter().all(|of| of.observed_generation == Some(3)));
+    format!("{}: {}", heads.join(", "), messages.join(" | "))
+}
+
+fn of(nodes: &[NodeResult]) -> String {
+    said(&Verdict::of(None, false, Some(nodes), true))
+}
+
+#[test]
+fn each_end_of_a_run_has_its_words() {
+    let waiting = node("web", NodeState::Waiting { reason: "informer of Route is syncing".into() });
+    let held = node("web", NodeState::Held { reason: "a window".into() });
+    let behind = node("behind", NodeState::Blocked { by: "web".into(), reason: "to be let go".into() });
+    let failed = node("web", NodeState::Failed { error: "no room".into() });
+    let removed = node("gone", NodeState::Deleted);
+    let good = "Ready True Succeeded, Reconciling False Succeeded, Stalled False Succeeded: ";
+    assert_eq!(of(&[ready(), removed]), good);
+    assert_eq!(said(&Verdict::of(None, false, None, false)), good, "without a workflow");
+    assert_eq!(
+        said(&Verdict::of(None, false, None, true)),
+        "Ready False Waiting, Reconciling True Waiting, Stalled False Waiting: the workflow was not run"
+    );
+    assert_eq!(
+        of(&[ready(), waiting.clone()]),
+        "Ready False Waiting, Reconciling True Waiting, Stalled False Waiting: web: waiting: informer of Route is syncing"
+    );
+    assert_eq!(
+        of(&[held.clone(), behind.clone()]),
+        "Ready False Held, Reconciling False Held, Stalled True Held: web: held: a window"
+    );
+    let other = NodeResult { name: "other".into(), ..waiting.clone() };
+    assert_eq!(
+        of(&[held, behind, other]),
+        "Ready False Held, Reconciling True Waiting, Stalled True Held: web: held: a window | other: waiting: informer of Route is \
+         syncing | web: held: a window"
+    );
+    assert_eq!(
+        of(&[ready(), failed, waiting.clone()]),
+        "Ready False Failed, Reconciling False Failed, Stalled True Failed: web: failed: no room",
+        "where the reconciler handles the errors of nodes"
+    );
+    assert_eq!(
+        said(&Verdict::of(None, true, Some(&[waiting]), true)),
+        "Ready False Deleting, Reconciling True Deleting, Stalled False Deleting: web: waiting: informer of Route is syncing"
+    );
+}
+
+#[test]
+fn an_error_is_told_whatever_the_nodes_have_come_to() {
+    let of =
+        |error: &RunError, nodes: &[NodeResult]| said(&Verdict::of(Some(error), false, Some(nodes), true));
+    assert_eq!(
+        of(&error(|_| ()), &[ready()]),
+        "Ready False Failed, Reconciling True Failed, Stalled False Failed: no luck"
+    );
+    assert_eq!(
+        of(&error(|error| error.is_last_attempt = true), &[ready()]),
+        "Ready False Failed, Reconciling False Failed, Stalled True Failed: no luck"
+    );
+    assert_eq!(
+        of(&error(|error| error.panicked = true), &[]),
+        "Ready False Panicked, Reconciling True Panicked, Stalled False Panicked: no luck"
+    );
+    let nodes =
+        [ready(), node("slow", pending("dependent called 28 s ago")), node("last", pending(NOT_COME_TO))];
+    assert_eq!(
+        of(&error(|error| error.timed_out = true), &nodes),
+        "Ready False TimedOut, Reconciling True TimedOut, Stalled False TimedOut: no luck; slow: pending: dependent called 28 s ago"
+    );
+}
+
+#[test]
+fn a_long_message_is_cut_where_a_letter_ends() {
+    let failed = node("web", NodeState::Failed { error: "ü".repeat(2000) });
+    let mut all = Vec::new();
+    Verdict::of(None, false, Some(&[failed]), true).say(&mut all, None, Timestamp::UNIX_EPOCH);
+    assert!(all[0].message.len() < 1100 && all[0].message.ends_with("ü…"), "{}", all[0].message);
+}
+
+/// A service with the conditions of these types, and the managed fields of some of its appliers.
+fn service(types: &[&str], managed: &[(&str, Value)]) -> Service {
+    let condition = |of: &&str| {
+        json!({
+            "type": of, "status": "True", "reason": "Told", "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        })
+    };
+    let conditions: Vec<_> = types.iter().map(condition).collect();
+    let mut service: Service =
+        serde_json::from_value(json!({ "status": { "conditions": conditions } })).expect("a service");
+    let entry = |(manager, conditions): &(&str, Value)| ManagedFieldsEntry {
+        manager: Some((*manager).to_owned()),
+        operation: Some("Apply".to_owned()),
+        subresource: Some("status".to_owned()),
+        // As the cache keeps them.
+        fields_v1: Some(FieldsV1(json!({ "f:status": { "f:conditions": conditions } }).to_string().into())),
+        ..ManagedFieldsEntry::default()
+    };
+    service.metadata.managed_fields = Some(managed.iter().map(entry).collect());
+    service
+}
+
+fn types(conditions: Option<Vec<Condition>>) -> Option<Vec<String>> {
+    conditions.map(|all| all.into_iter().map(|condition| condition.type_).collect())
+}
+
+#[test]
+fn what_others_have_said_is_said_again_only_where_it_would_be_lost() {
+    let (whole, both) = (json!({}), ["Ready", "Theirs", "Mine"]);
+    let items = json!({ "k:{\"type\":\"Ready\"}": {}, "k:{\"type\":\"Mine\"}": {} });
+    let known = |service: &Service, live: Option<&Service>| {
+        let live = live.map(|live| live as &dyn crate::resource::Object);
+        types(known(service, "me", live)).map(|types| types.join(" "))
+    };
+    let all = Some("Ready Theirs Mine".to_owned());
+    assert_eq!(known(&service(&both, &[("me", whole.clone())]), None), all);
+    assert_eq!(known(&service(&both, &[("me", items.clone())]), None).as_deref(), Some("Ready Mine"));
+    // Who has applied none yet has to look, unless there is nothing to be lost.
+    let first = service(&["Theirs"], &[]);
+    assert_eq!(known(&service(&[], &[]), None).as_deref(), Some(""));
+    assert_eq!(known(&service(&["Ready"], &[]), None).as_deref(), Some("Ready"));
+    assert_eq!(known(&first, None), None);
+    let theirs = json!({ "k:{\"type\":\"Theirs\"}": {} });
+    assert_eq!(known(&first, Some(&service(&["Theirs"], &[("other", theirs)]))).as_deref(), Some(""));
+    assert_eq!(known(&first, Some(&service(&["Theirs"], &[("other", whole)]))).as_deref(), Some("Theirs"));
+    assert_eq!(known(&first, Some(&first)).as_deref(), Some("Theirs"), "who knows");
+}
