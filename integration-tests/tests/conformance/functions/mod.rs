@@ -2,8 +2,10 @@
 
 mod asynchronous;
 mod bulk;
+mod ending;
 mod names;
 mod order;
+mod state;
 mod unwanted;
 
 use std::collections::BTreeMap;

@@ -73,5 +73,8 @@ async fn what_has_no_namespace_gets_none() -> Result<()> {
     let written = operator.settled().await?.written();
     assert!(written.contains(&format!("PATCH namespaces/{name} -> 201")), "{written:?}");
     scene.delete(&scene.namespace).await?;
+    scene.until_gone(&scene.namespace).await?;
+    let written = operator.settled().await?.written();
+    assert!(written.contains(&format!("DELETE namespaces/{name} -> 200")), "{written:?}");
     Ok(())
 }
