@@ -17,6 +17,7 @@
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
+//! - [`prelude`]: what an operator's code names.
 //! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
 //! - `cli` (feature): the commands of every operator's binary.
 
@@ -51,6 +52,8 @@ pub mod controller;
 
 pub mod operator;
 
+pub mod prelude;
+
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -61,7 +64,14 @@ pub use cache::scopes::WatchScope;
 pub use controller::{
     builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
 };
-pub use dependent::kubernetes::{Desired, KubernetesDependent};
+pub use dependent::{
+    function::{
+        dependent::Dependent,
+        want::Want,
+        wanted::{Many, One},
+    },
+    kubernetes::{Desired, KubernetesDependent},
+};
 pub use error::{BoxError, Permanent};
 pub use event_source::{
     external::{
@@ -78,11 +88,22 @@ pub use processor::retry::GenericRetry;
 pub use reconciler::{
     context::Context,
     control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
+    data::Data,
     run::Run,
     traits::{Cleaner, Reconciler},
+    workflow::condition::Verdict,
 };
 pub use resource::{key::ObjectKey, kind::ResourceType};
-pub use workflow::builder::Workflow;
+pub use workflow::{
+    builder::Workflow,
+    conditions::served::served,
+    wired::{
+        condition::Condition,
+        declared::{Node, node},
+        reference::the,
+        wire::Wire,
+    },
+};
 
 #[doc = include_str!("docs/controller_configuration.md")]
 pub use operator_macros::ControllerConfiguration;

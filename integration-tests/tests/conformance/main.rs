@@ -8,5 +8,6 @@ mod beyond;
 mod cache;
 mod dependent;
 mod failures;
+mod functions;
 mod workflow;
 mod writes;

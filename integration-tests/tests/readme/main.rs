@@ -108,6 +108,7 @@ fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
     let repository = repository().canonicalize()?;
     for (name, file, heading) in [
         ("greeting-operator", "README.md", "## An operator"),
+        ("page-operator", "docs/src/functions.md", "## The program"),
         ("site-operator", "docs/src/workflows.md", "## The program"),
     ] {
         let text = fs::read_to_string(repository.join(file))?;

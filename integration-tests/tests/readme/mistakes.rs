@@ -49,11 +49,34 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
             }
         }
     }
+    for (place, said) in errors.iter().filter(|((file, _), _)| file == "functions.rs") {
+        let lines = own_lines(said);
+        // Where there is no tuple at all, the compiler lists some of what would be one.
+        let most = if said.contains("is not a workflow of") { 18 } else { MOST_LINES };
+        if lines > most {
+            wrong.push(format!("{}:{} takes {lines} lines, of which {most} are allowed", place.0, place.1));
+        }
+    }
     let unexpected = errors.iter().filter(|(place, _)| !expected_places.contains(place));
     wrong.extend(unexpected.map(|((file, line), said)| format!("{file}:{line} says unexpectedly:\n{said}")));
     let all = errors.iter().map(|((file, line), said)| format!("{file}:{line}\n{said}")).collect::<Vec<_>>();
     ensure!(wrong.is_empty(), "{}\n\neverything that was said:\n{}", wrong.join("\n"), all.join("\n"));
     Ok(())
+}
+
+/// How long an error about a function may be.
+const MOST_LINES: usize = 12;
+
+/// How many lines it takes to say what is wrong and what to write: without those that only lead somewhere, and without the way on
+/// which the compiler has come to it.
+fn own_lines(said: &str) -> usize {
+    let is_trail = |line: &&str| line.starts_with("note: required") || line.contains("= note: required for");
+    let own = said.lines().take_while(|line| !is_trail(line));
+    own.filter(|line| {
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end();
+        !line.is_empty() && line != "|" && !line.starts_with("-->") && !line.contains("long-type")
+    })
+    .count()
 }
 
 fn fail_files() -> Result<Vec<PathBuf>> {
@@ -75,5 +98,8 @@ fn error(message: &Value) -> Option<(Place, String)> {
     let primary = message["spans"].as_array()?.iter().find(|span| span["is_primary"] == true)?;
     // Within a macro the place that counts is the user's.
     let file = Path::new(primary["file_name"].as_str()?).file_name()?.to_string_lossy().into_owned();
-    Some(((file, primary["line_start"].as_u64()?), message["rendered"].as_str()?.to_owned()))
+    // The line is shown with the words that are looked for.
+    let rendered = message["rendered"].as_str()?.lines();
+    let said = rendered.map(|line| line.split("//~").next().unwrap_or_default().trim_end().to_owned() + "\n");
+    Some(((file, primary["line_start"].as_u64()?), said.collect()))
 }

@@ -25,6 +25,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("workflow", 6),
     ("controller", 7),
     ("operator", 8),
+    ("prelude", 9),
     ("cli", 9),
     ("testing", 9),
     // Re-exports for the benches.

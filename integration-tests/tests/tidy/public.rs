@@ -9,8 +9,12 @@ use crate::sources;
 /// The crates whose users are other people, and the lists of what they can name.
 const CRATES: &[&str] = &["operator-core"];
 
+/// Those of a prelude are left out that are items of another module: to be named twice is what a prelude is for.
 fn items(package: &str) -> Vec<PublicItem> {
-    public_items(&sources::root().join(package).join("src/lib.rs")).expect("the crate's source can be read")
+    let root = sources::root().join(package).join("src/lib.rs");
+    let mut items = public_items(&root).expect("the crate's source can be read");
+    items.retain(|item| !item.path.starts_with("prelude::") || item.defined.contains("prelude::"));
+    items
 }
 
 fn line(item: &PublicItem) -> String {

@@ -6,7 +6,7 @@ use futures::FutureExt;
 
 use super::{
     Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, settings::Settings,
-    unfinished::Unfinished,
+    unfinished::Unfinished, without::NoReconciler,
 };
 use crate::{
     cache::opening,
@@ -45,6 +45,16 @@ where
         let name = type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase();
         let settings = Settings::new::<R::Primary>(ResourceType::of::<R::Primary>());
         Self { reconciler, cleanup: None, said: Unfinished::new(name, settings) }
+    }
+}
+
+impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
+    /// Called like the kind of its primaries.
+    pub(super) fn of() -> Self {
+        let mut builder = Self::new(NoReconciler::new());
+        builder.said.name = builder.said.settings.primary_type.kind().to_lowercase();
+        builder.said.needs_workflow = true;
+        builder
     }
 }
 

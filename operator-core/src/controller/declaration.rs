@@ -19,13 +19,16 @@ use crate::{
         ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, ControllerMarks, MarkNames, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType},
     workflow::{AnyWorkflow, Outline},
 };
 
 #[cfg(feature = "testing")]
 use super::planted;
-use super::{ControllerBuilder, Mistakes, running::RunningController, settings::Settings, starting::Start};
+use super::{
+    ControllerBuilder, Mistakes, NoReconciler, running::RunningController, settings::Settings,
+    starting::Start,
+};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(pub(super) Box<Declaration>);
@@ -38,6 +41,27 @@ impl Controller {
         <R::Primary as kube::Resource>::DynamicType: Default,
     {
         ControllerBuilder::new(reconciler)
+    }
+
+    /// Starts the declaration of a controller that needs no reconciler: what is to be done for a primary of type `P` is said by its
+    /// workflow. By default it is called like the kind, in lower case.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn map(_: &Pod) -> ConfigMap {
+    ///     ConfigMap::default()
+    /// }
+    ///
+    /// fn keys(pod: &Pod) -> Option<Secret> {
+    ///     pod.spec.is_some().then(Secret::default)
+    /// }
+    ///
+    /// let controller = Controller::of::<Pod>().workflow((map, keys.after(map)));
+    /// ```
+    pub fn of<P: KubeObject<DynamicType: Default>>() -> ControllerBuilder<NoReconciler<P>> {
+        ControllerBuilder::of()
     }
 
     /// The name, unique within an operator.

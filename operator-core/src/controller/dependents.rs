@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{ControllerBuilder, Mistake, Mistakes, check::Node};
+use super::{ControllerBuilder, Mistake, Mistakes, check::Node, unfinished::Unfinished};
 use crate::{
     dependent::{AnyDependent, Dependent},
     reconciler::Reconciler,
-    workflow::{AnyWorkflow, IntoWorkflow},
+    workflow::{AnyWorkflow, Declaring, IntoWorkflow, Stage},
 };
 
 impl<R: Reconciler> ControllerBuilder<R> {
@@ -14,25 +14,16 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. It may be given
     /// unfinished, as its builder. A controller has one.
     /// JOSDK: `@Workflow`.
-    pub fn workflow(mut self, workflow: impl IntoWorkflow<R::Primary>) -> Self {
-        let Some(workflow) = self.declared(workflow, Duty::Framework) else { return self };
-        if self.said.settings.workflow.is_some() {
-            self.said.mistakes.push(Mistake::new(
-                "it has two workflows",
-                "the second would take the place of the first, whose dependents would never run",
-                "one `.workflow(…)` with the nodes of both, or `.event_sources_of(…)` for one that the reconciler calls",
-            ));
-            return self;
-        }
-        self.said.settings.workflow = Some(workflow);
+    pub fn workflow<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
+        self.said.take_workflow(workflow.declared());
         self
     }
 
     /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Where something of
     /// it has to be deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
     /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
-    pub fn event_sources_of(mut self, workflow: impl IntoWorkflow<R::Primary>) -> Self {
-        if let Some(workflow) = self.declared(workflow, Duty::Reconciler) {
+    pub fn event_sources_of<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
+        if let Some(workflow) = self.said.declared(workflow.declared(), Duty::Reconciler) {
             self.said.settings.further_access.extend(workflow.access());
         }
         self
@@ -49,30 +40,68 @@ impl<R: Reconciler> ControllerBuilder<R> {
         });
         self
     }
+}
+
+impl Unfinished {
+    /// Takes the controller's own workflow, or nodes of it.
+    fn take_workflow(&mut self, workflow: Declaring) {
+        match workflow.0 {
+            // What is wrong with them is told when all of them are there.
+            Stage::Nodes(nodes) => self.wired.extend(nodes),
+            other => {
+                if let Some(workflow) = self.declared(Declaring(other), Duty::Framework) {
+                    self.set_workflow(workflow);
+                }
+            }
+        }
+    }
+
+    /// Makes a workflow of the nodes that were given by themselves.
+    pub(super) fn take_nodes(&mut self) {
+        let nodes = std::mem::take(&mut self.wired);
+        if nodes.is_empty() {
+            return;
+        }
+        if let Some(workflow) = self.declared(Declaring(Stage::Nodes(nodes)), Duty::Framework) {
+            self.set_workflow(workflow);
+        }
+    }
+
+    fn set_workflow(&mut self, workflow: AnyWorkflow) {
+        if self.settings.workflow.is_some() {
+            self.mistakes.push(Mistake::new(
+                "it has two workflows",
+                "the second would take the place of the first, whose dependents would never run",
+                "one `.workflow(…)` with the nodes of both, or `.event_sources_of(…)` for one that the reconciler calls",
+            ));
+            return;
+        }
+        self.settings.workflow = Some(workflow);
+    }
 
     /// Takes what every workflow has; `None` where it contradicts itself.
-    fn declared(&mut self, workflow: impl IntoWorkflow<R::Primary>, duty: Duty) -> Option<AnyWorkflow> {
+    fn declared(&mut self, workflow: Declaring, duty: Duty) -> Option<AnyWorkflow> {
         let dependents = workflow.dependents();
         let mut nodes: Vec<Node> =
-            dependents.iter().map(|(dependent, conditional)| node(dependent.any(), *conditional)).collect();
-        let workflow = workflow.into_workflow().map(|workflow| workflow.any().clone());
+            dependents.iter().map(|(dependent, conditional)| node(dependent, *conditional)).collect();
+        let workflow = workflow.finish();
         if let (Ok(workflow), Duty::Reconciler) = (&workflow, duty) {
             for node in &mut nodes {
                 node.cleaned_up_by_hand = workflow.deletable().any(|name| *name == *node.name);
             }
         }
-        self.said.nodes.extend(nodes);
+        self.nodes.extend(nodes);
         match workflow {
             Ok(workflow) => {
-                self.said.sources.add_workflow(workflow.event_sources());
-                self.said.settings.outlines.push(workflow.outline());
+                self.sources.add_workflow(workflow.event_sources());
+                self.settings.outlines.push(workflow.outline());
                 Some(workflow)
             }
             Err(error) => {
                 // What the other nodes read may come from one of these.
                 let sources = dependents.iter().flat_map(|(dependent, _)| dependent.event_sources());
-                self.said.sources.add_dependent(sources.collect());
-                self.said.mistakes.extend(Mistakes::from(error));
+                self.sources.add_dependent(sources.collect());
+                self.mistakes.extend(Mistakes::from(error));
                 None
             }
         }

@@ -133,6 +133,26 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "it would have to be ready before it is made",
             "no `.depends_on(…)` there, or the name of another node",
         ),
+        Wiring::NodeTwice { node } => Mistake::new(
+            format!("`{node}` is two nodes of the workflow"),
+            "nobody could tell which of them is meant",
+            "it once; a function of its own, or an instance of a generic one, for each node",
+        ),
+        Wiring::Unnamed { node } => Mistake::new(
+            format!("`{node}` has no name"),
+            "a closure has none of its own, and a node is known by its name",
+            "`.named(\"…\")` on it, or a function with a name",
+        ),
+        Wiring::SameName { name, nodes } => Mistake::new(
+            format!("two nodes of the workflow are called `{name}`: {}", nodes.join(" and ")),
+            "a node is called like its function, and known by its name",
+            format!("`.named(\"…\")` on one of them, for example `.named(\"{name}-2\")`"),
+        ),
+        Wiring::AfterNoNode { node, other } => Mistake::new(
+            format!("`{node}` comes after `{other}`"),
+            "that is no node of the workflow",
+            "it as a node of its own, or another one in `.after(…)`",
+        ),
         Wiring::Cycle { path } => Mistake::new(
             format!("nodes depend on one another in a circle: {}", path.join(" -> ")),
             "none of them could ever be the first",

@@ -21,6 +21,7 @@ mod sink;
 mod sources;
 mod starting;
 mod unfinished;
+mod without;
 
 pub(crate) use builder::ControllerBuilder;
 pub use builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
@@ -30,3 +31,4 @@ pub use mistake::{Mistake, Mistakes};
 pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::{Ailing, RunningController};
 pub(crate) use starting::SHORTEST_SYNC_TIMEOUT;
+pub use without::NoReconciler;

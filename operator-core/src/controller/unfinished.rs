@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     dispatcher::{RetiredFinalizers, UserCode},
-    workflow::AnyWorkflow,
+    workflow::{AnyBuilder, AnyWorkflow},
 };
 
 /// What was said of a controller, whatever the type of its primaries.
@@ -28,6 +28,10 @@ pub(super) struct Unfinished {
     pub(super) settings: Settings,
     /// The dependents of all its workflows, and those beside them.
     pub(super) nodes: Vec<Node>,
+    /// Nodes of the controller's own workflow that were given by themselves.
+    pub(super) wired: AnyBuilder,
+    /// Whether it has nothing to do without a workflow.
+    pub(super) needs_workflow: bool,
     /// What was wrong when it was said; everything else is found at the end.
     pub(super) mistakes: Vec<Mistake>,
 }
@@ -44,12 +48,22 @@ impl Unfinished {
             sources: DeclaredSources::default(),
             settings,
             nodes: Vec::new(),
+            wired: AnyBuilder::default(),
+            needs_workflow: false,
             mistakes: Vec::new(),
         }
     }
 
     /// Checks it, and finishes the declaration.
     pub(super) fn finish(mut self, code: Arc<dyn UserCode>) -> Result<Controller, Mistakes> {
+        self.take_nodes();
+        if self.needs_workflow && self.settings.workflow.is_none() && self.mistakes.is_empty() {
+            self.mistakes.push(Mistake::new(
+                "it has neither a workflow nor a reconciler",
+                "it would watch its primaries, and do nothing",
+                "`.workflow((…))` with its dependents, or `Controller::builder(reconciler)`",
+            ));
+        }
         let name = Arc::from(self.name);
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());

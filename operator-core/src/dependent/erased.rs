@@ -4,7 +4,10 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{Capabilities, Deletion, Objects, Reading};
+use super::{
+    Capabilities, Declaration, Deletion,
+    function::{Judged, Want},
+};
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{
@@ -35,25 +38,6 @@ impl DependentSource {
     pub fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
         Self { declaration, shared: true }
     }
-}
-
-/// What is known of a dependent before it runs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Declaration {
-    /// What it may do.
-    pub(crate) capabilities: Capabilities,
-    /// The event sources of its own; a shared one is declared on the controller.
-    pub(crate) event_sources: Vec<DependentSource>,
-    /// The rights that it needs to write.
-    pub(crate) access: Vec<Access>,
-    /// Whether there may be any number of its resources, none included.
-    pub(crate) several: bool,
-    /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
-    pub(crate) outside: bool,
-    /// The objects in the cluster that it is about, if that is what it is about.
-    pub(crate) objects: Option<Objects>,
-    /// What it reads from event sources.
-    pub(crate) reads: Vec<Reading>,
 }
 
 /// What a deletion has found, and how far it has come.
@@ -100,6 +84,12 @@ impl Asked<'_> {
 pub(crate) trait Engine: Send + Sync {
     /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult>;
+
+    /// Whether it wants anything to exist; by default it does. The answer stays the same for the run.
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        let _ = asked;
+        async { Ok(Want::Is(())) }.boxed()
+    }
 
     /// Deletes the resource, if it is there.
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted>;
@@ -270,6 +260,20 @@ impl AnyDependent {
     /// Whether its resources are outside the cluster.
     pub(crate) fn is_outside(&self) -> bool {
         self.declaration.outside
+    }
+
+    /// When it is asked what it wants; `None` for one that always wants something.
+    pub(crate) fn judged(&self) -> Option<Judged> {
+        self.declaration.judged
+    }
+
+    /// Whether it wants anything to exist.
+    pub(crate) async fn wish(
+        &self,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<Want<()>, BoxError> {
+        self.engine.wish(self.asked(primary, context)).await
     }
 
     /// Brings the resource into the desired state, with the items that failed in the result.

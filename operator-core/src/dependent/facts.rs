@@ -2,7 +2,32 @@
 
 use std::{any::TypeId, sync::Arc};
 
-use crate::{event_source::RustType, resource::ResourceType};
+use super::{Capabilities, DependentSource, function::Judged};
+use crate::{
+    event_source::RustType,
+    resource::{Access, ResourceType},
+};
+
+/// What is known of a dependent before it runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Declaration {
+    /// What it may do.
+    pub(crate) capabilities: Capabilities,
+    /// The event sources of its own; a shared one is declared on the controller.
+    pub(crate) event_sources: Vec<DependentSource>,
+    /// The rights that it needs to write.
+    pub(crate) access: Vec<Access>,
+    /// Whether there may be any number of its resources, none included.
+    pub(crate) several: bool,
+    /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
+    pub(crate) outside: bool,
+    /// The objects in the cluster that it is about, if that is what it is about.
+    pub(crate) objects: Option<Objects>,
+    /// What it reads from event sources.
+    pub(crate) reads: Vec<Reading>,
+    /// When it is asked what it wants; `None` for one that always wants something.
+    pub(crate) judged: Option<Judged>,
+}
 
 /// The objects in the cluster that a dependent is about.
 #[derive(Clone, Debug)]

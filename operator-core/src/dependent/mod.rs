@@ -25,12 +25,15 @@
 //! # Assumptions
 //! - `desired` is a function of the primary and the context, without side effects.
 
+mod ask;
 pub mod bulk;
 mod capabilities;
 mod custom;
 mod erased;
 mod external;
 mod facts;
+#[doc(hidden)]
+pub mod function;
 mod items;
 pub(crate) mod kubernetes;
 pub mod matcher;
@@ -38,9 +41,10 @@ pub mod matcher;
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
-pub(crate) use erased::{AnyDependent, Asked, Declaration, Engine, Pruning};
+pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
 pub use erased::{Dependent, DependentSource, IntoDependent};
-pub(crate) use facts::{Objects, Reading};
+pub(crate) use facts::{Declaration, Objects, Reading};
+pub(crate) use function::declare;
 pub use kubernetes::Adoption;
 pub use kubernetes::ReadOnly;
-pub(crate) use kubernetes::{Desired, retired};
+pub(crate) use kubernetes::{Desired, Settings, retired, settings};

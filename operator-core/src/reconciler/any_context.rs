@@ -6,7 +6,7 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 
 use super::{
-    RetryInfo,
+    DataOfRun, RetryInfo,
     memo::Memo,
     workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
 };
@@ -65,6 +65,8 @@ pub(crate) struct AnyContext {
     workflow_results: Mutex<Remembered>,
     /// What its dependents want, computed once.
     memo: Memo,
+    /// What user code has put into it for its nodes.
+    data: DataOfRun,
 }
 
 impl AnyContext {
@@ -76,6 +78,7 @@ impl AnyContext {
             own_primary: Mutex::default(),
             workflow_results: Mutex::default(),
             memo: Memo::default(),
+            data: DataOfRun::default(),
         })
     }
 
@@ -165,6 +168,11 @@ impl AnyContext {
     pub(crate) fn own_primary(&self) -> Option<AnyObject> {
         let newest = self.primary()?;
         Some(self.own_primary.lock().clone().unwrap_or(newest))
+    }
+
+    /// What user code has put into the run.
+    pub(crate) fn data(&self) -> &DataOfRun {
+        &self.data
     }
 
     pub(crate) fn memo(&self) -> &Memo {

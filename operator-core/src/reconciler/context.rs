@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube::Client;
 
-use super::{AnyContext, RetryInfo, workflow::WorkflowHandle};
+use super::{AnyContext, Data, RetryInfo, workflow::WorkflowHandle};
 use crate::{
     cache::{Informer, Unopened},
     environment::WallClock,
@@ -210,6 +210,18 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn workflow(&self) -> WorkflowHandle<'_, P> {
         WorkflowHandle::of_any(self.any.workflow())
+    }
+
+    /// Puts data into the run, for dependents and conditions that take it as [`Data`]. What was put of this type before is
+    /// replaced. It has to be there before the workflow runs, which the reconciler sees to where it invokes the workflow itself.
+    pub fn put<T: Send + Sync + 'static>(&self, data: T) {
+        self.any.data().put(data);
+    }
+
+    /// What was put into the run of type `T`.
+    #[must_use]
+    pub fn data<T: Send + Sync + 'static>(&self) -> Option<Data<T>> {
+        self.any.data().get().ok()
     }
 
     /// An owner reference to `primary`, for the metadata of its children.

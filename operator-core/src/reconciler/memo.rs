@@ -33,18 +33,28 @@ impl Memo {
         primary: &AnyObject,
         compute: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
-        if let Some(known) = self.known(key, primary) {
-            return Ok(known);
+        match self.known(key, primary) {
+            Some(known) => Ok(known),
+            None => Ok(self.keep(key, primary, compute()?)),
         }
-        let value = Arc::new(compute()?);
+    }
+
+    /// Keeps a value that somebody else has computed.
+    pub(crate) fn keep<T: Send + Sync + 'static>(
+        &self,
+        key: &MemoKey,
+        primary: &AnyObject,
+        value: T,
+    ) -> Arc<T> {
+        let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
+        let value = Arc::new(value);
         let entry = Entry {
             _key: key.clone(),
             _primary: AnyObject::clone(primary),
             value: Arc::clone(&value) as Value,
         };
         self.0.lock().insert(address, entry);
-        Ok(value)
+        value
     }
 
     /// The value that was computed under this key for `primary`, if it was.

@@ -7,6 +7,7 @@
 mod any_context;
 pub(crate) mod context;
 pub(crate) mod control;
+pub(crate) mod data;
 pub(crate) mod failure_kind;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
@@ -23,6 +24,7 @@ pub(crate) use context::{AnotherType, Context};
 pub(crate) use control::{
     DeleteControl, ErrorStatus, ErrorStatusUpdateControl, SerializedStatus, UpdateControl,
 };
+pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};

@@ -25,6 +25,7 @@ pub trait KubeObject:
 {
 }
 
+#[diagnostic::do_not_recommend]
 impl<K> KubeObject for K where
     K: Resource<Scope: 'static, DynamicType: Clone + Send + Sync + 'static>
         + Clone

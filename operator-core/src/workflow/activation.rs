@@ -61,8 +61,9 @@ use crate::{
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no capability of the cluster",
-    note = "activation asks the cluster, never the primary: take `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
-    note = "whether a node is to exist for a primary is said by `reconcile_precondition`"
+    label = "nothing that a cluster can have",
+    note = "activation asks the cluster, never the primary: take `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`, or by `reconcile_precondition`"
 )]
 pub trait Activation: Send + Sync + 'static {
     /// Whether the cluster is able to, and why not. Asked once in each run of the workflow.
@@ -184,5 +185,30 @@ impl<A: Activation> AnyActivation for A {
     fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
         // The call itself may panic, too, not only the future that it makes.
         async move { Activation::check(self, cluster).await }.boxed()
+    }
+}
+
+/// All of these, as one; the first that isn't met says why.
+pub(super) fn all_activations(mut all: Vec<Arc<dyn AnyActivation>>) -> Option<Arc<dyn AnyActivation>> {
+    match all.len() {
+        0 | 1 => all.pop(),
+        _ => Some(Arc::new(All(all))),
+    }
+}
+
+struct All(Vec<Arc<dyn AnyActivation>>);
+
+impl AnyActivation for All {
+    fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
+        async move {
+            for one in &self.0 {
+                let answer = one.check(cluster).await?;
+                if !answer.is_met() {
+                    return Ok(answer);
+                }
+            }
+            Ok(ConditionResult::met())
+        }
+        .boxed()
     }
 }

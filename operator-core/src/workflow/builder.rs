@@ -1,6 +1,7 @@
 //! The declaration of a workflow.
 
 use std::{
+    collections::HashMap,
     fmt,
     marker::PhantomData,
     sync::{
@@ -11,16 +12,17 @@ use std::{
 
 use super::{
     Error, Graph, Node, NodeId, Outline,
-    ending::{self, Ending},
+    ending::{self, Deleting, Ending},
     mermaid::{self, Class, Label},
     node::AnyNode,
     run,
+    wired::{self, AnyNodes, Nodes, Resolved},
 };
 use crate::{
     dependent::{self, AnyDependent, DependentSource, IntoDependent},
     reconciler::{
         Context,
-        workflow::{NodeState, WorkflowResult},
+        workflow::{NodeKey, NodeState, WorkflowResult},
     },
     resource::{Access, AnyObject, KubeObject},
 };
@@ -40,6 +42,8 @@ pub(super) struct Declared {
     /// Tells the nodes of one workflow from those of another, for the event sources that both need.
     pub(super) id: u64,
     pub(super) graph: Graph,
+    /// What the nodes are called that are functions or values.
+    pub(super) names: HashMap<NodeKey, Arc<str>>,
     /// In the order of the graph's nodes.
     pub(super) nodes: Vec<AnyNode>,
     /// What becomes of the nodes when their primary goes, in the same order.
@@ -55,13 +59,7 @@ pub(super) struct Declared {
 impl<P: KubeObject> Workflow<P> {
     /// Starts the declaration of a workflow.
     pub fn builder() -> WorkflowBuilder<P> {
-        WorkflowBuilder {
-            nodes: Vec::new(),
-            retired: Vec::new(),
-            prunes_data: false,
-            explicit: false,
-            keeps_errors: false,
-        }
+        WorkflowBuilder::new()
     }
 
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
@@ -112,6 +110,10 @@ impl<P: KubeObject> Workflow<P> {
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         self.any.access()
+    }
+
+    pub(super) fn of_any(any: AnyWorkflow) -> Self {
+        Self { any, of: PhantomData }
     }
 
     /// The same whatever the type of the primaries.
@@ -217,7 +219,14 @@ pub(crate) struct WorkflowSources {
 /// Declares a workflow. JOSDK's `WorkflowBuilder`.
 #[must_use = "a workflow has to be built"]
 pub struct WorkflowBuilder<P: KubeObject> {
-    pub(super) nodes: Vec<Node<P>>,
+    pub(super) any: AnyBuilder,
+    of: PhantomData<fn(P)>,
+}
+
+/// The same for primaries of any type.
+#[derive(Default)]
+pub(crate) struct AnyBuilder {
+    pub(super) nodes: Vec<AnyNode>,
     retired: Vec<AnyDependent>,
     prunes_data: bool,
     explicit: bool,
@@ -225,9 +234,20 @@ pub struct WorkflowBuilder<P: KubeObject> {
 }
 
 impl<P: KubeObject> WorkflowBuilder<P> {
+    fn new() -> Self {
+        Self { any: AnyBuilder::default(), of: PhantomData }
+    }
+
     /// Adds a node. The order doesn't matter.
     pub fn node(mut self, node: Node<P>) -> Self {
-        self.nodes.push(node);
+        self.any.nodes.push(node.any);
+        self
+    }
+
+    /// Adds nodes that are functions or values, in a tuple of up to sixteen: `.nodes((html, web.after(html)))`. May be said several
+    /// times. The order doesn't matter.
+    pub fn nodes<M>(mut self, nodes: impl Nodes<P, M>) -> Self {
+        self.any.add(nodes);
         self
     }
 
@@ -246,28 +266,28 @@ impl<P: KubeObject> WorkflowBuilder<P> {
 
     /// The same for a type that is known at run time only.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
-        self.retired.push(dependent::retired::<K>(node, &dynamic));
+        self.any.retired.push(dependent::retired::<K>(node, &dynamic));
         self
     }
 
     /// What nodes have left behind that this version doesn't declare goes also where data goes with it: by default their
     /// PersistentVolumeClaims, Namespaces and definitions stay, with a warning.
     pub fn prune_data(mut self) -> Self {
-        self.prunes_data = true;
+        self.any.prunes_data = true;
         self
     }
 
     /// The workflow runs only when the reconciler calls `context.workflow().reconcile()`; otherwise a managed workflow runs
     /// before `reconcile`. JOSDK's `explicitInvocation`.
     pub fn explicit_invocation(mut self) -> Self {
-        self.explicit = true;
+        self.any.explicit = true;
         self
     }
 
     /// Errors of nodes stay in the result for the reconciler to look at; otherwise they fail the run. JOSDK's
     /// `handleExceptionsInReconciler`.
     pub fn handle_errors_in_reconciler(mut self) -> Self {
-        self.keeps_errors = true;
+        self.any.keeps_errors = true;
         self
     }
 
@@ -277,38 +297,51 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle; with
     /// everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, Error> {
-        let nodes = self.nodes.into_iter().map(|node| node.any).collect();
-        let declared = declared(nodes, self.retired, self.prunes_data, self.explicit, self.keeps_errors)?;
-        Ok(Workflow { any: AnyWorkflow(Arc::new(declared)), of: PhantomData })
+        Ok(Workflow::of_any(self.any.build()?))
     }
 }
 
-/// What is left of the declaration once it is checked.
-fn declared(
-    mut nodes: Vec<AnyNode>,
-    retired: Vec<AnyDependent>,
-    prunes_data: bool,
-    explicit: bool,
-    keeps_errors: bool,
-) -> Result<Declared, Error> {
-    static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-    let graph = Graph::new(nodes.iter().map(|node| (node.dependent.name(), &node.depends_on)))?;
-    for node in &mut nodes {
-        if node.activation.is_some() {
-            let sources = node.dependent.event_sources().into_iter();
-            node.sources = sources.map(|source| source.declaration.name()).collect();
-        }
+impl AnyBuilder {
+    pub(super) fn add<P: KubeObject, M>(&mut self, nodes: impl Nodes<P, M>) {
+        let mut all = AnyNodes::default();
+        nodes.add_to(&mut all);
+        self.nodes.extend(all.0);
     }
-    let endings = ending::endings(&graph, |id| {
-        let node = &nodes[id.index()];
-        (node.dependent.capabilities(), node.deleted.is_some())
-    });
-    let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
-    Ok(Declared { id, graph, nodes, endings, retired, prunes_data, explicit, keeps_errors })
+
+    /// Takes the nodes of another one, of which nothing else is said.
+    pub(crate) fn extend(&mut self, further: Self) {
+        self.nodes.extend(further.nodes);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What is left of the declaration once it is checked.
+    pub(crate) fn build(self) -> Result<AnyWorkflow, Error> {
+        static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
+        let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
+        let Resolved { graph, names } = wired::resolve(&nodes)?;
+        for node in &mut nodes {
+            if node.activation.is_some() {
+                let sources = node.dependent.event_sources().into_iter();
+                node.sources = sources.map(|source| source.declaration.name()).collect();
+            }
+        }
+        let endings = ending::endings(&graph, |id| {
+            let node = &nodes[id.index()];
+            let (by, has_postcondition) = (node.dependent.capabilities(), node.deleted.is_some());
+            Deleting { by, has_postcondition, first: node.first }
+        });
+        let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
+        let declared =
+            Declared { id, graph, names, nodes, endings, retired, prunes_data, explicit, keeps_errors };
+        Ok(AnyWorkflow(Arc::new(declared)))
+    }
 }
 
 impl<P: KubeObject> fmt::Debug for WorkflowBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkflowBuilder").field("nodes", &self.nodes).finish_non_exhaustive()
+        f.debug_struct("WorkflowBuilder").field("nodes", &self.any.nodes).finish_non_exhaustive()
     }
 }

@@ -193,6 +193,31 @@ pub(super) trait AnyGate: Send + Sync {
     fn gate<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Result<Gate, BoxError>>;
 }
 
+/// All of these, as one; the first that isn't met says why.
+pub(super) fn all_conditions(mut all: Vec<Arc<dyn AnyCondition>>) -> Option<Arc<dyn AnyCondition>> {
+    match all.len() {
+        0 | 1 => all.pop(),
+        _ => Some(Arc::new(All(all))),
+    }
+}
+
+struct All(Vec<Arc<dyn AnyCondition>>);
+
+impl AnyCondition for All {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer> {
+        async move {
+            for one in &self.0 {
+                let answer = one.check(asking).await?;
+                if !answer.is_met() {
+                    return Ok(answer);
+                }
+            }
+            Ok(ConditionResult::met())
+        }
+        .boxed()
+    }
+}
+
 /// A condition, or a gate, for primaries of type `P`.
 pub(super) struct For<C, P> {
     of: C,

@@ -22,27 +22,38 @@ impl Ending {
     }
 }
 
-/// The endings of all nodes. `of` says what a node may do, and whether it has a delete postcondition.
+/// What is said about the deletion of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deleting {
+    /// What its dependent may do.
+    pub(super) by: Capabilities,
+    pub(super) has_postcondition: bool,
+    /// It has to be gone before what it depends on, and its primary, are.
+    pub(super) first: bool,
+}
+
+/// The endings of all nodes. `of` says what is said about the deletion of a node.
 ///
 /// What the garbage collector would take after the primary is deleted before, where somebody waits for its end: its own
 /// postcondition, or something that it depends on and that is deleted before the primary goes.
-pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> (Capabilities, bool)) -> Vec<Ending> {
+pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<Ending> {
     let mut endings = vec![Ending::Left; graph.len()];
     // Whether the workflow deletes something that a node depends on, directly or through others.
     let mut has_below = vec![false; graph.len()];
     for node in graph.in_order() {
-        let (capabilities, has_postcondition) = of(node);
+        let Deleting { by: capabilities, has_postcondition, first } = of(node);
         let below = |below: NodeId| has_below[below.index()] || endings[below.index()].is_deleted();
         let awaited = graph.dependencies_of(node).any(below);
         has_below[node.index()] = awaited;
         let collected = capabilities.is_garbage_collected();
-        endings[node.index()] = if capabilities.can_delete() && (!collected || has_postcondition || awaited) {
-            Ending::Deleted { awaited }
-        } else if collected {
-            Ending::Collected
-        } else {
-            Ending::Left
-        };
+        endings[node.index()] =
+            if capabilities.can_delete() && (!collected || has_postcondition || first || awaited) {
+                Ending::Deleted { awaited: awaited || first }
+            } else if collected {
+                Ending::Collected
+            } else {
+                Ending::Left
+            };
     }
     endings
 }
@@ -89,7 +100,10 @@ mod tests {
         let names = ["a", "b", "c", "d"];
         let declared = (0..nodes.len()).map(|at| (names[at], at.checked_sub(1).map(|below| names[below])));
         let graph = Graph::new(declared).unwrap();
-        let endings = endings(&graph, |node| nodes[node.index()]);
+        let endings = endings(&graph, |node| {
+            let (by, has_postcondition) = nodes[node.index()];
+            Deleting { by, has_postcondition, first: false }
+        });
         let words = words(&graph, &endings);
         (endings, words)
     }
@@ -111,6 +125,18 @@ mod tests {
         for (nodes, expected) in cases {
             assert_eq!(chain(&nodes).0, expected, "{nodes:?}");
         }
+    }
+
+    #[test]
+    fn what_is_deleted_first_is_awaited_and_what_depends_on_it_too() {
+        let graph = Graph::new([("a", vec![]), ("b", vec!["a"]), ("c", vec!["b"])]).unwrap();
+        let ends = endings(&graph, |node| Deleting {
+            by: Capabilities::CRUD,
+            has_postcondition: false,
+            first: node.index() == 1,
+        });
+        let awaited = Ending::Deleted { awaited: true };
+        assert_eq!(ends, [Ending::Collected, awaited, awaited]);
     }
 
     #[test]

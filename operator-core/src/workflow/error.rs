@@ -49,6 +49,34 @@ pub enum Mistake {
         /// The node.
         node: String,
     },
+    /// A function or a value is a node twice.
+    #[error("`{node}` is two nodes of this workflow")]
+    NodeTwice {
+        /// Its path.
+        node: String,
+    },
+    /// A closure, or a pointer to a function, has no name of its own.
+    #[error("`{node}` has no name: `.named(…)`")]
+    Unnamed {
+        /// Its path.
+        node: String,
+    },
+    /// Different functions or values have one name.
+    #[error("two nodes are called `{name}`: {}; give one of them a name of its own by `.named(…)`", nodes.join(" and "))]
+    SameName {
+        /// The name.
+        name: String,
+        /// Their paths.
+        nodes: Vec<String>,
+    },
+    /// A node comes after what is none.
+    #[error("`{node}` comes after `{other}`, which is no node of this workflow")]
+    AfterNoNode {
+        /// The path of the node.
+        node: String,
+        /// The path of what it comes after.
+        other: String,
+    },
     /// Nodes depend on one another, so that none of them could ever be the first.
     #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
     Cycle {

@@ -1,66 +1,133 @@
 //! What a controller takes as its workflow.
 
-use super::{Error, Workflow, WorkflowBuilder, node::AnyNode};
-use crate::{dependent::Dependent, resource::KubeObject};
+use std::{fmt, marker::PhantomData};
 
-/// What a controller takes as a workflow: a [`Workflow`], its builder as it is, or what came of building it. What is wrong
-/// with it is told with everything else that is wrong with the controller.
+use super::{
+    AnyWorkflow, Error, Workflow, WorkflowBuilder, builder::AnyBuilder, node::AnyNode, wired::Nodes,
+};
+use crate::{
+    dependent::{AnyDependent, function::ByHand},
+    resource::KubeObject,
+};
+
+/// What a controller takes as a workflow: a tuple of nodes, a [`Workflow`], its builder as it is, or what came of building it.
+/// What is wrong with it is told with everything else that is wrong with the controller.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a workflow for primaries of type `{P}`",
-    note = "give `Workflow::builder().node(…)`, finished or not; its nodes must be for the controller's primary"
+    message = "`{Self}` is not a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`",
+    note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
 )]
-pub trait IntoWorkflow<P: KubeObject> {
-    /// Its dependents, also where it can't be finished; each with whether it has an activation condition.
+pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
+    /// What is known of it before it is finished.
     #[doc(hidden)]
-    fn dependents(&self) -> Vec<(Dependent<P>, bool)>;
+    fn declared(self) -> Declaring;
 
     /// Finishes the declaration.
     ///
     /// # Errors
     /// When it contradicts itself.
-    fn into_workflow(self) -> Result<Workflow<P>, Error>;
-}
-
-fn fact<P: KubeObject>(node: &AnyNode) -> (Dependent<P>, bool) {
-    (Dependent::of_any(node.dependent.clone()), node.activation.is_some())
-}
-
-impl<P: KubeObject> IntoWorkflow<P> for Workflow<P> {
-    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        self.any().0.nodes.iter().map(fact).collect()
-    }
-
-    fn into_workflow(self) -> Result<Self, Error> {
-        Ok(self)
+    fn into_workflow(self) -> Result<Workflow<P>, Error>
+    where
+        Self: Sized,
+    {
+        Ok(Workflow::of_any(self.declared().finish()?))
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for &Workflow<P> {
-    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        (*self).dependents()
-    }
-
-    fn into_workflow(self) -> Result<Workflow<P>, Error> {
-        Ok(self.clone())
+/// The only implementation: with those of [`Declare`] here, the compiler would list them in each error.
+impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
+    fn declared(self) -> Declaring {
+        self.declare()
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for WorkflowBuilder<P> {
-    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        self.nodes.iter().map(|node| fact(&node.any)).collect()
-    }
+/// What [`IntoWorkflow`] is implemented for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`",
+    note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
+)]
+pub trait Declare<P, M> {
+    /// What is known of it before it is finished.
+    fn declare(self) -> Declaring;
+}
 
-    fn into_workflow(self) -> Result<Workflow<P>, Error> {
-        self.build()
+/// A workflow between its declaration and its end.
+pub struct Declaring(pub(crate) Stage);
+
+/// How far it is.
+pub(crate) enum Stage {
+    Finished(AnyWorkflow),
+    Wrong(Error),
+    Builder(AnyBuilder),
+    /// Nodes, to which others may be added.
+    Nodes(AnyBuilder),
+}
+
+impl fmt::Debug for Declaring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Declaring").finish_non_exhaustive()
     }
 }
 
-impl<P: KubeObject> IntoWorkflow<P> for Result<Workflow<P>, Error> {
-    fn dependents(&self) -> Vec<(Dependent<P>, bool)> {
-        self.as_ref().map(IntoWorkflow::dependents).unwrap_or_default()
+impl Declaring {
+    /// Its dependents, also where it can't be finished; each with whether it takes part under a condition only.
+    pub(crate) fn dependents(&self) -> Vec<(AnyDependent, bool)> {
+        let nodes = match &self.0 {
+            Stage::Finished(workflow) => &workflow.0.nodes,
+            Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes,
+            Stage::Wrong(_) => return Vec::new(),
+        };
+        let fact = |node: &AnyNode| (node.dependent.clone(), node.activation.is_some());
+        nodes.iter().map(fact).collect()
     }
 
-    fn into_workflow(self) -> Result<Workflow<P>, Error> {
-        self
+    pub(crate) fn finish(self) -> Result<AnyWorkflow, Error> {
+        match self.0 {
+            Stage::Finished(workflow) => Ok(workflow),
+            Stage::Wrong(error) => Err(error),
+            Stage::Builder(builder) | Stage::Nodes(builder) => builder.build(),
+        }
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for Workflow<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Finished(self.any().clone()))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for &Workflow<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Finished(self.any().clone()))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for WorkflowBuilder<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Builder(self.any))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, Error> {
+    fn declare(self) -> Declaring {
+        match self {
+            Ok(workflow) => workflow.declare(),
+            Err(error) => Declaring(Stage::Wrong(error)),
+        }
+    }
+}
+
+/// Marks tuples of nodes.
+#[derive(Debug)]
+pub struct Wired<M>(PhantomData<M>);
+
+impl<P: KubeObject, M, N: Nodes<P, M>> Declare<P, Wired<M>> for N {
+    fn declare(self) -> Declaring {
+        let mut nodes = AnyBuilder::default();
+        nodes.add(self);
+        Declaring(Stage::Nodes(nodes))
     }
 }

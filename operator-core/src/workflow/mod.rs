@@ -45,6 +45,8 @@ mod node;
 mod outline;
 pub(crate) mod plan;
 mod run;
+#[doc(hidden)]
+pub mod wired;
 
 pub use crate::reconciler::workflow::{
     ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Removal,
@@ -52,11 +54,13 @@ pub use crate::reconciler::workflow::{
 };
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;
-pub(crate) use builder::WorkflowSources;
-pub(crate) use builder::{AnyWorkflow, Workflow};
+pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
 pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub(crate) use graph::{Graph, NodeId};
 pub use into::IntoWorkflow;
+pub(crate) use into::Stage;
+#[doc(hidden)]
+pub use into::{Declare, Declaring, Wired};
 pub use node::Node;
 pub use outline::Outline;

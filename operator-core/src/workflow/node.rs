@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     dependent::{AnyDependent, Capabilities, IntoDependent},
-    reconciler::{Context, workflow::ConditionKind},
+    reconciler::{
+        Context,
+        workflow::{ConditionKind, NodeKey},
+    },
     resource::{Access, KubeObject},
 };
 
@@ -24,11 +27,19 @@ pub struct Node<P: KubeObject> {
 /// The same for primaries of any type.
 pub(super) struct AnyNode {
     pub(super) dependent: AnyDependent,
+    /// The type of the function or value that it is, where it isn't known by its name.
+    pub(super) key: Option<NodeKey>,
+    /// Whether its name can be used: that of a closure can't.
+    pub(super) is_named: bool,
     pub(super) depends_on: Vec<String>,
+    /// The same of nodes that are known by their types.
+    pub(super) after: Vec<NodeKey>,
     pub(super) activation: Option<Arc<dyn AnyActivation>>,
     pub(super) precondition: Option<Precondition>,
     pub(super) ready: Option<Arc<dyn AnyCondition>>,
     pub(super) deleted: Option<Arc<dyn AnyCondition>>,
+    /// Whether it has to be gone before what it depends on, and its primary, are.
+    pub(super) first: bool,
     /// Whether it is ready also where it is only read and there is nothing.
     pub(super) optional: bool,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
@@ -36,24 +47,13 @@ pub(super) struct AnyNode {
     /// The rights that its conditions need.
     pub(super) asks: Vec<Access>,
     /// The conditions in words, by what they decide.
-    words: BTreeMap<ConditionKind, String>,
+    pub(super) words: BTreeMap<ConditionKind, String>,
 }
 
 impl<P: KubeObject> Node<P> {
     /// A node that depends on nothing, called like its dependent.
     pub fn new(dependent: impl IntoDependent<P>) -> Self {
-        let any = AnyNode {
-            dependent: dependent.into_dependent().any().clone(),
-            depends_on: Vec::new(),
-            activation: None,
-            precondition: None,
-            ready: None,
-            deleted: None,
-            optional: false,
-            sources: Vec::new(),
-            asks: Vec::new(),
-            words: BTreeMap::new(),
-        };
+        let any = AnyNode::of(dependent.into_dependent().any().clone());
         Self { any, of: PhantomData }
     }
 
@@ -146,15 +146,41 @@ impl<P: KubeObject> Node<P> {
 }
 
 impl AnyNode {
+    /// A node of that dependent, of which nothing is said.
+    pub(super) fn of(dependent: AnyDependent) -> Self {
+        Self {
+            dependent,
+            key: None,
+            is_named: true,
+            depends_on: Vec::new(),
+            after: Vec::new(),
+            activation: None,
+            precondition: None,
+            ready: None,
+            deleted: None,
+            first: false,
+            optional: false,
+            sources: Vec::new(),
+            asks: Vec::new(),
+            words: BTreeMap::new(),
+        }
+    }
+
     /// Whether it isn't ready where nothing was found: it is only read, it is one, and what depends on it needs it.
     pub(super) fn has_to_be_found(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
         reads && !self.optional && !self.dependent.is_several()
     }
 
-    /// Whether its gate may hold it.
+    /// Whether its gate, or its dependent, may hold it.
     pub(super) fn may_be_held(&self) -> bool {
         self.precondition.as_ref().is_some_and(Precondition::may_hold)
+            || self.dependent.judged().is_some_and(|judged| judged.holds)
+    }
+
+    /// Whether its dependent is asked what it wants. `in_order`: all that it depends on is ready.
+    pub(super) fn is_wish_asked(&self, in_order: bool) -> bool {
+        self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }
 
     /// What is said about a node in outlines.

@@ -1,15 +1,18 @@
 //! The status that a function makes of each run: also where writing it fails, and where there is nothing left to write it to.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
-use integration_tests::{Child, Script, TestObject, TestStatus, said};
+use integration_tests::{Script, TestObject, TestStatus, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
 use operator_core::{
-    BoxError, Context, Permanent, Run, UpdateControl, Workflow,
+    Permanent, UpdateControl,
+    prelude::*,
     testing::faults::{Faults, Match, Rule, StatusAnswer},
-    workflow::{Condition, ConditionResult, NodeView},
 };
 use serde_json::json;
 
@@ -129,47 +132,62 @@ async fn others_are_looked_at_once_before_the_first_conditions_are_written() -> 
     Ok(())
 }
 
-/// Met unless the value is `held`.
-struct NotHeld;
-
-impl Condition<TestResource> for NotHeld {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        one: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(one.spec.value != "held", "held"))
+fn first(one: &TestResource) -> Want<ConfigMap> {
+    match one.spec.value == "held" {
+        true => Want::hold("Frozen", "held"),
+        false => map_of(one, "first", one.value()).into(),
     }
+}
+
+fn second(one: &TestResource) -> ConfigMap {
+    map_of(one, "second", one.value())
+}
+
+fn third(one: &TestResource) -> Option<ConfigMap> {
+    (one.spec.value != "held").then(|| map_of(one, "third", one.value()))
+}
+
+fn several(one: &TestResource) -> Vec<ConfigMap> {
+    ["fourth", "fifth"].map(|name| map_of(one, name, one.value())).into()
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_held_or_blocked_is_known_all_the_same() -> Result<()> {
     let scene = scene().await?;
     // The first one is held, the second one waits for it: neither is come to, and both are there.
-    let first = Child("first").node().hold_unless(NotHeld);
-    let second = Child("second").node().depends_on("first");
-    let third = Child("third").node().reconcile_when(|one: &TestResource, _| one.spec.value != "held");
-    let workflow = Workflow::builder().node(first).node(second).node(third).build()?;
-    let status = |_: &TestResource, run: &Run<TestResource>| {
-        let known = |node: &str| format!("{node}: {:?}", run.secondaries(node));
-        TestStatus { messages: ["first", "second", "third"].map(known).into(), ..TestStatus::default() }
+    let status = |one: &TestResource, run: &Run<TestResource>| {
+        let known = [run.get(first), run.get(second), run.get(third)];
+        let known = known.into_iter().flatten().chain(run.get(several)).map(|map| map.name_any());
+        let state = run.state(second).map(ToString::to_string);
+        let reason = run.conditions(one).first().map(|ready| ready.reason.clone());
+        TestStatus { messages: known.chain(state).chain(reason).collect(), ..TestStatus::default() }
     };
-    let controller = scene.managed(&Script::idle(), &workflow).status(status);
+    let controller = Controller::of::<TestResource>()
+        .namespaces([&scene.namespace])
+        .workflow((first, second.after(first), third, several))
+        .status(status);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(60).await;
-    let names = async || -> Result<Vec<bool>> {
-        let messages = scene.resources.get("one").await?.status.unwrap_or_default().messages;
-        Ok(messages.iter().map(|message| message.contains("one-")).collect())
+    let told = async || -> Result<Vec<String>> {
+        Ok(scene.resources.get("one").await?.status.unwrap_or_default().messages)
     };
-    assert_eq!(names().await?, [true; 3]);
+    let all = ["one-first", "one-second", "one-third", "one-fifth", "one-fourth", "created", "Succeeded"];
+    assert_eq!(told().await?, all);
     // Somebody holds the one that is to be removed.
     let held = Patch::Merge(json!({ "metadata": { "finalizers": ["example.com/others"] } }));
     scene.api::<ConfigMap>().patch("one-third", &PatchParams::default(), &held).await?;
     scene.set("one", "held").await?;
     pass(60).await;
-    assert_eq!(names().await?, [true, true, false], "what is removed is not told, what is kept is");
+    let kept = [
+        "one-first",
+        "one-second",
+        "one-fifth",
+        "one-fourth",
+        "waiting for first to be let go: held",
+        "Frozen",
+    ];
+    assert_eq!(told().await?, kept, "what is removed is not told, what is kept is");
     operator.stop().await;
     Ok(())
 }

@@ -6,11 +6,12 @@ use super::several::{Selects, Several};
 use crate::{
     dependent::{
         Asked, Capabilities, Declaration, Dependent, IntoDependent, ReadOnly,
+        ask::{AtOnce, Drafts},
         custom::default_name,
         kubernetes::{Settings, settings},
     },
     reconciler::{BoxError, Context},
-    resource::{Draft, KubeObject, Object},
+    resource::{KubeObject, Object},
 };
 
 /// What objects there should be in the cluster for a primary of type `P`. JOSDK's `desiredResources`.
@@ -94,8 +95,7 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
         let dependent = self.dependent;
         let desire = move |asked: Asked<'_>| {
             let (primary, context) = asked.typed::<P>()?;
-            let desired = dependent.desired(&primary, &context)?.into_iter();
-            Ok(desired.map(|object| Box::new(object) as Box<dyn Draft>).collect())
+            Ok(Drafts::several(dependent.desired(&primary, &context)?))
         };
         let selects = self.selects.map(|selects| {
             let of = move |primary: &dyn Object, object: &dyn Object| match (
@@ -107,7 +107,7 @@ impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDepend
             };
             Box::new(of) as Selects
         });
-        Dependent::new(name, declaration, Several::new(Box::new(desire), managed, selects))
+        Dependent::new(name, declaration, Several::new(Box::new(AtOnce(desire)), managed, selects))
     }
 }
 

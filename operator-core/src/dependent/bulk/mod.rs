@@ -15,3 +15,4 @@ mod several;
 pub use custom::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
 pub use declared::BulkCustomDependent;
 pub use kubernetes::{BulkDesired, BulkKubernetesDependent};
+pub(in crate::dependent) use several::Several;

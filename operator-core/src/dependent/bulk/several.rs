@@ -7,7 +7,9 @@ use futures::FutureExt;
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
+        ask::{Ask, Drafts},
         erased::{Answer, Deleted, Pruning},
+        function::Want,
         items::{Items, Work},
         kubernetes::{Managed, OfPrimary},
     },
@@ -15,43 +17,59 @@ use crate::{
         BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Draft, Object, ObjectKey},
+    resource::{AnyObject, Object, ObjectKey},
 };
-
-/// Says what is wanted.
-pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Vec<Box<dyn Draft>>, BoxError> + Send + Sync>;
 
 /// Says which of a primary's objects, the second one, are those of the dependent.
 pub(super) type Selects = Box<dyn Fn(&dyn Object, &dyn Object) -> bool + Send + Sync>;
 
 /// Any number of objects for each primary.
-pub(super) struct Several {
-    desire: Desire,
+pub(in crate::dependent) struct Several {
+    ask: Box<dyn Ask>,
     managed: Managed,
     selects: Option<Selects>,
+    /// Whether what is wanted may leave its namespace to its primary.
+    completes: bool,
     memo: MemoKey,
 }
 
 type ByKey = BTreeMap<ObjectKey, AnyObject>;
 
 impl Several {
-    pub(super) fn new(desire: Desire, managed: Managed, selects: Option<Selects>) -> Self {
-        Self { desire, managed, selects, memo: MemoKey::default() }
+    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, selects: Option<Selects>) -> Self {
+        Self { ask, managed, selects, completes: false, memo: MemoKey::default() }
     }
 
-    fn desired(&self, own: &OfPrimary<'_>) -> Result<Arc<ByKey>, BoxError> {
-        own.asked.context.memo().get_or_try(&self.memo, own.asked.primary, || {
-            let mut desired = BTreeMap::new();
-            for object in (self.desire)(own.asked)? {
-                let object = own.marked(object).map_err(Error::boxed)?;
-                let key = ObjectKey::in_meta(object.meta());
-                if desired.insert(key.clone(), object).is_some() {
-                    let kind = self.managed.kind.clone();
-                    return Err(Error::DesiredTwice { kind, key }.boxed());
-                }
+    /// One that may say that there should be none, or hold, and leave the namespace to its primary.
+    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { completes: true, ..Self::new(ask, managed, None) }
+    }
+
+    /// What is wanted, which is asked once.
+    async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<ByKey>>, BoxError> {
+        let (memo, primary) = (own.asked.context.memo(), own.asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
+        }
+        let wanted = self.ask.ask(own.asked).get().await?;
+        let wanted = wanted.try_map(|drafts| self.finished(own, drafts))?;
+        Ok(memo.keep(&self.memo, primary, wanted))
+    }
+
+    fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<ByKey, BoxError> {
+        let mut desired = BTreeMap::new();
+        for mut draft in drafts.all() {
+            if self.completes {
+                own.completed(&mut *draft, false).map_err(Error::boxed)?;
             }
-            Ok(desired)
-        })
+            let object = own.marked(draft).map_err(Error::boxed)?;
+            let key = ObjectKey::in_meta(object.meta());
+            if desired.insert(key.clone(), object).is_some() {
+                let kind = self.managed.kind.clone();
+                return Err(Error::DesiredTwice { kind, key }.boxed());
+            }
+        }
+        Ok(desired)
     }
 
     /// Those of them that it is about.
@@ -78,8 +96,9 @@ impl Several {
         let made = self.removable(own)?.into_iter();
         let mut actual: ByKey = made.map(|object| (ObjectKey::in_meta(object.meta()), object)).collect();
         let memo = own.asked.context.memo();
-        let wanted = memo.known::<ByKey>(&self.memo, own.asked.primary);
-        for key in wanted.iter().flat_map(|wanted| wanted.keys()) {
+        let wanted = memo.known::<Want<ByKey>>(&self.memo, own.asked.primary);
+        let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
+        for key in wanted.into_iter().flat_map(BTreeMap::keys) {
             if let Some(found) = own.actual(key).map_err(Error::boxed)? {
                 actual.insert(key.clone(), found);
             }
@@ -130,7 +149,9 @@ impl Engine for Several {
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let desired = self.desired(&own)?;
+            let wanted = self.wanted(&own).await?;
+            // The workflow calls only a dependent that wants something, be it none.
+            let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
             let mut items = Items::default();
             if self.managed.capabilities.can_delete() {
                 let mut unwanted = self.removable(&own)?;
@@ -142,6 +163,14 @@ impl Engine for Several {
                 .map(|(key, object)| (Some(key.to_string()), self.bring_about(&own, key, object).boxed()));
             items.work(work).await;
             Ok(items.finish()?.desiring(desired.len()))
+        }
+        .boxed()
+    }
+
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        async move {
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            Ok(self.wanted(&own).await?.answer())
         }
         .boxed()
     }

@@ -8,9 +8,13 @@ use super::{
     settings::{Settings, settings},
 };
 use crate::{
-    dependent::{Asked, Capabilities, Dependent, IntoDependent, custom::default_name},
+    dependent::{
+        Asked, Capabilities, Dependent, IntoDependent,
+        ask::{AtOnce, Drafts},
+        custom::default_name,
+    },
     reconciler::Context,
-    resource::{Draft, KubeObject, ObjectKey},
+    resource::{KubeObject, ObjectKey},
 };
 
 /// Says which object is meant, for who knows the type of the primaries.
@@ -110,7 +114,7 @@ impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P
         let dependent = self.dependent;
         let desire = move |asked: Asked<'_>| {
             let (primary, context) = asked.typed::<P>()?;
-            Ok(Box::new(dependent.desired(&primary, &context)?) as Box<dyn Draft>)
+            Ok(Drafts::one(dependent.desired(&primary, &context)?))
         };
         let target = self.target.map(|target| {
             let of = move |asked: Asked<'_>| {
@@ -119,7 +123,7 @@ impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P
             };
             Box::new(of) as Target
         });
-        Dependent::new(name, declaration, Single::new(Box::new(desire), managed, target))
+        Dependent::new(name, declaration, Single::new(Box::new(AtOnce(desire)), managed, target))
     }
 }
 

@@ -1,46 +1,72 @@
 //! What the engine asks of a dependent in the cluster.
 
+use std::sync::Arc;
+
 use futures::FutureExt;
 
 use super::{OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
+        ask::{Ask, Drafts},
         erased::{Answer, Deleted, Pruning},
+        function::Want,
     },
     reconciler::{
         AnyContext, BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Draft, ObjectKey},
+    resource::{AnyObject, ObjectKey},
 };
-
-/// Says what is wanted.
-pub(super) type Desire = Box<dyn Fn(Asked<'_>) -> Result<Box<dyn Draft>, BoxError> + Send + Sync>;
 
 /// Says which object is meant.
 pub(super) type Target = Box<dyn Fn(Asked<'_>) -> Result<ObjectKey, BoxError> + Send + Sync>;
 
 /// One object for each primary.
-pub(super) struct Single {
-    desire: Desire,
+pub(in crate::dependent) struct Single {
+    ask: Box<dyn Ask>,
     managed: Managed,
     target: Option<Target>,
+    /// Whether what is wanted may leave its name to its node.
+    completes: bool,
     memo: MemoKey,
 }
 
 impl Single {
-    pub(super) fn new(desire: Desire, managed: Managed, target: Option<Target>) -> Self {
-        Self { desire, managed, target, memo: MemoKey::default() }
+    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, target: Option<Target>) -> Self {
+        Self { ask, managed, target, completes: false, memo: MemoKey::default() }
     }
 
-    fn desired(&self, own: &OfPrimary<'_>) -> Result<AnyObject, BoxError> {
-        let desired = own.asked.context.memo().get_or_try(&self.memo, own.asked.primary, || {
-            let desired = own.marked((self.desire)(own.asked)?).map_err(Error::boxed)?;
-            self.on_target(ObjectKey::in_meta(desired.meta()), own.asked)?;
-            Ok::<_, BoxError>(desired)
-        })?;
-        Ok(AnyObject::clone(&desired))
+    /// One that may want nothing, and leave the name to its node.
+    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { completes: true, ..Self::new(ask, managed, None) }
+    }
+
+    /// What is wanted, which is asked once.
+    async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<AnyObject>>, BoxError> {
+        let (memo, primary) = (own.asked.context.memo(), own.asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
+        }
+        let wanted = self.ask.ask(own.asked).get().await?;
+        let wanted = wanted.try_map(|drafts| self.finished(own, drafts))?;
+        Ok(memo.keep(&self.memo, primary, wanted))
+    }
+
+    fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<AnyObject, BoxError> {
+        let mut draft = drafts.only().ok_or_else(|| Error::NothingDesired.boxed())?;
+        if self.completes {
+            own.completed(&mut *draft, true).map_err(Error::boxed)?;
+        }
+        let desired = own.marked(draft).map_err(Error::boxed)?;
+        self.on_target(ObjectKey::in_meta(desired.meta()), own.asked)?;
+        Ok(desired)
+    }
+
+    async fn desired(&self, own: &OfPrimary<'_>) -> Result<AnyObject, BoxError> {
+        let wanted = self.wanted(own).await?;
+        // The workflow calls only a dependent that wants something.
+        wanted.wanted().cloned().ok_or_else(|| Error::NothingDesired.boxed())
     }
 
     /// What is looked for has to be what is made, or it would be made anew in each run.
@@ -84,7 +110,7 @@ impl Single {
         let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
         let key = match &self.target {
             Some(target) => target(asked)?,
-            None => ObjectKey::in_meta(self.desired(&own)?.meta()),
+            None => ObjectKey::in_meta(self.desired(&own).await?.meta()),
         };
         let actual = own.there(&key).map_err(Error::boxed)?;
         let done = match actual {
@@ -93,7 +119,7 @@ impl Single {
             }
             None if !managed.capabilities.can_create() => None,
             actual => {
-                let desired = self.desired(&own)?;
+                let desired = self.desired(&own).await?;
                 own.bring_about(&*desired, actual).await.map_err(Error::boxed)?
             }
         };
@@ -113,6 +139,14 @@ impl Engine for Single {
                 return Ok(self.result(found.map(|found| (Operation::Matched, found))));
             }
             self.bring_about(asked).await
+        }
+        .boxed()
+    }
+
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        async move {
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            Ok(self.wanted(&own).await?.answer())
         }
         .boxed()
     }
@@ -141,8 +175,8 @@ impl Engine for Single {
             } else {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
                 // What is wanted may not have been asked yet, and isn't where the object only has to go.
-                let desired = asked.context.memo().known::<AnyObject>(&self.memo, asked.primary);
-                let found = match desired {
+                let wanted = asked.context.memo().known::<Want<AnyObject>>(&self.memo, asked.primary);
+                let found = match wanted.as_ref().and_then(|wanted| wanted.wanted()) {
                     Some(desired) => own.actual(&ObjectKey::in_meta(desired.meta())).map(Vec::from_iter),
                     None => own.removable(),
                 };

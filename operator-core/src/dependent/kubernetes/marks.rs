@@ -4,11 +4,18 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 use super::{OfPrimary, settings::Managed};
 use crate::{
-    dependent::{Asked, Error},
+    dependent::{Asked, Error, function::complete},
     resource::{AnyObject, Draft, Object, ObjectKey, owner_in},
 };
 
 impl OfPrimary<'_> {
+    /// Names what doesn't say its name, and puts it beside its primary. `only`: it is the only object of its node.
+    pub(in crate::dependent) fn completed(&self, draft: &mut dyn Draft, only: bool) -> Result<(), Error> {
+        let (kind, node) = (&self.managed.kind, self.asked.node);
+        complete(draft.meta_mut(), kind.is_namespaced(), &self.marks.owner, node, only)
+            .map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })
+    }
+
     /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference where the
     /// garbage collector is to delete it, otherwise annotations. JOSDK's `addMetadata`.
     pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Draft>) -> Result<AnyObject, Error> {

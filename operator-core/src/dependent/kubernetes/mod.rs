@@ -20,11 +20,13 @@ use crate::{
 
 pub use adoption::Adoption;
 pub use declared::KubernetesDependent;
+pub(in crate::dependent) use engine::Single;
 pub(in crate::dependent) use of_primary::OfPrimary;
 pub use read_only::ReadOnly;
 pub(crate) use retired::retired;
-pub(in crate::dependent) use settings::{Managed, Settings, settings};
-pub(in crate::dependent) use source::SourceChoice;
+pub(in crate::dependent) use settings::Managed;
+pub(crate) use settings::{Settings, settings};
+pub(crate) use source::SourceChoice;
 
 /// What an object in the cluster should look like, for a primary of type `P`.
 ///

@@ -14,22 +14,22 @@ use crate::{
 };
 
 /// The settings of a declaration.
-pub(in crate::dependent) struct Settings<K: KubeObject> {
-    pub(in crate::dependent) name: Arc<str>,
-    pub(in crate::dependent) kind: ResourceType,
+pub(crate) struct Settings<K: KubeObject> {
+    pub(crate) name: Arc<str>,
+    pub(crate) kind: ResourceType,
     dynamic: K::DynamicType,
-    pub(in crate::dependent) capabilities: Capabilities,
-    pub(in crate::dependent) source: SourceChoice<K>,
-    pub(in crate::dependent) use_ssa: bool,
-    pub(in crate::dependent) adoption: Adoption,
-    pub(in crate::dependent) prunes_data: bool,
-    pub(in crate::dependent) recreates: bool,
-    pub(in crate::dependent) matcher: Matcher<K>,
-    pub(in crate::dependent) annotations: Option<MappingAnnotations>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) source: SourceChoice<K>,
+    pub(crate) use_ssa: bool,
+    pub(crate) adoption: Adoption,
+    pub(crate) prunes_data: bool,
+    pub(crate) recreates: bool,
+    pub(crate) matcher: Matcher<K>,
+    pub(crate) annotations: Option<MappingAnnotations>,
 }
 
 impl<K: KubeObject> Settings<K> {
-    pub(in crate::dependent) fn new(name: Arc<str>, dynamic: K::DynamicType) -> Self {
+    pub(crate) fn new(name: Arc<str>, dynamic: K::DynamicType) -> Self {
         Self {
             name,
             kind: ResourceType::with::<K>(&dynamic),
@@ -111,6 +111,7 @@ impl Managed {
             outside: false,
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
+            judged: None,
         }
     }
 
@@ -233,4 +234,4 @@ macro_rules! settings {
     };
 }
 
-pub(in crate::dependent) use settings;
+pub(crate) use settings;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What is said about the informer of a dependent.
-pub(in crate::dependent) enum SourceChoice<K: KubeObject> {
+pub(crate) enum SourceChoice<K: KubeObject> {
     /// The informer of all dependents of this kind that ask for nothing else; called like the kind. Where they write, it shows what
     /// the controller's dependents have written, and nothing else.
     OfKind,

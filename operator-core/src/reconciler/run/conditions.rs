@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
-    reconciler::workflow::{NOT_COME_TO, NodeResult, NodeState},
+    reconciler::workflow::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
     resource::Object,
     status::conditions::{ConditionUpdate, set},
 };
@@ -88,7 +88,7 @@ impl Verdict {
         }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
-            let mut verdict = Self::unready("Held", &held, false, true);
+            let mut verdict = Self::unready(hold_code(nodes.unwrap_or_default()), &held, false, true);
             // What only waits for what is held goes on when that is let go.
             let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
             if !others.is_empty() {
@@ -131,6 +131,13 @@ impl Verdict {
             set(all, &update, now);
         }
     }
+}
+
+/// The word by which the first of the held nodes is held; of its gate there is none.
+fn hold_code(nodes: &[NodeResult]) -> &'static str {
+    let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
+    let gate = held.and_then(|node| node.conditions.get(&ConditionKind::ReconcilePrecondition));
+    gate.and_then(|gate| gate.detail::<HoldCode>()).map_or("Held", |code| code.0)
 }
 
 /// The nodes in such a state, in one line.

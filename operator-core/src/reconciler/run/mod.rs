@@ -30,7 +30,7 @@ pub(crate) use function::{AnyStatus, erased};
 
 use super::{
     AnyContext,
-    workflow::{NodeResult, NodeState, Operation, Secondary, WorkflowResult},
+    workflow::{ManagedWorkflow, NodeResult, NodeState, Operation, Secondary, WorkflowResult},
 };
 use crate::resource::{AnyObject, KubeObject};
 use conditions::Verdict;
@@ -140,7 +140,7 @@ impl<P: KubeObject> Run<P> {
     /// |---|---|---|---|
     /// | came to a good end | `True` | `False` | `False` |
     /// | waits for a node | `False`, `Waiting` | `True` | `False` |
-    /// | holds a node | `False`, `Held` | `False`, unless another one waits | `True` |
+    /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
     /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
     /// | failed, and isn't | the same | `False` | `True` |
     /// | cleaned up | `False`, `Deleting` | `True` | `False` |
@@ -152,24 +152,19 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// What became of the node of that name.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn node(&self, name: &str) -> Option<&NodeResult> {
+    pub(crate) fn node(&self, name: &str) -> Option<&NodeResult> {
         self.nodes().iter().find(|node| &*node.name == name)
     }
 
-    /// What there is of a node with one resource: what the run has written or found, otherwise what is known of it.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn secondary(&self, node: &str) -> Option<Secondary> {
-        self.secondaries(node).into_iter().next()
+    /// What there is of a node: what the run has written or found, otherwise what is known of it. What is not to be there any more is
+    /// left out.
+    pub(crate) fn secondaries(&self, node: &str) -> Vec<Secondary> {
+        self.any.secondaries(node)
     }
 
-    /// The same of one with several. What is not to be there any more is left out.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn secondaries(&self, node: &str) -> Vec<Secondary> {
-        self.any.secondaries(node)
+    /// The controller's workflow.
+    pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
+        self.any.context.shared().workflow.as_deref()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a condition answers.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 /// Which of a node's conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,30 +30,38 @@ impl fmt::Display for ConditionKind {
 /// `DetailedCondition.Result`.
 ///
 /// ```
-/// use operator_core::workflow::ConditionResult;
+/// use operator_core::Verdict;
 ///
-/// let answer = ConditionResult::not_met("1/3 replicas").with_detail(1_u32);
+/// let answer = Verdict::not_met("1/3 replicas").with_detail(1_u32);
 /// assert!(!answer.is_met());
 /// assert_eq!(answer.reason(), "1/3 replicas");
 /// assert_eq!(answer.detail::<u32>(), Some(&1));
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct ConditionResult {
+pub struct Verdict {
     met: bool,
     reason: String,
     detail: Option<Arc<dyn Any + Send + Sync>>,
+    again_in: Option<Duration>,
 }
 
-impl ConditionResult {
+/// The word by which a dependent holds its node, fit for a condition of the status: the detail of its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HoldCode(pub(crate) &'static str);
+
+/// What a [`Verdict`] is called in workflows of names.
+pub type ConditionResult = Verdict;
+
+impl Verdict {
     /// It is met.
     pub fn met() -> Self {
-        Self { met: true, reason: String::new(), detail: None }
+        Self { met: true, reason: String::new(), detail: None, again_in: None }
     }
 
     /// It is not met, and this is why: a few words that complete "waiting for it to be ready: …".
     pub fn not_met(reason: impl Into<String>) -> Self {
-        Self { met: false, reason: reason.into(), detail: None }
+        Self { met: false, reason: reason.into(), detail: None, again_in: None }
     }
 
     /// Met or not, with the reason for the case that it is not.
@@ -71,6 +79,17 @@ impl ConditionResult {
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = reason.into();
         self
+    }
+
+    /// Where it isn't met: asks again after this time at the latest, in another run of the primary. For what no event source tells of.
+    pub fn again_in(mut self, delay: Duration) -> Self {
+        self.again_in = Some(delay);
+        self
+    }
+
+    /// When the primary is to run again for it.
+    pub(crate) fn asked_again_in(&self) -> Option<Duration> {
+        self.again_in.filter(|_| !self.met)
     }
 
     /// Whether it is met.
@@ -92,9 +111,9 @@ impl ConditionResult {
     }
 }
 
-impl fmt::Debug for ConditionResult {
+impl fmt::Debug for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConditionResult")
+        f.debug_struct("Verdict")
             .field("met", &self.met)
             .field("reason", &self.reason)
             .finish_non_exhaustive()

@@ -117,6 +117,16 @@ pub enum DependentError {
         /// Their key.
         key: ObjectKey,
     },
+    /// A wanted object doesn't say what nobody else can say of it.
+    #[error("node `{node}` wants a {kind} that is not named as a whole: {why}")]
+    Unnamed {
+        /// Its type.
+        kind: ResourceType,
+        /// Who wants it.
+        node: String,
+        /// What is missing.
+        why: &'static str,
+    },
     /// Items of a bulk dependent failed; each with its key. Everything else was done.
     #[error("{}", items(failed, *of))]
     Items {
@@ -166,6 +176,7 @@ impl DependentError {
             | Self::NotWatched { .. }
             | Self::OffTarget { .. }
             | Self::DesiredTwice { .. }
+            | Self::Unnamed { .. }
             | Self::NothingDesired => FailureKind::Permanent,
             Self::Write(error) => of_operation(error),
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc, time::Dura
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{NodeStatus, Panicked, Secondary, WorkflowResult, dependent_error::kind_in_workflow};
+use super::{NodeKey, NodeStatus, Panicked, Secondary, WorkflowResult, dependent_error::kind_in_workflow};
 use crate::{
     observe::error_chain,
     processor::FailureKind,
@@ -99,6 +99,8 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
+    /// What the node of this function or value is called, if there is one.
+    fn node_name(&self, key: NodeKey) -> Option<&str>;
     /// How much its dependents keep about primaries that don't exist.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
 }
@@ -115,6 +117,8 @@ pub(crate) struct Remembered {
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
     /// Whether a deletion outside the cluster was asked for and isn't done.
     asked: bool,
+    /// When a condition that isn't met is to be asked again, at the latest.
+    again_in: Option<Duration>,
 }
 
 impl Remembered {
@@ -136,6 +140,11 @@ impl Remembered {
         self.asked = true;
     }
 
+    /// A condition that isn't met is to be asked again after this time.
+    pub(crate) fn note_again_in(&mut self, delay: Duration) {
+        self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
+    }
+
     /// Whether all clean-ups are done; what went wrong with one that isn't.
     pub(crate) fn is_cleaned_up(&self) -> Result<bool, WorkflowError> {
         match self.unfinished.values().flatten().next() {
@@ -147,7 +156,7 @@ impl Remembered {
     /// When to run again, where user code asks for `wanted`.
     pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
         let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
-        wanted.into_iter().chain(latest).min()
+        wanted.into_iter().chain(latest).chain(self.again_in).min()
     }
 }
 

@@ -9,9 +9,10 @@
 //! ```
 
 mod adoption;
-mod condition;
+pub(crate) mod condition;
 mod dependent_error;
 mod handle;
+mod key;
 mod latest;
 mod leaving;
 mod panicked;
@@ -21,10 +22,13 @@ mod surroundings;
 
 pub use crate::observe::node::{NodeState, Operation};
 pub use adoption::Adoption;
+pub(crate) use condition::HoldCode;
+pub(crate) use condition::Verdict;
 pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
 pub(crate) use handle::{AnyHandle, ManagedWorkflow, Remembered, Unfinished};
 pub use handle::{WorkflowError, WorkflowHandle};
+pub use key::NodeKey;
 pub(crate) use latest::LatestResults;
 pub use latest::NodeStatus;
 pub(crate) use leaving::Leaving;

@@ -26,5 +26,5 @@ mod whose_tests;
 pub use controller::ControllerMarks;
 pub use names::MarkNames;
 pub(crate) use nodes::Nodes;
-pub(crate) use value::label_value;
+pub(crate) use value::{digits, label_value};
 pub(crate) use whose::{Marks, Whose};

@@ -26,7 +26,7 @@ pub(crate) fn label_value(text: &str) -> String {
 }
 
 /// The first digits of a hash, in hexadecimal.
-pub(super) fn digits(hash: impl AsRef<[u8]>, count: usize) -> String {
+pub(crate) fn digits(hash: impl AsRef<[u8]>, count: usize) -> String {
     const DIGIT: &[u8; 16] = b"0123456789abcdef";
     let nibbles = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]);
     nibbles.take(count).map(|nibble| char::from(DIGIT[usize::from(nibble)])).collect()

@@ -52,6 +52,7 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for And<A, B>
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: Activation, B: Activation> Activation for And<A, B> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let first = self.0.check(cluster).await?;
@@ -81,6 +82,7 @@ impl<P: KubeObject, A: Condition<P>, B: Condition<P>> Condition<P> for Or<A, B> 
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: Activation, B: Activation> Activation for Or<A, B> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let first = self.0.check(cluster).await?;
@@ -119,6 +121,7 @@ impl<P: KubeObject, C: Condition<P>> Condition<P> for Not<C> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<C: Activation> Activation for Not<C> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         Ok(opposite(&self.0.check(cluster).await?))

@@ -3,7 +3,7 @@
 mod combined;
 mod deleted;
 mod ready;
-mod served;
+pub(crate) mod served;
 
 pub use combined::{And, ConditionExt, Not, Or};
 pub use deleted::ResourceDeleted;

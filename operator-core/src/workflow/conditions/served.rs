@@ -47,6 +47,7 @@ impl CrdPresent {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: 'static> Activation for CrdPresent<K> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let present = cluster.is_defined(&self.name).await?;
@@ -91,6 +92,24 @@ impl<K: KubeObject<DynamicType: Default>> KindServed<K> {
     }
 }
 
+/// A type of objects that is known when the operator is compiled.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an object that a cluster could serve",
+    label = "not a kind of Kubernetes",
+    note = "it is a custom resource, derived with kube, or a type of `k8s-openapi`; a kind that is known at run time is `KindServed::of(…)`"
+)]
+pub trait StaticKind: KubeObject<DynamicType: Default> {}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> StaticKind for K {}
+
+/// Whether the cluster serves objects of type `K`: what a node needs whose kind not every cluster has, as in
+/// `route.needs(served::<Route>())`.
+#[must_use]
+pub fn served<K: StaticKind>() -> KindServed<K> {
+    KindServed::new()
+}
+
 impl<K: KubeObject<DynamicType: Default>> Default for KindServed<K> {
     fn default() -> Self {
         Self::new()
@@ -105,6 +124,7 @@ impl KindServed {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: 'static> Activation for KindServed<K> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let kind = &self.resource_type;

@@ -39,7 +39,7 @@ use crate::{
     observe::Observation,
     reconciler::{
         AnyContext,
-        workflow::{ManagedWorkflow, NodeState, Secondary, Unfinished, WorkflowResult},
+        workflow::{ManagedWorkflow, NodeKey, NodeState, Secondary, Unfinished, WorkflowResult},
     },
     resource::{AnyObject, ObjectKey},
 };
@@ -313,6 +313,10 @@ impl ManagedWorkflow for AnyWorkflow {
 
     fn keeps_errors(&self) -> bool {
         self.0.keeps_errors
+    }
+
+    fn node_name(&self, key: NodeKey) -> Option<&str> {
+        self.0.names.get(&key).map(|name| &**name)
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {

@@ -8,12 +8,12 @@ use tracing::Instrument;
 
 use super::{Activity, Answer, Part, Record, Run};
 use crate::{
-    dependent::Deletion,
+    dependent::{Deletion, function::Want},
     event_source::Claimant,
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, Panicked, ReconcileResult},
+        workflow::{ConditionKind, HoldCode, Panicked, ReconcileResult, Verdict},
     },
     workflow::{
         Cluster, Gate, NodeId,
@@ -31,14 +31,14 @@ impl Run<'_> {
         let span = tracing::debug_span!("node", name = node.dependent.name());
         async {
             match step {
-                Step::Check(_) => Answer::Checked(match self.check(node, record).await {
+                Step::Check(_) => Answer::Checked(match self.check(node, true, record).await {
                     Ok(checked) => checked,
                     Err(error) => {
                         record.lock().failed(error);
                         Checked::Failed
                     }
                 }),
-                Step::Judge(_) => Answer::Judged(match self.check(node, record).await {
+                Step::Judge(_) => Answer::Judged(match self.check(node, false, record).await {
                     Ok(judged) => judged,
                     // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
                     Err(error) if !node.may_be_held() => {
@@ -85,19 +85,38 @@ impl Run<'_> {
             Some(Ok(Activity::Waiting)) => Some(answer(Checked::Waiting)),
             None | Some(Ok(Activity::Active)) => {
                 let node = &self.workflow.nodes[step.node().index()];
-                node.precondition.is_none().then(|| answer(Checked::Run))
+                let asks = node.precondition.is_some() || node.is_wish_asked(matches!(step, Step::Check(_)));
+                (!asks).then(|| answer(Checked::Run))
             }
             Some(Err(_)) => None,
         }
     }
 
     /// Asks a node that takes part, or of which that can't be told.
-    async fn check(&self, node: &AnyNode, record: &Mutex<Record>) -> Result<Checked, BoxError> {
+    async fn check(
+        &self,
+        node: &AnyNode,
+        in_order: bool,
+        record: &Mutex<Record>,
+    ) -> Result<Checked, BoxError> {
         record.lock().activity()?;
-        let Some(precondition) = &node.precondition else { return Ok(Checked::Run) };
         let asked = ConditionKind::ReconcilePrecondition;
-        let decision = precondition.decide(self.asking(node, None));
-        let (gate, answer) = self.called(Part::Condition(asked), record, decision).await?;
+        let (gate, answer) = if let Some(precondition) = &node.precondition {
+            let decision = precondition.decide(self.asking(node, None));
+            self.called(Part::Condition(asked), record, decision).await?
+        } else if node.is_wish_asked(in_order) {
+            let wish = node.dependent.wish(self.primary, self.context);
+            match self.called(Part::Dependent, record, wish).await? {
+                // Nobody has set a condition.
+                Want::Is(()) => return Ok(Checked::Run),
+                Want::None(reason) => (Gate::Remove(reason.clone()), Verdict::not_met(reason)),
+                Want::Hold { code, reason } => {
+                    (Gate::Hold(reason.clone()), Verdict::not_met(reason).with_detail(HoldCode(code)))
+                }
+            }
+        } else {
+            return Ok(Checked::Run);
+        };
         let (checked, reason) = match gate {
             Gate::Run => (Checked::Run, String::new()),
             Gate::Hold(reason) => (Checked::Hold, reason),
@@ -262,6 +281,9 @@ impl Run<'_> {
         };
         if !answer.is_met() {
             answer.reason().clone_into(&mut record.lock().reason);
+        }
+        if let Some(delay) = answer.asked_again_in() {
+            self.context.remembered().lock().note_again_in(delay);
         }
         Ok(answer.is_met())
     }

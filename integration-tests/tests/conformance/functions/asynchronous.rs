@@ -1,0 +1,97 @@
+//! Async functions, and data that the reconciler puts into the run.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::Result;
+use integration_tests::{Scene, Script, TestResource};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use operator_core::{UpdateControl, Workflow, prelude::*, testing::operator_test};
+use serde_json::json;
+
+use super::{a_secret, says};
+
+/// What another system grants.
+struct Quota {
+    maps: usize,
+    /// How often it was looked at.
+    looks: Arc<AtomicUsize>,
+}
+
+/// Borrows its arguments over an await.
+async fn granted(
+    primary: &TestResource,
+    quota: Data<Quota>,
+    cx: &Context<TestResource>,
+) -> Result<Want<ConfigMap>> {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    quota.looks.fetch_add(1, Ordering::SeqCst);
+    if quota.maps == 0 {
+        return Ok(Want::none(format!("{} has no quota", cx.primary_key().name())));
+    }
+    let data = [("value".to_owned(), format!("{} of {}", primary.spec.value, quota.maps))];
+    Ok(Want::of(ConfigMap { data: Some(data.into()), ..ConfigMap::default() }))
+}
+
+/// Owns them.
+async fn keys(primary: Arc<TestResource>, quota: Option<Data<Quota>>) -> Option<Secret> {
+    tokio::task::yield_now().await;
+    (quota.is_some() && says(&primary, "locked")).then(a_secret)
+}
+
+async fn is_granted(map: &ConfigMap, quota: Data<Quota>) -> bool {
+    tokio::task::yield_now().await;
+    map.data.is_some() && quota.maps > 1
+}
+
+#[operator_test]
+async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Result<()> {
+    let scene = Scene::new("functions-async").await?;
+    let (maps, looks) = (Arc::new(AtomicUsize::new(1)), Arc::new(AtomicUsize::new(0)));
+    let script = Script::new({
+        let (maps, looks) = (Arc::clone(&maps), Arc::clone(&looks));
+        move |_, primary: Arc<TestResource>, context: &Context<TestResource>| {
+            if !says(&primary, "no-quota") {
+                context.put(Quota { maps: maps.load(Ordering::SeqCst), looks: Arc::clone(&looks) });
+            }
+            Box::pin(async move {
+                context.workflow().reconcile().await?;
+                Ok(UpdateControl::no_update())
+            })
+        }
+    });
+    let workflow =
+        Workflow::builder().nodes((granted.ready(is_granted), keys.after(granted))).explicit_invocation();
+    let controller = Controller::builder(script).workflow(workflow);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "locked").await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-granted -> 201"], "not ready yet");
+    assert_eq!(looks.swap(0, Ordering::SeqCst), 1, "it is asked once in a run");
+
+    maps.store(2, Ordering::SeqCst);
+    scene.patch("one", json!({ "spec": { "value": "locked again" } })).await?;
+    let expected = ["PATCH configmaps/one-granted -> 200", "PATCH secrets/one-keys -> 201"];
+    assert_eq!(operator.settled().await?.written(), expected);
+
+    maps.store(0, Ordering::SeqCst);
+    scene.patch("one", json!({ "spec": { "value": "locked" } })).await?;
+    let expected = ["DELETE secrets/one-keys -> 200", "DELETE configmaps/one-granted -> 200"];
+    assert_eq!(
+        operator.settled().await?.written(),
+        expected,
+        "what isn't wanted goes with what comes after it"
+    );
+
+    let looked = looks.load(Ordering::SeqCst);
+    scene.failures.expect("nobody has put a `conformance::functions::asynchronous::Quota` into this run");
+    scene.patch("one", json!({ "spec": { "value": "no-quota" } })).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0], "its node fails before anything is asked");
+    assert_eq!(looks.load(Ordering::SeqCst), looked);
+    Ok(())
+}

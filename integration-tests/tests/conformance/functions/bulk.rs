@@ -1,0 +1,75 @@
+//! A function that answers with several objects: they are made, changed and removed by their names.
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource, looking_on};
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{prelude::*, testing::operator_test};
+use serde_json::json;
+
+use super::a_map;
+
+/// One for each word of the value.
+fn words(primary: &TestResource) -> Vec<ConfigMap> {
+    let words = primary.spec.value.split_whitespace().filter(|word| *word != "long");
+    let maps = words.map(|word| {
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(format!("word-{word}"));
+        map.data = Some([("word".to_owned(), word.to_owned())].into());
+        map
+    });
+    maps.collect()
+}
+
+fn is_short(map: &ConfigMap) -> Verdict {
+    let word = map.data.as_ref().and_then(|data| data.get("word")).map_or(0, String::len);
+    Verdict::when(word < 6, format!("it has {word} letters"))
+}
+
+fn after_all(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+#[operator_test]
+async fn several_objects_grow_and_shrink_by_their_names() -> Result<()> {
+    let scene = Scene::new("functions-bulk").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let controller = Controller::builder(script)
+        .workflow((words.ready(is_short), after_all.ready_when_applied().create_only().after(words)));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let sorted = |mut writes: Vec<String>| {
+        // The end of one object may wake the primary before the watch has told of the other's.
+        writes.retain(|write| !write.ends_with("-> 404"));
+        writes.sort();
+        writes
+    };
+
+    scene.create("one", "a b").await?;
+    let created = operator.settled().await?;
+    let expected = [
+        "PATCH configmaps/one-after-all -> 201",
+        "PATCH configmaps/word-a -> 201",
+        "PATCH configmaps/word-b -> 201",
+    ];
+    assert_eq!(sorted(created.written()), expected);
+
+    scene.patch("one", json!({ "spec": { "value": "a b c" } })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/word-c -> 201"]);
+
+    scene.patch("one", json!({ "spec": { "value": "c sesame" } })).await?;
+    let expected = [
+        "DELETE configmaps/word-a -> 200",
+        "DELETE configmaps/word-b -> 200",
+        "PATCH configmaps/word-sesame -> 201",
+    ];
+    assert_eq!(sorted(operator.settled().await?.written()), expected);
+    let lines = outcomes.lines("one");
+    let reason = format!("{}/word-sesame: it has 6 letters", scene.namespace);
+    assert!(lines[0].ends_with(&reason), "each one is asked: {lines:?}");
+    assert!(lines[1].ends_with(&reason), "{lines:?}");
+
+    scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    let expected = ["DELETE configmaps/word-c -> 200", "DELETE configmaps/word-sesame -> 200"];
+    assert_eq!(sorted(operator.settled().await?.written()), expected);
+    assert_eq!(outcomes.lines("one"), ["words: matched", "after_all: matched"]);
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The end of a primary: what is deleted first, what its end waits for, and what the cluster collects.
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource, eventually};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{Patch, PatchParams};
+use operator_core::{prelude::*, testing::operator_test};
+use serde_json::json;
+
+use super::{a_map, a_secret};
+
+fn network(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+fn database(_: &TestResource) -> Secret {
+    a_secret()
+}
+
+fn client(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+#[operator_test]
+async fn what_is_deleted_first_is_gone_before_its_primary_and_what_comes_after_it_too() -> Result<()> {
+    let scene = Scene::new("functions-ending").await?;
+    let nodes = (network, database.after(network).delete_first(), client.after(database));
+    let controller = Controller::of::<TestResource>().workflow(nodes);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    operator.settled().await?;
+
+    // Somebody keeps the database for a while.
+    let secrets = scene.api::<Secret>();
+    let keep = |finalizers| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    secrets.patch("one-database", &PatchParams::default(), &keep(json!(["example.com/keep"]))).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    eventually("the deletion of the database", async || {
+        let database = secrets.get("one-database").await?;
+        Ok(database.metadata.deletion_timestamp.is_some().then_some(()))
+    })
+    .await?;
+    let going = operator.settled().await?.written();
+    let expected = ["DELETE configmaps/one-client -> 200", "DELETE secrets/one-database -> 200"];
+    assert_eq!(going, expected, "from the far end, and the network is left to the collector");
+    let one = scene.resources.get("one").await?;
+    assert!(one.metadata.finalizers.is_some(), "the primary waits for the database");
+
+    secrets.patch("one-database", &PatchParams::default(), &keep(json!(null))).await?;
+    scene.until_gone("one").await?;
+    Ok(())
+}
+
+/// Whether somebody has drained it.
+fn drained(database: &Secret) -> Verdict {
+    let drained = database.metadata.labels.as_ref().is_some_and(|labels| labels.contains_key("drained"));
+    Verdict::when(drained, "it isn't drained yet")
+}
+
+#[operator_test]
+async fn the_end_of_a_node_waits_for_its_condition_while_there_is_something() -> Result<()> {
+    let scene = Scene::new("functions-gone").await?;
+    let controller = Controller::of::<TestResource>().workflow((database.gone(drained),));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    operator.settled().await?;
+    let secrets = scene.api::<Secret>();
+    let merge = |patch| Patch::Merge(patch);
+    let kept = json!({ "metadata": { "finalizers": ["example.com/keep"] } });
+    secrets.patch("one-database", &PatchParams::default(), &merge(kept)).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    assert_eq!(operator.settled().await?.written(), ["DELETE secrets/one-database -> 200"]);
+    assert!(scene.resources.get("one").await?.metadata.finalizers.is_some(), "it isn't drained");
+    // It goes on to be there, and counts as gone.
+    let drained = json!({ "metadata": { "labels": { "drained": "" } } });
+    secrets.patch("one-database", &PatchParams::default(), &merge(drained)).await?;
+    scene.until_gone("one").await?;
+    assert!(secrets.get_opt("one-database").await?.is_some());
+    let let_go = json!({ "metadata": { "finalizers": null } });
+    secrets.patch("one-database", &PatchParams::default(), &merge(let_go)).await?;
+    Ok(())
+}

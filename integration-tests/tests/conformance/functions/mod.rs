@@ -1,0 +1,31 @@
+//! Dependents that are functions, wired without names.
+
+mod asynchronous;
+mod bulk;
+mod ending;
+mod names;
+mod order;
+mod state;
+mod unwanted;
+
+use std::collections::BTreeMap;
+
+use integration_tests::TestResource;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+/// Whether the value of the primary has this word.
+fn says(primary: &TestResource, word: &str) -> bool {
+    primary.spec.value.split(' ').any(|said| said == word)
+}
+
+/// A config map with the value of the primary; its node names it.
+fn a_map(primary: &TestResource) -> ConfigMap {
+    let data = BTreeMap::from([("value".to_owned(), primary.spec.value.clone())]);
+    ConfigMap { data: Some(data), ..ConfigMap::default() }
+}
+
+/// A secret whose content is always the same.
+fn a_secret() -> Secret {
+    let data = BTreeMap::from([("token".to_owned(), "t".to_owned())]);
+    Secret { string_data: Some(data), ..Secret::default() }
+}

@@ -1,0 +1,139 @@
+//! What isn't wanted goes, also while what it depends on isn't ready; what is held stays.
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource, looking_on};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use operator_core::{prelude::*, testing::operator_test};
+use serde_json::json;
+
+use super::{a_map, a_secret, says};
+
+fn html(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+/// Ready until somebody says that it isn't.
+fn sound(html: &ConfigMap) -> Verdict {
+    let value = html.data.as_ref().and_then(|data| data.get("value")).map_or("", String::as_str);
+    Verdict::when(!value.contains("broken"), "the html is broken")
+}
+
+fn entrance(primary: &TestResource) -> Option<Secret> {
+    says(primary, "exposed").then(a_secret)
+}
+
+#[operator_test]
+async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Result<()> {
+    let scene = Scene::new("functions-unwanted").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let controller = Controller::builder(script).workflow((html.ready(sound), entrance.after(html)));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+
+    scene.create("one", "exposed").await?;
+    let created = operator.settled().await?;
+    let expected = ["PATCH configmaps/one-html -> 201", "PATCH secrets/one-entrance -> 201"];
+    assert_eq!(created.written(), expected);
+
+    scene.patch("one", json!({ "spec": { "value": "exposed broken" } })).await?;
+    let broken = operator.settled().await?;
+    assert_eq!(broken.written(), ["PATCH configmaps/one-html -> 200"], "the entrance stays as it is");
+    let states = [
+        "html: updated, not ready: the html is broken",
+        "entrance: waiting for html to be ready: the html is broken",
+    ];
+    assert_eq!(outcomes.lines("one"), states);
+
+    scene.patch("one", json!({ "spec": { "value": "broken" } })).await?;
+    let off = operator.settled().await?;
+    let expected = ["PATCH configmaps/one-html -> 200", "DELETE secrets/one-entrance -> 200"];
+    assert_eq!(off.written(), expected);
+    let result = outcomes.last("one").expect("the workflow has run");
+    let removal = result.node("entrance").and_then(|node| node.removal.clone()).expect("it is removed");
+    assert_eq!((removal.by.as_deref(), &*removal.reason), (Some("entrance"), "it is not wanted"));
+    Ok(())
+}
+
+fn network(primary: &TestResource) -> Want<ConfigMap> {
+    match says(primary, "networked") {
+        true => Want::of(a_map(primary)),
+        false => Want::none("no network is asked for"),
+    }
+}
+
+fn database(primary: &TestResource) -> Result<Want<ConfigMap>> {
+    Ok(match says(primary, "frozen") {
+        true => Want::hold("Frozen", "the database is frozen"),
+        false => a_map(primary).into(),
+    })
+}
+
+fn client(_: &TestResource) -> Secret {
+    a_secret()
+}
+
+#[operator_test]
+async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Result<()> {
+    let scene = Scene::new("functions-hold").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let controller =
+        Controller::builder(script).workflow((network, database.after(network), client.after(database)));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "networked").await?;
+    let created = operator.settled().await?;
+    let expected = [
+        "PATCH configmaps/one-network -> 201",
+        "PATCH configmaps/one-database -> 201",
+        "PATCH secrets/one-client -> 201",
+    ];
+    assert_eq!(created.written(), expected);
+
+    scene.patch("one", json!({ "spec": { "value": "frozen" } })).await?;
+    let held = operator.settled().await?;
+    assert_eq!(held.written(), [""; 0], "neither what it holds back nor what comes after it");
+    let lines = outcomes.lines("one");
+    let expected = [
+        "network: waiting for database to be let go: the database is frozen",
+        "database: held: the database is frozen",
+        "client: waiting for database to be let go: the database is frozen",
+    ];
+    assert_eq!(lines, expected);
+
+    scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    let gone = operator.settled().await?;
+    let expected = [
+        "DELETE secrets/one-client -> 200",
+        "DELETE configmaps/one-database -> 200",
+        "DELETE configmaps/one-network -> 200",
+    ];
+    assert_eq!(gone.written(), expected, "from the far end");
+    Ok(())
+}
+
+fn runner(_: &TestResource) -> Pod {
+    serde_json::from_value(json!({ "spec": { "containers": [{ "name": "main", "image": "main" }] } }))
+        .expect("it is a pod")
+}
+
+#[operator_test]
+async fn an_object_is_ready_when_its_status_says_so_unless_that_is_not_asked() -> Result<()> {
+    let scene = Scene::new("functions-ready").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let late = |primary: &TestResource| a_map(primary);
+    let early = |primary: &TestResource| a_map(primary);
+    let second = |primary: &TestResource| runner(primary);
+    let controller = Controller::builder(script).workflow((
+        runner,
+        late.after(runner).named("late"),
+        second.ready_when_applied().named("second"),
+        early.named("early").after(second),
+    ));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    let created = operator.settled().await?;
+    let maps: Vec<_> = created.written().into_iter().filter(|write| write.contains("configmaps")).collect();
+    assert_eq!(maps, ["PATCH configmaps/one-early -> 201"]);
+    let lines = outcomes.lines("one");
+    assert!(lines[0].starts_with("runner: created, not ready: "), "{lines:?}");
+    assert!(lines[1].starts_with("late: waiting for runner to be ready"), "{lines:?}");
+    Ok(())
+}

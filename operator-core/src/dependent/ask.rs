@@ -1,0 +1,69 @@
+//! What a dependent in the cluster is asked: what should exist.
+
+use std::fmt;
+
+use super::{
+    Asked,
+    function::{Answered, Want},
+};
+use crate::{
+    reconciler::BoxError,
+    resource::{Draft, KubeObject},
+};
+
+/// Objects that should exist, as user code has made them: not marked yet, and perhaps without names.
+pub struct Drafts(pub(super) Kinds);
+
+pub(super) enum Kinds {
+    One(Box<dyn Draft>),
+    Several(Vec<Box<dyn Draft>>),
+}
+
+/// The content is not shown: it may be a Secret's.
+impl fmt::Debug for Drafts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drafts").finish_non_exhaustive()
+    }
+}
+
+impl Drafts {
+    pub(crate) fn one(object: impl KubeObject) -> Self {
+        Self(Kinds::One(Box::new(object)))
+    }
+
+    pub(crate) fn several(objects: impl IntoIterator<Item = impl KubeObject>) -> Self {
+        let boxed = objects.into_iter().map(|object| Box::new(object) as Box<dyn Draft>);
+        Self(Kinds::Several(boxed.collect()))
+    }
+
+    /// All of them.
+    pub(super) fn all(self) -> Vec<Box<dyn Draft>> {
+        match self.0 {
+            Kinds::One(object) => vec![object],
+            Kinds::Several(objects) => objects,
+        }
+    }
+
+    /// The only one, where there is one.
+    pub(super) fn only(self) -> Option<Box<dyn Draft>> {
+        match self.0 {
+            Kinds::One(object) => Some(object),
+            Kinds::Several(mut objects) if objects.len() == 1 => objects.pop(),
+            Kinds::Several(_) => None,
+        }
+    }
+}
+
+/// Says what should exist for a primary of any type.
+pub(in crate::dependent) trait Ask: Send + Sync {
+    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
+}
+
+/// Says at once what should exist, and that something should.
+pub(in crate::dependent) struct AtOnce<F>(pub(in crate::dependent) F);
+
+impl<F: Fn(Asked<'_>) -> Result<Drafts, BoxError> + Send + Sync> Ask for AtOnce<F> {
+    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
+        Answered::Now((self.0)(asked).map(Want::Is))
+    }
+}

@@ -1,0 +1,42 @@
+//! The declaration of a dependent that says what it wants.
+
+use std::sync::Arc;
+
+use super::Erased;
+use crate::{
+    dependent::{
+        AnyDependent, Declaration,
+        ask::Ask,
+        bulk::Several,
+        kubernetes::{Managed, Settings, Single},
+    },
+    resource::KubeObject,
+};
+
+/// When a dependent is asked what it wants, and what it may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Also where what its node depends on isn't ready: it looks at the primary alone.
+    pub(crate) before_order: bool,
+    /// Whether it may say "hold".
+    pub(crate) holds: bool,
+}
+
+/// Declares a dependent of objects of type `K`.
+pub(crate) fn declare<K: KubeObject, P: KubeObject>(
+    settings: Settings<K>,
+    several: bool,
+    judged: Judged,
+    dependent: Erased<P>,
+) -> AnyDependent {
+    let name = Arc::clone(&settings.name);
+    any(name, settings.finish(), several, judged, Box::new(dependent))
+}
+
+fn any(name: Arc<str>, managed: Managed, several: bool, judged: Judged, ask: Box<dyn Ask>) -> AnyDependent {
+    let declaration = Declaration { several, judged: Some(judged), ..managed.declaration() };
+    match several {
+        false => AnyDependent::new(name, declaration, Single::asking(ask, managed)),
+        true => AnyDependent::new(name, declaration, Several::asking(ask, managed)),
+    }
+}

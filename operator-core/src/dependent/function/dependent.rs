@@ -1,0 +1,161 @@
+//! A dependent: a function, or a value with state of its own.
+
+use std::{future::Future, marker::PhantomData, sync::Arc};
+
+use futures::FutureExt;
+
+use super::{Answered, Args, Call, Given, Judged, Shape, Signature, Want, WantOf, Wanted, wanted::drafted};
+use crate::{
+    dependent::{
+        Asked,
+        ask::{Ask, Drafts},
+    },
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+/// Marks dependents that are values of a user's type: the default, so that nobody has to write it.
+#[derive(Debug)]
+pub struct ByHand;
+/// Marks functions.
+#[derive(Debug)]
+pub struct Function<S, W>(PhantomData<(S, W)>);
+
+/// Says what should exist because a primary of type `P` does. Implemented for functions; a value with state of its own
+/// implements it, and is wired in the same way:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+/// use operator_core::prelude::*;
+///
+/// struct Zone {
+///     domain: String,
+/// }
+///
+/// impl Dependent<Pod> for Zone {
+///     type Shape = One<ConfigMap>;
+///
+///     async fn want(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Want<ConfigMap>> {
+///         let data = [("domain".to_owned(), self.domain.clone())];
+///         Ok(Want::of(ConfigMap { data: Some(data.into()), ..ConfigMap::default() }))
+///     }
+/// }
+///
+/// let controller = Controller::of::<Pod>().workflow((Zone { domain: "example.com".to_owned() }.named("zone"),));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dependent of `{P}`",
+    note = "a dependent is a function `fn(&{P}) -> K`, or a value whose type implements `Dependent<{P}>`"
+)]
+pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
+    /// [`One<K>`](crate::One) or [`Many<K>`](crate::Many).
+    type Shape: Shape;
+
+    /// When it is asked.
+    #[doc(hidden)]
+    const JUDGED: Judged = Judged { before_order: false, holds: true };
+
+    /// What should exist. It is asked once in a run of the workflow, and only where all that the node depends on is ready.
+    ///
+    /// # Errors
+    /// When it can't be told: the node fails, and nothing of it is changed.
+    fn want(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+    ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
+
+    /// The same without its type.
+    #[doc(hidden)]
+    fn erased(self) -> Erased<P>
+    where
+        Self: Sized,
+    {
+        Erased(Box::new(OfValue(self, PhantomData::<fn() -> M>)))
+    }
+}
+
+/// A dependent of primaries of type `P`, of which nothing else is known.
+pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);
+
+/// What is compiled for each dependent: one small object.
+trait AskOf<P: KubeObject>: Send + Sync {
+    fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
+}
+
+struct OfValue<D, M>(D, PhantomData<fn() -> M>);
+
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> AskOf<P> for OfValue<D, M> {
+    fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
+        let wanted = async move { drafted::<D::Shape>(self.0.want(given.primary, given.context).await?) };
+        Answered::Later(wanted.boxed())
+    }
+}
+
+struct OfFunction<F, S, W>(F, PhantomData<fn() -> (S, W)>);
+
+impl<P, F, S, W> AskOf<P> for OfFunction<F, S, W>
+where
+    P: KubeObject,
+    F: Call<P, S>,
+    F::First: PrimaryIs<P>,
+    F::Return: Wanted<W>,
+{
+    fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
+        self.0.call(PrimaryIs::same(given.primary), given, Wanted::erased)
+    }
+}
+
+/// The same for primaries of any type: compiled once for each type of primaries.
+impl<P: KubeObject> Ask for Erased<P> {
+    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
+        let answer = async move {
+            let (primary, context) = asked.typed::<P>()?;
+            self.0.ask(Given { primary: &primary, context: &context }).get().await
+        };
+        Answered::Later(answer.boxed())
+    }
+}
+
+/// Says that a function's primary is the workflow's.
+#[diagnostic::on_unimplemented(
+    message = "this dependent takes `&{Self}`, but the workflow is one of `{P}`",
+    label = "a function of `&{Self}`, not of `&{P}`"
+)]
+pub trait PrimaryIs<P>: Sized {
+    /// The primary, which is of the same type.
+    fn same(primary: &Arc<P>) -> &Arc<Self>;
+}
+
+impl<P> PrimaryIs<P> for P {
+    fn same(primary: &Arc<P>) -> &Arc<P> {
+        primary
+    }
+}
+
+impl<P, F, S: 'static, W: 'static> Dependent<P, Function<S, W>> for F
+where
+    P: KubeObject,
+    F: Signature<S>,
+    F::First: PrimaryIs<P>,
+    F::Args: Args<P>,
+    F::Return: Wanted<W>,
+    F: Call<P, S>,
+{
+    type Shape = <F::Return as Wanted<W>>::Shape;
+
+    const JUDGED: Judged = Judged {
+        before_order: F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY,
+        holds: <F::Return as Wanted<W>>::HOLDS,
+    };
+
+    async fn want(&self, primary: &Arc<P>, context: &Context<P>) -> WantOf<Self::Shape> {
+        self.call(PrimaryIs::same(primary), Given { primary, context }, Wanted::wanted).get().await
+    }
+
+    fn erased(self) -> Erased<P> {
+        Erased(Box::new(OfFunction(self, PhantomData::<fn() -> (S, W)>)))
+    }
+}

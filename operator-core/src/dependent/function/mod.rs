@@ -1,0 +1,38 @@
+//! Dependents that are functions.
+//!
+//! ```text
+//! fn web(&Page) -> Option<Deployment>
+//!        │ Signature: a function, of Page
+//!        ├─ PrimaryIs: Page is the workflow's primary     ─┐
+//!        ├─ Args: what comes after it can be taken         ├─ each with words of its own where that isn't so
+//!        ├─ Wanted: Option<Deployment> says what should be ─┘
+//!        └─ Call ──▶ one small object ──▶ Ask ──▶ Single or Several: what is compiled for a function ends there
+//! ```
+//!
+//! # Guarantees
+//! - A function is called at most once in a run of its workflow.
+//! - One that takes the primary alone, and isn't async, is also called where what the node depends on isn't ready.
+//!
+//! # Assumptions
+//! - A function has no side effects that matter.
+
+#![expect(missing_debug_implementations, reason = "hidden, and nobody looks at it")]
+
+mod argument;
+mod declared;
+pub(crate) mod dependent;
+mod forms;
+mod names;
+mod signature;
+pub(crate) mod want;
+pub(crate) mod wanted;
+
+pub use argument::{Arg, Args};
+pub use declared::Judged;
+pub(crate) use declared::declare;
+pub(crate) use dependent::Dependent;
+pub use dependent::{ByHand, Erased, Function, PrimaryIs};
+pub(in crate::dependent) use names::complete;
+pub use signature::{Answered, ByRef, Call, Given, Later, Owned, Signature, Then};
+pub(crate) use want::Want;
+pub use wanted::{Failure, Fallible, Held, Optional, Plain, Several, Shape, WantOf, Wanted};

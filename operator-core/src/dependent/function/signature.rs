@@ -1,0 +1,97 @@
+//! Functions, in two stages. [`Signature`] asks only "is this a function, and of what", so that it is found for wrong functions
+//! as well; what the arguments and the answer may be is asked after that, each by a trait with a message of its own. With all
+//! of it in one trait the compiler could only say "not satisfied".
+
+use std::{marker::PhantomData, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use crate::{
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+/// A function of a reference and up to four more arguments, or an async function that owns them. `S` tells the forms apart; the
+/// compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a dependent or a condition",
+    label = "not a function that could be a dependent",
+    note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"
+)]
+pub trait Signature<S>: Send + Sync + 'static {
+    /// The first argument, without its reference.
+    type First;
+    /// All others, as a tuple.
+    type Args;
+    /// The answer, once it is there.
+    type Return;
+    /// Whether it answers at once.
+    const AT_ONCE: bool;
+}
+
+/// An answer: at once, or later.
+pub enum Answered<'r, T> {
+    /// Here it is.
+    Now(T),
+    /// It has to be waited for.
+    Later(BoxFuture<'r, T>),
+}
+
+impl<T> Answered<'_, T> {
+    /// Waits for it, where that is needed.
+    pub async fn get(self) -> T {
+        match self {
+            Self::Now(answer) => answer,
+            Self::Later(answer) => answer.await,
+        }
+    }
+}
+
+/// Makes of an answer what is to be known of it, before anything waits: only that has to be `Send`. A plain pointer, so that it
+/// is compiled for each type of answers and not for each function.
+pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
+
+/// Calls a function with what its arguments ask for. Where there is no [`Signature`] the compiler complains of this one, so it
+/// has the same words.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a dependent or a condition",
+    label = "not a function that could be a dependent",
+    note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"
+)]
+pub trait Call<P: KubeObject, S>: Signature<S> {
+    /// Calls it.
+    fn call<'r, T: 'r>(
+        &'r self,
+        first: &'r Arc<Self::First>,
+        run: Given<'r, P>,
+        then: Then<Self::Return, T>,
+    ) -> Answered<'r, Result<T, BoxError>>;
+}
+
+/// What arguments are taken from.
+pub struct Given<'r, P: KubeObject> {
+    /// The primary of the run.
+    pub(crate) primary: &'r Arc<P>,
+    /// The context of the run.
+    pub(crate) context: &'r Context<P>,
+}
+
+impl<P: KubeObject> Clone for Given<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: KubeObject> Copy for Given<'_, P> {}
+
+/// Marks functions of a reference that answer at once.
+#[derive(Debug)]
+pub struct ByRef<F>(PhantomData<F>);
+/// Marks async functions that borrow their arguments.
+#[derive(Debug)]
+pub struct Later<F>(PhantomData<F>);
+/// Marks async functions that own their arguments.
+#[derive(Debug)]
+pub struct Owned<F>(PhantomData<F>);

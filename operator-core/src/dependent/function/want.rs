@@ -1,0 +1,66 @@
+//! What should be, as a dependent says it.
+
+/// What should exist: this, nothing, or whatever there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Want<T> {
+    /// This should exist.
+    Is(T),
+    /// Nothing should: what is there is removed. With the reason, for people.
+    None(String),
+    /// What is there stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
+    Hold {
+        /// One word in camel case, fit for a condition of the status.
+        code: &'static str,
+        /// The same for people.
+        reason: String,
+    },
+}
+
+impl<T> Want<T> {
+    /// This should exist.
+    pub fn of(wanted: T) -> Self {
+        Self::Is(wanted)
+    }
+
+    /// Nothing should exist, and this is why.
+    pub fn none(reason: impl Into<String>) -> Self {
+        Self::None(reason.into())
+    }
+
+    /// What is there stays as it is. `code` is one word in camel case, and `reason` says the same for people.
+    pub fn hold(code: &'static str, reason: impl Into<String>) -> Self {
+        Self::Hold { code, reason: reason.into() }
+    }
+
+    /// The same of something else.
+    pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Want<U>, E> {
+        Ok(match self {
+            Self::Is(wanted) => Want::Is(change(wanted)?),
+            Self::None(reason) => Want::None(reason),
+            Self::Hold { code, reason } => Want::Hold { code, reason },
+        })
+    }
+
+    /// Whether there is anything, without what it is.
+    pub(crate) fn answer(&self) -> Want<()> {
+        match self {
+            Self::Is(_) => Want::Is(()),
+            Self::None(reason) => Want::None(reason.clone()),
+            Self::Hold { code, reason } => Want::Hold { code, reason: reason.clone() },
+        }
+    }
+
+    /// What is wanted, if anything is.
+    pub(crate) fn wanted(&self) -> Option<&T> {
+        match self {
+            Self::Is(wanted) => Some(wanted),
+            Self::None(_) | Self::Hold { .. } => None,
+        }
+    }
+}
+
+impl<T> From<T> for Want<T> {
+    fn from(wanted: T) -> Self {
+        Self::Is(wanted)
+    }
+}

@@ -1,0 +1,193 @@
+//! What a function may return.
+
+use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
+
+use super::Want;
+use crate::{
+    dependent::ask::Drafts,
+    reconciler::{BoxError, workflow::Secondary},
+    resource::KubeObject,
+};
+
+/// One object, or any number: what a dependent says should exist, and what is read of it from a run.
+pub trait Shape: Send + Sync + 'static {
+    /// The type of the objects.
+    type Item: KubeObject<DynamicType: Default>;
+    /// What is wanted.
+    type Content: Send;
+    /// What is read.
+    type Seen;
+    /// Whether there may be any number of them.
+    const SEVERAL: bool;
+
+    /// What is wanted, without its type.
+    fn drafts(content: Self::Content) -> Drafts;
+
+    /// What is read of these.
+    fn seen(objects: &[Secondary]) -> Self::Seen;
+}
+
+/// The shape of a dependent that says of one object of type `K` what it should be. `run.get(…)` answers `Option<Arc<K>>`.
+#[derive(Debug)]
+pub struct One<K>(PhantomData<fn() -> K>);
+
+/// The shape of a dependent that says which objects of type `K` there should be. `run.get(…)` answers `Vec<Arc<K>>`.
+#[derive(Debug)]
+pub struct Many<K>(PhantomData<fn() -> K>);
+
+impl<K: KubeObject<DynamicType: Default>> Shape for One<K> {
+    type Item = K;
+    type Content = K;
+    type Seen = Option<Arc<K>>;
+    const SEVERAL: bool = false;
+
+    fn drafts(content: K) -> Drafts {
+        Drafts::one(content)
+    }
+
+    fn seen(objects: &[Secondary]) -> Option<Arc<K>> {
+        objects.iter().find_map(Secondary::get)
+    }
+}
+
+impl<K: KubeObject<DynamicType: Default>> Shape for Many<K> {
+    type Item = K;
+    type Content = Vec<K>;
+    type Seen = Vec<Arc<K>>;
+    const SEVERAL: bool = true;
+
+    fn drafts(content: Vec<K>) -> Drafts {
+        Drafts::several(content)
+    }
+
+    fn seen(objects: &[Secondary]) -> Vec<Arc<K>> {
+        objects.iter().filter_map(Secondary::get).collect()
+    }
+}
+
+/// What a dependent of this shape wants.
+pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
+
+/// What a dependent's function may return. `W` tells the forms apart; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "a dependent can't return `{Self}`",
+    label = "a dependent that returns `{Self}`",
+    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these, whose error goes into a `Box<dyn Error + Send + Sync>`"
+)]
+pub trait Wanted<W> {
+    /// One object, or several.
+    type Shape: Shape;
+    /// Whether it may say "hold".
+    const HOLDS: bool = false;
+
+    /// What is wanted.
+    ///
+    /// # Errors
+    /// Where it is one.
+    fn wanted(self) -> WantOf<Self::Shape>;
+
+    /// The same without its type: compiled for each type of answers, not for each function.
+    ///
+    /// # Errors
+    /// Where it is one.
+    fn erased(self) -> Result<Want<Drafts>, BoxError>
+    where
+        Self: Sized,
+    {
+        drafted::<Self::Shape>(self.wanted()?)
+    }
+}
+
+pub(super) fn drafted<S: Shape>(want: Want<S::Content>) -> Result<Want<Drafts>, BoxError> {
+    want.try_map(|content| Ok(S::drafts(content)))
+}
+
+/// Marks an object.
+#[derive(Debug)]
+pub struct Plain;
+/// Marks an object that may not be wanted.
+#[derive(Debug)]
+pub struct Optional;
+/// Marks any number of objects.
+#[derive(Debug)]
+pub struct Several;
+/// Marks a [`Want`].
+#[derive(Debug)]
+pub struct Held;
+/// Marks a `Result`.
+#[derive(Debug)]
+pub struct Fallible<W>(PhantomData<W>);
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> Wanted<Plain> for K {
+    type Shape = One<K>;
+
+    fn wanted(self) -> WantOf<One<K>> {
+        Ok(Want::Is(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> Wanted<Optional> for Option<K> {
+    type Shape = One<K>;
+
+    fn wanted(self) -> WantOf<One<K>> {
+        Ok(self.map_or_else(|| Want::none("it is not wanted"), Want::Is))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Vec<K> {
+    type Shape = Many<K>;
+
+    fn wanted(self) -> WantOf<Many<K>> {
+        Ok(Want::Is(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> Wanted<Held> for Want<K> {
+    type Shape = One<K>;
+    const HOLDS: bool = true;
+
+    fn wanted(self) -> WantOf<One<K>> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Want<Vec<K>> {
+    type Shape = Many<K>;
+    const HOLDS: bool = true;
+
+    fn wanted(self) -> WantOf<Many<K>> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<W, R: Wanted<W>, E: Failure> Wanted<Fallible<W>> for Result<R, E> {
+    type Shape = R::Shape;
+    const HOLDS: bool = R::HOLDS;
+
+    fn wanted(self) -> WantOf<R::Shape> {
+        self.map_err(Failure::boxed)?.wanted()
+    }
+}
+
+/// An error that a function may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an error that a dependent or a condition may return",
+    note = "it needs `Into<Box<dyn Error + Send + Sync>>`: a `thiserror` enum, `anyhow::Error`, or the prelude's `Result<T>`"
+)]
+pub trait Failure {
+    /// The error in its box.
+    fn boxed(self) -> Box<dyn StdError + Send + Sync>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> Failure for E {
+    fn boxed(self) -> BoxError {
+        self.into()
+    }
+}

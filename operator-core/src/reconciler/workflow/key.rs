@@ -1,0 +1,115 @@
+//! What tells the nodes of a workflow apart that are functions or values: their types.
+
+use std::{
+    any::{TypeId, type_name},
+    fmt,
+    hash::{Hash, Hasher},
+};
+
+/// The type of a node's function, or of its value: each function has one of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeKey {
+    id: TypeId,
+    name: &'static str,
+}
+
+impl NodeKey {
+    pub(crate) fn of<D: 'static>() -> Self {
+        Self { id: TypeId::of::<D>(), name: type_name::<D>() }
+    }
+
+    /// What the node is called where nobody says it: the last segment of the path without generics, `web` of
+    /// `shop::children::web<T>`, and `page` of `<shop::WebPage as shop::Site>::page`. `None` of what has no name of its own: a closure,
+    /// and a pointer to a function.
+    pub(crate) fn short(self) -> Option<&'static str> {
+        short_name(self.name)
+    }
+}
+
+/// Names differ between compilers; what counts is the type.
+impl PartialEq for NodeKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for NodeKey {}
+
+impl Hash for NodeKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+/// The whole path.
+impl fmt::Display for NodeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+fn short_name(name: &str) -> Option<&str> {
+    if name.starts_with("fn(") || name.starts_with("for<") || name.starts_with("unsafe ") {
+        return None;
+    }
+    let name = name.rsplit_once(">::").map_or(name, |(_, method)| method);
+    let name = name.split('<').next()?.rsplit("::").next()?;
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    Some(name).filter(|_| is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    fn of<T: 'static>(_: T) -> NodeKey {
+        NodeKey::of::<T>()
+    }
+
+    fn plain(_: &ConfigMap) {}
+    fn of_team<T>(_: &ConfigMap) {}
+    async fn later(_: &ConfigMap) {}
+
+    struct Records<T>(PhantomData<T>);
+    impl<T> Records<T> {
+        fn made(_: &ConfigMap) {}
+    }
+    trait Site {
+        fn page(&self);
+    }
+    impl Site for ConfigMap {
+        fn page(&self) {}
+    }
+
+    /// The standard library calls these names "best effort": a compiler that spells them otherwise would rename nodes.
+    #[test]
+    fn names_are_the_last_segments_whatever_the_form() {
+        let golden = [
+            (of(plain), Some("plain")),
+            (of(of_team::<ConfigMap>), Some("of_team")),
+            (of(of_team::<Vec<Option<ConfigMap>>>), Some("of_team")),
+            (of(later), Some("later")),
+            (of(Records::<ConfigMap>::made), Some("made")),
+            (of(<ConfigMap as Site>::page), Some("page")),
+            (of(ConfigMap::page), Some("page")),
+            (of(Records::<u8>(PhantomData)), Some("Records")),
+            (of(|_: &ConfigMap| ()), None),
+            (of(async |_: &ConfigMap| ()), None),
+            (of(plain as fn(&ConfigMap)), None),
+        ];
+        for (key, expected) in golden {
+            assert_eq!(key.short(), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn each_function_and_each_instance_has_a_key_of_its_own() {
+        assert_eq!(of(plain), of(plain));
+        assert_ne!(of(plain), of(of_team::<u8>));
+        assert_ne!(of(of_team::<u16>), of(of_team::<u8>));
+    }
+}

@@ -1,0 +1,82 @@
+//! Keys become names, or it is told what is wrong with them. Pure.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use crate::{
+    reconciler::workflow::NodeKey,
+    workflow::{Error, Graph, Mistake, node::AnyNode},
+};
+
+/// The graph of nodes, and what those are called that are functions or values.
+pub(in crate::workflow) struct Resolved {
+    pub(in crate::workflow) graph: Graph,
+    pub(in crate::workflow) names: HashMap<NodeKey, Arc<str>>,
+}
+
+/// Everything that is wrong with the nodes, or their graph.
+pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error> {
+    let mut mistakes = Vec::new();
+    let mut names: HashMap<NodeKey, Arc<str>> = HashMap::new();
+    let mut twice = Vec::new();
+    for node in nodes {
+        let Some(key) = node.key else { continue };
+        if names.insert(key, node.name()).is_some() {
+            if !twice.contains(&key) {
+                twice.push(key);
+                mistakes.push(Mistake::NodeTwice { node: key.to_string() });
+            }
+        } else if !node.is_named {
+            mistakes.push(Mistake::Unnamed { node: key.to_string() });
+        }
+    }
+    mistakes.extend(same_names(nodes));
+    let mut wired: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+    for (position, node) in nodes.iter().enumerate() {
+        let mut after: Vec<Arc<str>> = node.depends_on.iter().map(|name| Arc::from(&**name)).collect();
+        for key in &node.after {
+            match names.get(key) {
+                Some(name) => after.push(Arc::clone(name)),
+                None => mistakes.push(Mistake::AfterNoNode { node: path(node), other: key.to_string() }),
+            }
+        }
+        // Once told, it doesn't stand in the way of what else is wrong.
+        let told = node.key.is_some() && nodes[..position].iter().any(|other| other.name() == node.name());
+        if !told {
+            wired.push((node.name(), after));
+        }
+    }
+    match Graph::new(wired.iter().map(|(name, after)| (name, after))) {
+        Ok(graph) if mistakes.is_empty() => Ok(Resolved { graph, names }),
+        Ok(_) => Err(Error::Wiring { mistakes }),
+        Err(Error::Wiring { mistakes: further }) => {
+            mistakes.extend(further);
+            Err(Error::Wiring { mistakes })
+        }
+    }
+}
+
+/// The names that different nodes have, where one of these is a function or a value.
+fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
+    let mut by_name: BTreeMap<Arc<str>, Vec<&AnyNode>> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| node.is_named) {
+        let called = by_name.entry(node.name()).or_default();
+        if node.key.is_none() || !called.iter().any(|other| other.key == node.key) {
+            called.push(node);
+        }
+    }
+    // Those that have nothing but names are told of by the graph.
+    by_name.retain(|_, called| called.len() > 1 && called.iter().any(|node| node.key.is_some()));
+    let mistakes = by_name.into_iter().map(|(name, called)| Mistake::SameName {
+        name: name.to_string(),
+        nodes: called.into_iter().map(path).collect(),
+    });
+    mistakes.collect()
+}
+
+/// A node as it stands in the code.
+fn path(node: &AnyNode) -> String {
+    node.key.map_or_else(|| node.name().to_string(), |key| key.to_string())
+}

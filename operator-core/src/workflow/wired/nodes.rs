@@ -1,0 +1,79 @@
+//! What can stand in a workflow, alone and in tuples.
+
+use std::marker::PhantomData;
+
+use super::{Node, node};
+use crate::{
+    dependent::function::{Dependent, PrimaryIs, Shape},
+    resource::KubeObject,
+    workflow::node::AnyNode,
+};
+
+/// A dependent, or a wired node.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a node of a workflow of `{P}`",
+    note = "a node is a dependent (`web`) or a wired one (`web.after(html)`), and all nodes of a workflow have the same primary"
+)]
+pub trait IntoNode<P, M> {
+    /// Adds it.
+    fn add_to(self, nodes: &mut AnyNodes);
+}
+
+/// Nodes of which nothing else is known.
+#[derive(Default)]
+pub struct AnyNodes(pub(in crate::workflow) Vec<AnyNode>);
+
+/// Marks wired nodes.
+#[derive(Debug)]
+pub struct IsNode;
+/// Marks dependents.
+#[derive(Debug)]
+pub struct IsDependent<M>(PhantomData<M>);
+
+impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Shape> IntoNode<P, IsNode> for Node<Q, S> {
+    fn add_to(self, nodes: &mut AnyNodes) {
+        nodes.0.push(self.finish());
+    }
+}
+
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> IntoNode<P, IsDependent<M>> for D {
+    fn add_to(self, nodes: &mut AnyNodes) {
+        nodes.0.push(node::<P, M, D>(self).finish());
+    }
+}
+
+/// A tuple of 1 to 16 nodes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of nodes",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`"
+)]
+pub trait Nodes<P, M> {
+    /// Adds all of them.
+    fn add_to(self, nodes: &mut AnyNodes);
+}
+
+macro_rules! tuples {
+    ($($node:ident $marker:ident),*) => {
+        impl<P: KubeObject, $($node, $marker,)*> Nodes<P, ($($marker,)*)> for ($($node,)*)
+        where
+            $($node: IntoNode<P, $marker>,)*
+        {
+            #[allow(non_snake_case)]
+            fn add_to(self, nodes: &mut AnyNodes) {
+                let ($($node,)*) = self;
+                $($node.add_to(nodes);)*
+            }
+        }
+    };
+}
+
+macro_rules! up_to {
+    ([$($done:ident $dm:ident),*]) => { tuples!($($done $dm),*); };
+    ([$($done:ident $dm:ident),*] $next:ident $nm:ident $($rest:ident)*) => {
+        tuples!($($done $dm),*);
+        up_to!([$($done $dm,)* $next $nm] $($rest)*);
+    };
+}
+
+up_to!([N1 M1] N2 M2 N3 M3 N4 M4 N5 M5 N6 M6 N7 M7 N8 M8 N9 M9 N10 M10 N11 M11 N12 M12 N13 M13 N14 M14 N15 M15 N16 M16);

@@ -1,0 +1,65 @@
+//! How a node is named: by its function, by its type, or by itself.
+
+use std::{fmt, marker::PhantomData};
+
+use super::{IsDependent, IsNode, Node};
+use crate::{
+    dependent::function::{ByHand, Dependent, Shape},
+    reconciler::workflow::NodeKey,
+    resource::KubeObject,
+};
+
+/// What names a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a reference to the
+/// wired node (`&records`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a node of a workflow of `{P}`",
+    label = "names no node",
+    note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
+)]
+pub trait NodeRef<P, M> {
+    /// One object, or several.
+    type Shape: Shape;
+
+    /// The type of what is the node.
+    #[doc(hidden)]
+    fn key(self) -> NodeKey;
+}
+
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> for D {
+    type Shape = D::Shape;
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
+}
+
+impl<P: KubeObject, S: Shape> NodeRef<P, IsNode> for &Node<P, S> {
+    type Shape = S;
+
+    fn key(self) -> NodeKey {
+        Node::key(self)
+    }
+}
+
+/// Names the node of a value by its type. Made by [`the`].
+pub struct The<D>(PhantomData<fn() -> D>);
+
+/// Names the node of a value by its type, as in `web.after(the::<Records>())`.
+#[must_use]
+pub fn the<D>() -> The<D> {
+    The(PhantomData)
+}
+
+impl<P: KubeObject, D: Dependent<P>> NodeRef<P, ByHand> for The<D> {
+    type Shape = D::Shape;
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
+}
+
+impl<D> fmt::Debug for The<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("The")
+    }
+}

@@ -1,0 +1,110 @@
+//! Wiring on the function itself.
+
+use std::sync::Arc;
+
+use super::{Condition, Node, NodeRef, node};
+use crate::{
+    dependent::{
+        Adoption,
+        function::{ByHand, Dependent, Function, Shape, Signature},
+    },
+    resource::KubeObject,
+    workflow::Activation,
+};
+
+/// Methods of dependents, be they functions or values: `web.after(html)` is [`node(web).after(html)`](crate::node). What they mean
+/// is said at [`Node`].
+///
+/// It is there for each function whose first argument is a reference to an object. Whether that is a dependent is asked by the
+/// methods, so that an error names the argument or the answer that is wrong.
+pub trait Wire<M>: Sized {
+    /// The type of the primaries.
+    type Primary: KubeObject;
+
+    /// [`Node::after`].
+    fn after<D: 'static, S: Shape, DM, N>(self, other: N) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        N: NodeRef<Self::Primary, DM>,
+    {
+        node(self).after(other)
+    }
+
+    /// [`Node::ready`].
+    fn ready<D: 'static, S: Shape, CM: 'static, C>(self, condition: C) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        C: Condition<Self::Primary, S::Item, CM>,
+    {
+        node(self).ready(condition)
+    }
+
+    /// [`Node::ready_when_applied`].
+    fn ready_when_applied<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).ready_when_applied()
+    }
+
+    /// [`Node::gone`].
+    fn gone<D: 'static, S: Shape, CM: 'static, C>(self, condition: C) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        C: Condition<Self::Primary, S::Item, CM>,
+    {
+        node(self).gone(condition)
+    }
+
+    /// [`Node::needs`].
+    fn needs<D: 'static, S: Shape>(self, capability: impl Activation) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).needs(capability)
+    }
+
+    /// [`Node::delete_first`].
+    fn delete_first<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).delete_first()
+    }
+
+    /// [`Node::create_only`].
+    fn create_only<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).create_only()
+    }
+
+    /// [`Node::adopt`].
+    fn adopt<D: 'static, S: Shape>(self, adoption: Adoption) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).adopt(adoption)
+    }
+
+    /// [`Node::named`].
+    fn named<D: 'static, S: Shape>(self, name: impl Into<Arc<str>>) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).named(name)
+    }
+}
+
+impl<S, F> Wire<Function<S, ()>> for F
+where
+    F: Signature<S>,
+    F::First: KubeObject,
+{
+    type Primary = F::First;
+}
+
+impl<P: KubeObject, D: Dependent<P>> Wire<(ByHand, P)> for D {
+    type Primary = P;
+}
