@@ -1,4 +1,5 @@
-//! The children as dependents of a workflow, and the conditions under which they exist.
+//! The children as dependents of a workflow, and the conditions under which they exist: as functions, and as types for the styles
+//! that name them.
 
 use std::sync::Arc;
 
@@ -8,11 +9,44 @@ use k8s_openapi::api::{
     networking::v1::Ingress,
 };
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent,
-    workflow::{Condition, ConditionResult, NodeView},
+    BoxError, Context, Desired, KubernetesDependent, Verdict, Want,
+    workflow::{Condition, NodeView},
 };
 
-use crate::{WebPage, children};
+use crate::{WebPage, WebPageError, children};
+
+/// Holds the html. A page that can't be served stays as it was.
+#[must_use]
+pub fn html(page: &WebPage) -> Want<ConfigMap> {
+    if !children::is_servable(page) {
+        return Want::hold("ErrorInHtml", "the html contains the word \"error\"");
+    }
+    children::config_map(page).into()
+}
+
+/// Serves the html.
+///
+/// # Errors
+/// When the template doesn't fit its type.
+pub fn web(page: &WebPage) -> Result<Deployment, WebPageError> {
+    children::deployment(page)
+}
+
+/// Gives the pods one address.
+///
+/// # Errors
+/// When the template doesn't fit its type.
+pub fn service(page: &WebPage) -> Result<Service, WebPageError> {
+    children::service(page)
+}
+
+/// Makes the page reachable from outside, where that is wanted.
+///
+/// # Errors
+/// When the template doesn't fit its type.
+pub fn ingress(page: &WebPage) -> Result<Option<Ingress>, WebPageError> {
+    page.spec.exposed.then(|| children::ingress(page)).transpose()
+}
 
 /// Holds the html.
 #[derive(Clone, Copy, Debug, Default, KubernetesDependent)]
@@ -76,8 +110,8 @@ impl Condition<WebPage> for Servable {
         _node: &NodeView<'_, WebPage>,
         page: &Arc<WebPage>,
         _context: &Context<WebPage>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(children::is_servable(page), "the html can't be served"))
+    ) -> Result<Verdict, BoxError> {
+        Ok(Verdict::when(children::is_servable(page), "the html can't be served"))
     }
 }
 
@@ -91,7 +125,7 @@ impl Condition<WebPage> for Exposed {
         _node: &NodeView<'_, WebPage>,
         page: &Arc<WebPage>,
         _context: &Context<WebPage>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(page.spec.exposed, "the page is not exposed"))
+    ) -> Result<Verdict, BoxError> {
+        Ok(Verdict::when(page.spec.exposed, "the page is not exposed"))
     }
 }

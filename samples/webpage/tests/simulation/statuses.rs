@@ -3,30 +3,21 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    BoxError, Context, ControllerConfiguration, Operator, OperatorBuilder, Permanent, Reconciler, Run,
-    UpdateControl, sim_test,
+    OperatorBuilder, Permanent, Reconciler, UpdateControl,
+    prelude::*,
+    sim_test,
     testing::simulation::{FaultPlan, Sim},
-    workflow::conditions::Ready,
 };
 use serde_json::json;
 use webpage::{
     WebPage, WebPageStatus,
-    dependents::{Exposed, HtmlConfigMap, Servable, WebDeployment, WebIngress, WebService},
+    dependents::{html, ingress, service, web},
 };
 
 use crate::page;
 
-#[derive(ControllerConfiguration)]
-#[controller(primary = WebPage, name = "webpage-operator", status = status)]
-#[workflow(
-    dependent(HtmlConfigMap, hold_unless = Servable),
-    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = Ready),
-    dependent(WebService, depends_on(HtmlConfigMap)),
-    dependent(WebIngress, depends_on(WebService), reconcile_precondition = Exposed),
-)]
 struct WebPages;
 
 impl Reconciler for WebPages {
@@ -50,9 +41,7 @@ fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     let conditions = run.conditions(page);
     let told: Vec<_> = conditions.iter().map(|of| [&*of.type_, &of.status, &of.message].join(" ")).collect();
     WebPageStatus {
-        html_config_map: run
-            .secondary("HtmlConfigMap")
-            .and_then(|map| Some(map.get::<ConfigMap>()?.name_any())),
+        html_config_map: run.get(html).map(|map| map.name_any()),
         ready: run.all_ready(),
         error_message: Some(told.join(", ")),
         observed_generation: page.metadata.generation,
@@ -60,7 +49,11 @@ fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
 }
 
 fn declare() -> OperatorBuilder {
-    Operator::builder().crd(WebPage::crd()).register(WebPages)
+    let pages = Controller::builder(WebPages)
+        .name("webpage-operator")
+        .workflow((html, web.after(html), service.after(html), ingress.after(service)))
+        .status(status);
+    Operator::builder().crd(WebPage::crd()).register(pages)
 }
 
 #[sim_test(schedules = 10)]
