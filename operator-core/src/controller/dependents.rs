@@ -10,9 +10,10 @@ use crate::{
 };
 
 impl<R: Reconciler> ControllerBuilder<R> {
-    /// Runs a workflow for each primary: before `reconcile`, unless it is declared as invoked explicitly, and before
-    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. It may be given
-    /// unfinished, as its builder. A controller has one.
+    /// Runs a workflow for each primary: a tuple of nodes, `.workflow((html, web.after(html)))`, or a
+    /// [`Workflow`](crate::Workflow). It runs before `reconcile`, unless it is declared as invoked explicitly, and before
+    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. A workflow may be given
+    /// unfinished, as its builder. A controller has one; tuples may be given several times, and add up to one.
     /// JOSDK: `@Workflow`.
     pub fn workflow<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
         self.said.take_workflow(workflow.declared());

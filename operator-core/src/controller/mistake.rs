@@ -131,7 +131,7 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
         Wiring::SelfDependency { node } => Mistake::new(
             format!("node `{node}` depends on itself"),
             "it would have to be ready before it is made",
-            "no `.depends_on(…)` there, or the name of another node",
+            "no `.after(…)` or `.depends_on(…)` there, or another node in it",
         ),
         Wiring::NodeTwice { node } => Mistake::new(
             format!("`{node}` is two nodes of the workflow"),
@@ -157,7 +157,7 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             format!("nodes depend on one another in a circle: {}", path.join(" -> ")),
             "none of them could ever be the first",
             format!(
-                "one `.depends_on(…)` less, for example that of `{}`",
+                "one `.after(…)` or `.depends_on(…)` less, for example that of `{}`",
                 path.first().map_or("", String::as_str)
             ),
         ),

@@ -64,6 +64,13 @@ impl Unfinished {
                 "`.workflow((…))` with its dependents, or `Controller::builder(reconciler)`",
             ));
         }
+        if self.needs_workflow && self.settings.workflow.as_ref().is_some_and(AnyWorkflow::is_explicit) {
+            self.mistakes.push(Mistake::new(
+                "its workflow is declared as invoked explicitly, and it has no reconciler",
+                "nobody would ever invoke it",
+                "no `.explicit_invocation()`, or `Controller::builder(reconciler)`",
+            ));
+        }
         let name = Arc::from(self.name);
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());

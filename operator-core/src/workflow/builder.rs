@@ -160,6 +160,11 @@ impl AnyWorkflow {
         sources
     }
 
+    /// Whether only the reconciler runs it.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.0.explicit
+    }
+
     /// What can be said about it without running it.
     pub(crate) fn outline(&self) -> Outline {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();

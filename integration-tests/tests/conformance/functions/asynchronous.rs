@@ -21,6 +21,8 @@ struct Quota {
     maps: usize,
     /// How often it was looked at.
     looks: Arc<AtomicUsize>,
+    /// How often somebody has come to the keys.
+    keys: Arc<AtomicUsize>,
 }
 
 /// Borrows its arguments over an await.
@@ -41,6 +43,7 @@ async fn granted(
 /// Owns them.
 async fn keys(primary: Arc<TestResource>, quota: Option<Data<Quota>>) -> Option<Secret> {
     tokio::task::yield_now().await;
+    quota.as_ref().map(|quota| quota.keys.fetch_add(1, Ordering::SeqCst));
     (quota.is_some() && says(&primary, "locked")).then(a_secret)
 }
 
@@ -52,12 +55,17 @@ async fn is_granted(map: &ConfigMap, quota: Data<Quota>) -> bool {
 #[operator_test]
 async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Result<()> {
     let scene = Scene::new("functions-async").await?;
-    let (maps, looks) = (Arc::new(AtomicUsize::new(1)), Arc::new(AtomicUsize::new(0)));
+    let maps = Arc::new(AtomicUsize::new(1));
+    let (looks, keys_asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let script = Script::new({
-        let (maps, looks) = (Arc::clone(&maps), Arc::clone(&looks));
+        let (maps, looks, keys) = (Arc::clone(&maps), Arc::clone(&looks), Arc::clone(&keys_asked));
         move |_, primary: Arc<TestResource>, context: &Context<TestResource>| {
             if !says(&primary, "no-quota") {
-                context.put(Quota { maps: maps.load(Ordering::SeqCst), looks: Arc::clone(&looks) });
+                context.put(Quota {
+                    maps: maps.load(Ordering::SeqCst),
+                    looks: Arc::clone(&looks),
+                    keys: Arc::clone(&keys),
+                });
             }
             Box::pin(async move {
                 context.workflow().reconcile().await?;
@@ -73,6 +81,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     scene.create("one", "locked").await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-granted -> 201"], "not ready yet");
     assert_eq!(looks.swap(0, Ordering::SeqCst), 1, "it is asked once in a run");
+    assert_eq!(keys_asked.load(Ordering::SeqCst), 0, "in order only");
 
     maps.store(2, Ordering::SeqCst);
     scene.patch("one", json!({ "spec": { "value": "locked again" } })).await?;

@@ -3,6 +3,7 @@
 mod asynchronous;
 mod bulk;
 mod ending;
+mod failing;
 mod names;
 mod order;
 mod state;

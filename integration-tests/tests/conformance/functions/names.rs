@@ -53,6 +53,37 @@ async fn a_name_is_made_of_primary_and_node_unless_it_is_said() -> Result<()> {
     Ok(())
 }
 
+/// One whose object says its name.
+fn said(primary: &TestResource) -> ConfigMap {
+    named(primary)
+}
+
+#[operator_test]
+async fn a_function_that_is_renamed_makes_its_object_anew_unless_the_object_says_its_name() -> Result<()> {
+    let scene = Scene::new("functions-renamed").await?;
+    let controller = || Controller::of::<TestResource>().namespaces([&scene.namespace]);
+    let before = controller().workflow((of_team.named("old"), named.after(of_team)));
+    let operator = scene.start(before).await?;
+    scene.create("one", "").await?;
+    let created = operator.settled().await?.written();
+    assert_eq!(created, ["PATCH configmaps/one-old -> 201", "PATCH configmaps/said-one -> 201"]);
+    operator.stop().await;
+
+    let operator = scene.start(controller().workflow((of_team, said.after(of_team)))).await?;
+    let renamed = operator.settled().await?.written();
+    let expected = [
+        "PATCH configmaps/one-of-team -> 201",
+        "PATCH configmaps/said-one -> 200",
+        "DELETE configmaps/one-old -> 200",
+    ];
+    assert_eq!(renamed, expected);
+    operator.stop().await;
+
+    let operator = scene.start(controller().workflow((of_team, said.named("said").after(of_team)))).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0], "a name that is pinned is the same one");
+    Ok(())
+}
+
 fn zone(primary: &TestResource) -> Namespace {
     let mut zone = Namespace::default();
     zone.metadata.name = Some(format!("{}-zone", primary.name_any()));

@@ -2,6 +2,7 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use super::{DependentError, Operation};
@@ -70,6 +71,14 @@ impl Secondary {
     #[must_use]
     pub fn kind(&self) -> Option<&ResourceType> {
         self.kind.as_ref()
+    }
+
+    /// The metadata of an object in the cluster.
+    pub(crate) fn meta(&self) -> Option<&ObjectMeta> {
+        match &self.resource {
+            Held::Object(object) => Some(object.meta()),
+            Held::Outside(_) => None,
+        }
     }
 
     /// An object in the cluster as JSON, with its kind; `None` for what is outside.

@@ -90,6 +90,11 @@ impl Kstatus {
         Self::plain(Status::NotFound, "not found")
     }
 
+    /// What is said of an object that is there, and whose kind has no status.
+    pub(crate) fn without_status() -> Self {
+        Self::current("there")
+    }
+
     /// Whether all that the object asks for is there.
     #[must_use]
     pub fn is_current(&self) -> bool {
@@ -162,7 +167,7 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition(fields),
         // Its generation was observed, which is all there is to it.
         ("policy", "PodDisruptionBudget") => Ok(Kstatus::current("allowed disruptions are computed")),
-        ("", "Secret" | "ConfigMap") | ("batch", "CronJob") => Ok(Kstatus::current("there")),
+        ("", "Secret" | "ConfigMap") | ("batch", "CronJob") => Ok(Kstatus::without_status()),
         _ => kinds::other(fields),
     }
 }

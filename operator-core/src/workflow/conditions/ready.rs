@@ -6,8 +6,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    reconciler::{Context, workflow::ConditionResult},
-    resource::KubeObject,
+    reconciler::{
+        Context,
+        workflow::{ConditionResult, Secondary},
+    },
+    resource::{AnyObject, KubeObject},
     status::kstatus::{self, Kstatus, Status},
     workflow::{Condition, NodeView, condition::Answer},
 };
@@ -24,13 +27,19 @@ pub struct Ready;
 impl<P: KubeObject> Condition<P> for Ready {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         let now = context.wall_clock().now();
-        let secondaries = node.secondaries(primary, context).await?;
+        let any = Arc::clone(primary) as AnyObject;
+        let secondaries = node.any.dependent.secondaries(&any, context.any()).await?;
         let wants_nothing = node.reconciled().and_then(|reconciled| reconciled.desired()) == Some(0);
         if secondaries.is_empty() && wants_nothing {
             return Ok(ConditionResult::met());
         }
         let mut last = Kstatus::not_found();
         for secondary in &secondaries {
+            if has_no_status(secondary) {
+                last = Kstatus::without_status();
+                continue;
+            }
+            secondary.check()?;
             // What lives outside of the cluster has no status that could be read.
             let Some(object) = secondary.to_json() else { return Ok(ConditionResult::met()) };
             last = judged(&object, now);
@@ -42,6 +51,15 @@ impl<P: KubeObject> Condition<P> for Ready {
         let found = !secondaries.is_empty();
         Ok(ConditionResult::when(found, last.message.clone()).with_detail(last))
     }
+}
+
+/// Whether an object is of a kind that has no status, and isn't deleted: it is what it asks to be. Most children are such, and
+/// are neither decoded nor spelled for this.
+fn has_no_status(secondary: &Secondary) -> bool {
+    let statusless = secondary
+        .kind()
+        .is_some_and(|kind| matches!((kind.group(), kind.kind()), ("", "ConfigMap" | "Secret")));
+    statusless && secondary.meta().is_some_and(|meta| meta.deletion_timestamp.is_none())
 }
 
 /// How far an object is for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod however it
@@ -88,6 +106,22 @@ mod tests {
             conditions.iter().map(|of| json!({ "type": of, "status": "True" })).collect();
         let status = json!({ "startTime": "2026-01-01T00:00:00Z", "active": 1, "conditions": conditions });
         said("batch/v1", "Job", spec, &status)
+    }
+
+    #[test]
+    fn what_has_no_status_is_current_as_by_its_rules_until_it_is_deleted() {
+        use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::Time};
+
+        use crate::resource::ResourceType;
+
+        let secondary = |secret: Secret| Secondary::of_object(Arc::new(secret), ResourceType::of::<Secret>());
+        let mut secret = Secret::default();
+        let there = secondary(secret.clone());
+        assert!(has_no_status(&there));
+        let computed = judged(&there.to_json().unwrap(), Timestamp::UNIX_EPOCH);
+        assert_eq!(computed, Kstatus::without_status());
+        secret.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+        assert!(!has_no_status(&secondary(secret)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Each way in which a declaration can contradict itself, with the lines that are told.
 
+mod functions;
 mod kinds;
 mod table;
 

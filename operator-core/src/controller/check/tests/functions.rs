@@ -1,0 +1,77 @@
+//! What is told of nodes that are functions, and of controllers without a reconciler.
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+
+use super::{pods, told};
+use crate::{
+    controller::Controller,
+    workflow::{Workflow, wired::wire::Wire as _},
+};
+
+fn html(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn web(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn maps(_: &Pod) -> Vec<ConfigMap> {
+    Vec::new()
+}
+
+fn others(_: &Pod) -> Vec<ConfigMap> {
+    Vec::new()
+}
+
+fn keys(_: &Pod) -> Option<Secret> {
+    None
+}
+
+#[test]
+fn nodes_add_up_and_a_node_of_one_tuple_may_come_after_one_of_another() {
+    let controller = Controller::of::<Pod>().workflow((web.after(html), maps)).workflow((html, others));
+    let controller = controller.build().expect("nothing is wrong");
+    assert_eq!(controller.name(), "pod");
+    let [outline] = controller.outlines() else { panic!("there is one workflow") };
+    assert_eq!(outline.graph().len(), 4);
+    assert_eq!(told(pods().workflow((html, keys))), "");
+}
+
+#[test]
+fn what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write() {
+    const HERE: &str = "operator_core::controller::check::tests::functions";
+    let wrong = pods().name("PODS").workflow((web.after(html), keys.after(maps), keys)).workflow((
+        maps.after(others),
+        others.after(maps),
+        (|_: &Pod| ConfigMap::default()).after(maps),
+    ));
+    let told = told(wrong);
+    let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with("  why")).collect();
+    let expected = [
+        format!("controller `PODS`: `{HERE}::keys` is two nodes of the workflow"),
+        "  write it once; a function of its own, or an instance of a generic one, for each node".to_owned(),
+        format!(
+            "controller `PODS`: `{HERE}::what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write::{{{{closure}}}}` has no name"
+        ),
+        "  write `.named(\"…\")` on it, or a function with a name".to_owned(),
+        format!("controller `PODS`: `{HERE}::web` comes after `{HERE}::html`"),
+        "  write it as a node of its own, or another one in `.after(…)`".to_owned(),
+        "controller `PODS`: nodes depend on one another in a circle: maps -> others -> maps".to_owned(),
+        "  write one `.after(…)` or `.depends_on(…)` less, for example that of `maps`".to_owned(),
+    ];
+    assert_eq!(lines[..8], expected, "{told}");
+    assert_eq!(lines[8], "controller `PODS`: its name can't be used", "{told}");
+}
+
+#[test]
+fn a_controller_without_a_reconciler_needs_a_workflow_that_runs_by_itself() {
+    let nothing = told(Controller::of::<Pod>());
+    assert!(nothing.starts_with("controller `pod`: it has neither a workflow nor a reconciler"), "{nothing}");
+    let explicit = Workflow::<Pod>::builder().nodes((html,)).explicit_invocation();
+    let explicit = told(Controller::of::<Pod>().workflow(explicit));
+    assert!(explicit.contains("declared as invoked explicitly"), "{explicit}");
+    let built = Workflow::<Pod>::builder().nodes((html,));
+    let twice = told(pods().workflow((web,)).workflow(built));
+    assert!(twice.starts_with("controller `pods`: it has two workflows"), "{twice}");
+}
