@@ -1,5 +1,7 @@
 //! A run may be dropped at every await.
 
+mod status;
+
 use std::{
     collections::BTreeMap,
     convert::Infallible,
@@ -119,6 +121,8 @@ fn primary(version: u64, sent: &Value) -> Value {
 /// Writes a secondary and the primary in all ways that differ in their awaits.
 struct Writes {
     child_in: &'static str,
+    /// Whether it answers with the status; otherwise there is a function for it.
+    says: bool,
 }
 
 impl Reconciler for Writes {
@@ -138,7 +142,10 @@ impl Reconciler for Writes {
         operations.json_patch(&*map, |map| map.data = Some([("a".into(), "b".into())].into())).await?;
         let mut desired = (*map).clone();
         desired.immutable = Some(false);
-        Ok(UpdateControl::patch_resource_and_status(desired))
+        Ok(match self.says {
+            true => UpdateControl::patch_resource_and_status(desired),
+            false => UpdateControl::patch_resource(desired),
+        })
     }
 }
 
@@ -176,6 +183,10 @@ impl World {
     }
 
     async fn with_child_in(child_in: &'static str, timeout: Option<Duration>) -> Self {
+        Self::with(Writes { child_in, says: true }, timeout).await
+    }
+
+    async fn with(reconciler: Writes, timeout: Option<Duration>) -> Self {
         let server = Server::default();
         let hook = {
             let server = server.clone();
@@ -243,7 +254,7 @@ impl World {
             workflows: WorkflowSurroundings::default(),
             processor,
         });
-        let code = Arc::new(Code { reconciler: Writes { child_in }, cleanup: None });
+        let code = Arc::new(Code { reconciler, cleanup: None });
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher = Dispatcher {
             code,
@@ -302,11 +313,11 @@ async fn nothing_is_left(informer: &AnyInformer, polls: usize) {
     assert_eq!((sizes.windows, sizes.overlay), (0, 0), "{} after {polls} polls", informer.name());
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
+/// Drops a run after one poll more each time, until it comes to its end.
+async fn dropped_at_any_await<F: Future<Output = World>>(world: impl Fn() -> F) {
     let mut polls = 0;
     loop {
-        let world = World::new(None).await;
+        let world = world().await;
         let mut run = Box::pin(world.dispatcher.dispatch(world.run()));
         let mut outcome = None;
         for _ in 0..polls {
@@ -327,6 +338,12 @@ async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
     }
     // Five writes of several awaits each: finalizer, child, data, object, status.
     assert!(polls > 15, "only {polls} polls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
+    dropped_at_any_await(|| World::new(None)).await;
+    dropped_at_any_await(|| async { status::with_a_function(None).await.0 }).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -208,7 +208,9 @@ mod tests {
         assert_eq!(nodes(vec![items(vec![permanent()])]), (never, Some(never), Some(never)));
         assert_eq!(nodes(vec![items(vec![permanent(), "no luck".into()])]).0, again);
         // What the framework says of itself may be known better by who has invoked it.
-        assert_eq!(nodes(vec![Box::new(DependentError::NothingDesired)]), (never, Some(again), Some(again)));
+        let nothing = || BoxError::from(DependentError::NothingDesired);
+        assert_eq!(nodes(vec![nothing()]), (never, Some(again), Some(again)));
+        assert_eq!(nodes(vec![permanent(), nothing()]), (never, Some(again), Some(again)));
     }
 
     #[test]

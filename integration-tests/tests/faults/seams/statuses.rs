@@ -5,7 +5,10 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use integration_tests::{Script, TestObject, TestStatus, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
+use kube::{
+    ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
 use operator_core::{
     Permanent, UpdateControl,
     prelude::*,
@@ -63,7 +66,7 @@ async fn a_status_whose_write_is_never_answered_does_not_keep_its_primary() -> R
     let controller = scene.controller(&script).status(status).reconcile_timeout(Duration::from_secs(5));
     let operator = under(&faults, &scene, controller).await?;
     scene.create("one", "value").await?;
-    pass(60).await;
+    pass(15).await;
     assert_eq!(message(&scene, "one").await?.as_deref(), Some("value"));
     assert_eq!((unanswered.fired(), script.runs.count()), (1, 2));
     operator.stop().await;
@@ -171,6 +174,9 @@ async fn what_is_held_or_blocked_is_known_all_the_same() -> Result<()> {
     };
     let all = ["one-first", "one-second", "one-third", "one-fifth", "one-fourth", "created", "Succeeded"];
     assert_eq!(told().await?, all);
+    // Somebody holds the one that is to be removed.
+    let held = Patch::Merge(json!({ "metadata": { "finalizers": ["example.com/others"] } }));
+    scene.api::<ConfigMap>().patch("one-third", &PatchParams::default(), &held).await?;
     scene.set("one", "held").await?;
     pass(60).await;
     let kept = [

@@ -33,6 +33,10 @@ pub(super) fn waits(state: &NodeState) -> bool {
     )
 }
 
+pub(super) fn failed(state: &NodeState) -> bool {
+    matches!(state, NodeState::Failed { .. })
+}
+
 /// Whether something was under way about a node when its run was dropped.
 pub(super) fn hangs(state: &NodeState) -> bool {
     matches!(state, NodeState::Pending { reason } if reason != NOT_COME_TO)
@@ -73,7 +77,7 @@ impl Verdict {
             let message = message.trim_end_matches("; ");
             return Self::unready(reason, message, !error.is_last_attempt, error.is_last_attempt);
         }
-        let failed = of_nodes(&|state| matches!(state, NodeState::Failed { .. }));
+        let failed = of_nodes(&failed);
         if !failed.is_empty() {
             return Self::unready("Failed", &failed, false, true);
         }

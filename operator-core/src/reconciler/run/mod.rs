@@ -127,6 +127,11 @@ impl<P: KubeObject> Run<P> {
         self.nodes().iter().filter(|node| node.removal.is_some())
     }
 
+    /// The nodes that take no part, as the cluster can't do what they need. Each state has the reason.
+    pub fn inactive(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes().iter().filter(|node| matches!(node.state, NodeState::Inactive { .. }))
+    }
+
     /// The conditions `Ready`, `Reconciling` and `Stalled` about this generation of the primary, for the field `conditions` of its
     /// status. A time stays while the status of its condition stays, so that a run which changes nothing writes nothing. Other
     /// conditions that the status has are kept.
@@ -157,6 +162,13 @@ impl<P: KubeObject> Run<P> {
         self.any.secondaries(node)
     }
 
+    /// What there is of a node with one resource that is known by its name; [`get`](Self::get) knows one by its function.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn secondary(&self, node: &str) -> Option<Secondary> {
+        self.secondaries(node).into_iter().next()
+    }
+
     /// The controller's workflow.
     pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
         self.any.context.shared().workflow.as_deref()
@@ -173,14 +185,12 @@ impl AnyRun {
         let is_cleanup = primary.meta().deletion_timestamp.is_some();
         let result = context.remembered().lock().of(is_cleanup);
         if let Some(error) = &mut error {
-            let nodes = result.iter().flat_map(|result| result.nodes());
-            let (failed, hung): (Vec<_>, Vec<_>) = nodes
-                .filter(|node| {
-                    matches!(node.state, NodeState::Failed { .. }) || conditions::hangs(&node.state)
-                })
-                .partition(|node| matches!(node.state, NodeState::Failed { .. }));
-            let (first, second) = if error.timed_out { (hung, failed) } else { (failed, hung) };
-            error.node = first.first().or(second.first()).map(|node| Arc::clone(&node.name));
+            let first = |is: &dyn Fn(&NodeState) -> bool| {
+                result.iter().flat_map(|result| result.nodes()).find(|node| is(&node.state))
+            };
+            let (failed, hung) = (first(&conditions::failed), first(&conditions::hangs));
+            let node = if error.timed_out { hung.or(failed) } else { failed.or(hung) };
+            error.node = node.map(|node| Arc::clone(&node.name));
         }
         Self {
             context: Arc::clone(context),

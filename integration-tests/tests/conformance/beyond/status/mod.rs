@@ -1,5 +1,6 @@
 //! A function that makes the status of each run, whatever the run has come to.
 
+mod book;
 mod cleanups;
 mod conditions;
 mod ends;

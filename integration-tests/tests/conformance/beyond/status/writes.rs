@@ -149,7 +149,8 @@ async fn a_kind_of_the_clusters_own_gets_a_part_of_its_status_and_others_keep_th
     let operator = scene.start(controller.status(of_service)).await?;
     operator.settled().await?;
     // They say something else, and nobody is in their way.
-    services.patch_status("one", &somebody, &Patch::Apply(theirs("False"))).await?;
+    let said = services.patch_status("one", &somebody, &Patch::Apply(theirs("False"))).await;
+    assert!(said.is_ok(), "{said:?}");
     operator.settled().await?;
     let label = Patch::Merge(json!({ "metadata": { "annotations": { "somebody": "else" } } }));
     services.patch("one", &PatchParams::default(), &label).await?;

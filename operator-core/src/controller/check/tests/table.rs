@@ -16,6 +16,7 @@ use crate::{
     dependent::{Capabilities, CustomDependent, IntoDependent, kubernetes::KubernetesDependent},
     event_source::InformerEventSource,
     processor::{GenericRetry, GovernorRateLimiter},
+    reconciler::run::Run,
     workflow::{
         Node, Workflow, WorkflowBuilder,
         conditions::{ConditionExt, KindServed},
@@ -29,6 +30,10 @@ fn workflow() -> WorkflowBuilder<Pod> {
 /// A controller with these dependents in its workflow.
 fn with<const N: usize>(dependents: [crate::dependent::Dependent<Pod>; N]) -> ControllerBuilder<Pods> {
     pods().workflow(dependents.into_iter().fold(workflow(), WorkflowBuilder::dependent))
+}
+
+fn status(_: &Pod, run: &Run<Pod>) -> bool {
+    run.all_ready()
 }
 
 type Declaration = ControllerBuilder<Pods>;
@@ -56,6 +61,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a rate limit without a period", pods().rate_limiter(GovernorRateLimiter::new(1, Duration::ZERO))),
         ("two workflows", with([Map("a").node().into_dependent()]).workflow(workflow())),
         ("two indexes of one name", pods().index("team", |_| Vec::new()).index("team", |_| Vec::new())),
+        ("two status functions", pods().status(status).status(status)),
         ("two sources of one name", pods().owns::<Secret>().owns::<Secret>()),
         (
             "nodes that contradict one another",

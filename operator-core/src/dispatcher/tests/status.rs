@@ -1,0 +1,40 @@
+//! What a status function is told.
+
+use super::*;
+use crate::reconciler::{erased, run};
+
+/// One whose status is made by a function, and what that was told: whether it was called for a run that failed.
+pub(super) async fn with_a_function(timeout: Option<Duration>) -> (World, Arc<Mutex<Vec<bool>>>) {
+    let told: Arc<Mutex<Vec<bool>>> = Arc::default();
+    let noted = Arc::clone(&told);
+    let mut world = World::with(Writes { child_in: "shop", says: false }, timeout).await;
+    world.dispatcher.status = Some(erased(move |_: &ConfigMap, run: &run::Run<ConfigMap>| {
+        noted.lock().push(run.error().is_some());
+        json!({ "said": run.all_ready() })
+    }));
+    (world, told)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_function_is_told_of_each_run_once() {
+    let (world, told) = with_a_function(None).await;
+    assert_eq!(world.dispatcher.dispatch(world.run()).await, Outcome::Success { reschedule: None });
+    assert_eq!(*told.lock(), [false]);
+    // A run that passes its deadline has a status all the same.
+    let (world, told) = with_a_function(Some(Duration::ZERO)).await;
+    let outcome = world.dispatcher.dispatch(world.run()).await;
+    assert!(matches!(outcome, Outcome::Failed { kind: FailureKind::Retryable, .. }), "{outcome:?}");
+    assert_eq!(*told.lock(), [true]);
+    world.assert_nothing_is_left(0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_primary_that_is_gone_has_no_status() {
+    let (world, told) = with_a_function(None).await;
+    *world.server.refusal.lock() =
+        Some(json!({ "kind": "Status", "code": 404, "reason": "NotFound", "details": { "name": "one" } }));
+    let run = world.run();
+    world.dispatcher.shared.primary.doubt(&run.key);
+    assert_eq!(world.dispatcher.dispatch(run).await, Outcome::Gone);
+    assert!(told.lock().is_empty());
+}
