@@ -14,7 +14,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use operator_core::{UpdateControl, Workflow, prelude::*, testing::operator_test};
 use serde_json::json;
 
-use super::{a_secret, says};
+use super::{a_secret, done, says};
 
 /// What another system grants.
 struct Quota {
@@ -79,28 +79,24 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "locked").await?;
-    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-granted -> 201"], "not ready yet");
+    assert_eq!(done(&operator.settled().await?), ["PATCH configmaps/one-granted -> 201"], "not ready yet");
     assert_eq!(looks.swap(0, Ordering::SeqCst), 1, "it is asked once in a run");
     assert_eq!(keys_asked.load(Ordering::SeqCst), 0, "in order only");
 
     maps.store(2, Ordering::SeqCst);
     scene.patch("one", json!({ "spec": { "value": "locked again" } })).await?;
     let expected = ["PATCH configmaps/one-granted -> 200", "PATCH secrets/one-keys -> 201"];
-    assert_eq!(operator.settled().await?.written(), expected);
+    assert_eq!(done(&operator.settled().await?), expected);
 
     maps.store(0, Ordering::SeqCst);
     scene.patch("one", json!({ "spec": { "value": "locked" } })).await?;
     let expected = ["DELETE secrets/one-keys -> 200", "DELETE configmaps/one-granted -> 200"];
-    assert_eq!(
-        operator.settled().await?.written(),
-        expected,
-        "what isn't wanted goes with what comes after it"
-    );
+    assert_eq!(done(&operator.settled().await?), expected, "what isn't wanted goes with what comes after it");
 
     let looked = looks.load(Ordering::SeqCst);
     scene.failures.expect("nobody has put a `conformance::functions::asynchronous::Quota` into this run");
     scene.patch("one", json!({ "spec": { "value": "no-quota" } })).await?;
-    assert_eq!(operator.settled().await?.written(), [""; 0], "its node fails before anything is asked");
+    assert_eq!(done(&operator.settled().await?), [""; 0], "its node fails before anything is asked");
     assert_eq!(looks.load(Ordering::SeqCst), looked);
     Ok(())
 }

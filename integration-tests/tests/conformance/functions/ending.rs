@@ -7,7 +7,7 @@ use kube::api::{Patch, PatchParams};
 use operator_core::{prelude::*, testing::operator_test};
 use serde_json::json;
 
-use super::{a_map, a_secret};
+use super::{a_map, a_secret, done};
 
 fn network(primary: &TestResource) -> ConfigMap {
     a_map(primary)
@@ -41,7 +41,7 @@ async fn what_is_deleted_first_is_gone_before_its_primary_and_what_comes_after_i
         Ok(database.metadata.deletion_timestamp.is_some().then_some(()))
     })
     .await?;
-    let going = operator.settled().await?.written();
+    let going = done(&operator.settled().await?);
     let expected = ["DELETE configmaps/one-client -> 200", "DELETE secrets/one-database -> 200"];
     assert_eq!(going, expected, "from the far end, and the network is left to the collector");
     let one = scene.resources.get("one").await?;
@@ -71,7 +71,7 @@ async fn the_end_of_a_node_waits_for_its_condition_while_there_is_something() ->
     secrets.patch("one-database", &PatchParams::default(), &merge(kept)).await?;
     operator.settled().await?;
     scene.delete("one").await?;
-    assert_eq!(operator.settled().await?.written(), ["DELETE secrets/one-database -> 200"]);
+    assert_eq!(done(&operator.settled().await?), ["DELETE secrets/one-database -> 200"]);
     assert!(scene.resources.get("one").await?.metadata.finalizers.is_some(), "it isn't drained");
     // It goes on to be there, and counts as gone.
     let drained = json!({ "metadata": { "labels": { "drained": "" } } });

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::ResourceExt;
 use operator_core::{dependent::Capabilities, prelude::*, testing::operator_test};
 
-use super::a_map;
+use super::{a_map, done};
 
 fn of_team(primary: &TestResource) -> ConfigMap {
     a_map(primary)
@@ -41,11 +41,11 @@ async fn a_name_is_made_of_primary_and_node_unless_it_is_said() -> Result<()> {
         "PATCH configmaps/one-first -> 201",
         "PATCH configmaps/one-second-one -> 201",
     ];
-    assert_eq!(created.written(), expected);
+    assert_eq!(done(&created), expected);
 
     scene.create("two.dots", "").await?;
     let created = operator.settled().await?;
-    let first = created.written().into_iter().next().unwrap_or_default();
+    let first = done(&created).into_iter().next().unwrap_or_default();
     assert!(
         first.starts_with("PATCH configmaps/two-dots-of-team-"),
         "a hash tells it from `two-dots`: {first}"
@@ -65,12 +65,12 @@ async fn a_function_that_is_renamed_makes_its_object_anew_unless_the_object_says
     let before = controller().workflow((of_team.named("old"), named.after(of_team)));
     let operator = scene.start(before).await?;
     scene.create("one", "").await?;
-    let created = operator.settled().await?.written();
+    let created = done(&operator.settled().await?);
     assert_eq!(created, ["PATCH configmaps/one-old -> 201", "PATCH configmaps/said-one -> 201"]);
     operator.stop().await;
 
     let operator = scene.start(controller().workflow((of_team, said.after(of_team)))).await?;
-    let renamed = operator.settled().await?.written();
+    let renamed = done(&operator.settled().await?);
     let expected = [
         "PATCH configmaps/one-of-team -> 201",
         "PATCH configmaps/said-one -> 200",
@@ -80,7 +80,7 @@ async fn a_function_that_is_renamed_makes_its_object_anew_unless_the_object_says
     operator.stop().await;
 
     let operator = scene.start(controller().workflow((of_team, said.named("said").after(of_team)))).await?;
-    assert_eq!(operator.settled().await?.written(), [""; 0], "a name that is pinned is the same one");
+    assert_eq!(done(&operator.settled().await?), [""; 0], "a name that is pinned is the same one");
     Ok(())
 }
 
@@ -101,11 +101,11 @@ async fn what_has_no_namespace_gets_none() -> Result<()> {
     let operator = scene.start(controller().workflow((zones,))).await?;
     let name = format!("{}-zone", scene.namespace);
     scene.create(&scene.namespace, "").await?;
-    let written = operator.settled().await?.written();
+    let written = done(&operator.settled().await?);
     assert!(written.contains(&format!("PATCH namespaces/{name} -> 201")), "{written:?}");
     scene.delete(&scene.namespace).await?;
     scene.until_gone(&scene.namespace).await?;
-    let written = operator.settled().await?.written();
+    let written = done(&operator.settled().await?);
     assert!(written.contains(&format!("DELETE namespaces/{name} -> 200")), "{written:?}");
     Ok(())
 }

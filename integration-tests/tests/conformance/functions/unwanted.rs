@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{prelude::*, testing::operator_test};
 use serde_json::json;
 
-use super::{a_map, a_secret, says};
+use super::{a_map, a_secret, done, says};
 
 fn html(primary: &TestResource) -> ConfigMap {
     a_map(primary)
@@ -32,11 +32,11 @@ async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Re
     scene.create("one", "exposed").await?;
     let created = operator.settled().await?;
     let expected = ["PATCH configmaps/one-html -> 201", "PATCH secrets/one-entrance -> 201"];
-    assert_eq!(created.written(), expected);
+    assert_eq!(done(&created), expected);
 
     scene.patch("one", json!({ "spec": { "value": "exposed broken" } })).await?;
     let broken = operator.settled().await?;
-    assert_eq!(broken.written(), ["PATCH configmaps/one-html -> 200"], "the entrance stays as it is");
+    assert_eq!(done(&broken), ["PATCH configmaps/one-html -> 200"], "the entrance stays as it is");
     let states = [
         "html: updated, not ready: the html is broken",
         "entrance: waiting for html to be ready: the html is broken",
@@ -46,7 +46,7 @@ async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Re
     scene.patch("one", json!({ "spec": { "value": "broken" } })).await?;
     let off = operator.settled().await?;
     let expected = ["PATCH configmaps/one-html -> 200", "DELETE secrets/one-entrance -> 200"];
-    assert_eq!(off.written(), expected);
+    assert_eq!(done(&off), expected);
     let result = outcomes.last("one").expect("the workflow has run");
     let removal = result.node("entrance").and_then(|node| node.removal.clone()).expect("it is removed");
     assert_eq!((removal.by.as_deref(), &*removal.reason), (Some("entrance"), "it is not wanted"));
@@ -85,11 +85,11 @@ async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Resul
         "PATCH configmaps/one-database -> 201",
         "PATCH secrets/one-client -> 201",
     ];
-    assert_eq!(created.written(), expected);
+    assert_eq!(done(&created), expected);
 
     scene.patch("one", json!({ "spec": { "value": "frozen" } })).await?;
     let held = operator.settled().await?;
-    assert_eq!(held.written(), [""; 0], "neither what it holds back nor what comes after it");
+    assert_eq!(done(&held), [""; 0], "neither what it holds back nor what comes after it");
     let lines = outcomes.lines("one");
     let expected = [
         "network: waiting for database to be let go: the database is frozen",
@@ -105,7 +105,7 @@ async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Resul
         "DELETE configmaps/one-database -> 200",
         "DELETE configmaps/one-network -> 200",
     ];
-    assert_eq!(gone.written(), expected, "from the far end");
+    assert_eq!(done(&gone), expected, "from the far end");
     Ok(())
 }
 
@@ -130,7 +130,7 @@ async fn an_object_is_ready_when_its_status_says_so_unless_that_is_not_asked() -
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "").await?;
     let created = operator.settled().await?;
-    let maps: Vec<_> = created.written().into_iter().filter(|write| write.contains("configmaps")).collect();
+    let maps: Vec<_> = done(&created).into_iter().filter(|write| write.contains("configmaps")).collect();
     assert_eq!(maps, ["PATCH configmaps/one-early -> 201"]);
     let lines = outcomes.lines("one");
     assert!(lines[0].starts_with("runner: created, not ready: "), "{lines:?}");
