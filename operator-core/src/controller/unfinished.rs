@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     dispatcher::{RetiredFinalizers, UserCode},
+    reconciler::workflow::ManagedWorkflow as _,
     workflow::{AnyBuilder, AnyWorkflow},
 };
 
@@ -62,6 +63,15 @@ impl Unfinished {
                 "it has neither a workflow nor a reconciler",
                 "it would watch its primaries, and do nothing",
                 "`.workflow((…))` with its dependents, or `Controller::builder(reconciler)`",
+            ));
+        }
+        if self.needs_workflow
+            && self.settings.workflow.as_ref().is_some_and(|workflow| workflow.is_explicit())
+        {
+            self.mistakes.push(Mistake::new(
+                "its workflow is invoked explicitly, but there is no reconciler that could do so",
+                "nothing would ever run",
+                "`explicit_invocation` left out, or a `Reconciler` that says `context.workflow().reconcile()`",
             ));
         }
         let name = Arc::from(self.name);
