@@ -77,7 +77,8 @@ fn own_lines(said: &str) -> usize {
     let own = said.lines().take_while(|line| !is_trail(line));
     own.filter(|line| {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end();
-        !line.is_empty() && line != "|" && !line.starts_with("-->") && !line.contains("long-type")
+        let is_place = line.starts_with("-->") || line.starts_with(":::");
+        !line.is_empty() && line != "|" && !is_place && !line.contains("long-type")
     })
     .count()
 }

@@ -1,6 +1,6 @@
 //! A node that is a function, or a value, with what is said of it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
     Expr, ExprPath, Ident, Lit, Path, Type,
@@ -74,7 +74,7 @@ impl Wired {
         let words = form::once(entries::parse(words.unwrap_or_default(), errors), errors);
         if node.value.is_some() && !words.iter().any(|word| word.name() == NAMED) {
             let name = node.called.as_ref().map(|name| &name.text);
-            node.calls.extend(quote_spanned!(node.path.span()=> .named(#name)));
+            node.calls.extend(quote!(.named(#name)));
         }
         for word in &words {
             node.say(word, errors);
@@ -151,9 +151,9 @@ impl Wired {
     }
 
     /// The variable that it is in.
-    fn variable(&self, position: usize) -> Ident {
-        // At the user's place, so that what is wrong with its type is shown there.
-        Ident::new(&format!("__node_{position}"), self.path.span())
+    fn variable(position: usize) -> Ident {
+        // Not to be seen by the user's expressions.
+        Ident::new(&format!("node_{position}"), Span::mixed_site())
     }
 
     /// Nothing is said of it, so that it stands for itself.
@@ -163,7 +163,7 @@ impl Wired {
 
     /// The node before anything is said of it.
     fn made(&self, position: usize, primary: &Type, library: &Path) -> Option<TokenStream> {
-        let variable = self.variable(position);
+        let variable = Self::variable(position);
         let made = match &self.value {
             Some(value) => value.to_token_stream(),
             None => self.path.to_token_stream(),
@@ -177,7 +177,7 @@ impl Wired {
     fn said(&self, position: usize, all: &[Self], library: &Path) -> Option<TokenStream> {
         let Self { after, calls, configure, .. } = self;
         let after: TokenStream = after.iter().map(|(key, path)| after_call(key, path, all)).collect();
-        let variable = self.variable(position);
+        let variable = Self::variable(position);
         let said = quote!(#variable #after #calls);
         let said = match configure {
             Some(change) => quote!(#library::__private::configured(#said, #change)),
@@ -188,10 +188,11 @@ impl Wired {
 
     /// The call that takes it.
     fn taken(&self, position: usize) -> TokenStream {
-        let (path, variable) = (&self.path, self.variable(position));
+        let (path, variable) = (&self.path, Self::variable(position));
         match self.is_bare() {
             true => quote_spanned!(path.span()=> .wired(#path)),
-            false => quote_spanned!(path.span()=> .nodes((#variable,))),
+            // What stands at the user's place is found by an editor that looks for what stands there.
+            false => quote!(.nodes((#variable,))),
         }
     }
 }
@@ -201,7 +202,7 @@ fn after_call(key: &Ident, path: &ExprPath, all: &[Wired]) -> TokenStream {
     let written = text(path);
     match all.iter().position(|node| text(&node.path) == written) {
         Some(position) if all[position].value.is_some() => {
-            let variable = all[position].variable(position);
+            let variable = Wired::variable(position);
             quote!(.#key(&#variable))
         }
         Some(_) => quote!(.#key(#path)),
