@@ -123,6 +123,6 @@ pub mod bench;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::controller::derived::{
-        MaybeCleaner, NoCleaner, Probe, built, configured, has_primary, has_resource, with_workflow,
+        Probe, Start, StartOther, built, configured, has_primary, has_resource, with_workflow,
     };
 }

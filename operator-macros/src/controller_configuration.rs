@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{DeriveInput, Path, spanned::Spanned};
+use syn::{DeriveInput, Path, Type, parse_quote, parse_quote_spanned, spanned::Spanned};
 
 use crate::{
     entries::{self, Entry, Value},
@@ -16,6 +16,9 @@ const SETTINGS: &Keys = &[
     ("name", Form::Text, "\"web-pages\""),
     ("finalizer", Form::Text, "\"webpages.example.com/finalizer\""),
     ("field_manager", Form::Text, "\"web-pages\""),
+    ("formerly", Form::Texts, "[\"pages\"]"),
+    ("retired_finalizers", Form::Texts, "[\"pages.example.com/finalizer\"]"),
+    ("retired_field_managers", Form::Texts, "[\"pages\"]"),
     ("namespaces", Form::Texts, "[\"default\"]"),
     ("label_selector", Form::Text, "\"app=web\""),
     ("field_selector", Form::Text, "\"metadata.name=web\""),
@@ -48,27 +51,39 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
 pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let entries = once_but_watches(entries::of(item, "controller", errors), errors);
     let library = target::library(&entries, errors);
-    let primary = target::type_of(&entries, "primary", "WebPage", errors).map(|primary| {
-        // An answer other than the reconciler's own is shown at the type that was written.
-        quote_spanned!(primary.span()=> #library::__private::has_primary::<Self, #primary>();)
+    let said = target::type_of(&entries, "primary", "WebPage", errors);
+    let primary = said.clone().unwrap_or_else(|| {
+        let place = item.ident.span();
+        parse_quote_spanned!(place=> <Self as #library::Reconciler>::Primary)
     });
+    // Where there is no reconciler that is told once, and not wherever its primary is named.
+    let own: Type = parse_quote!(<Self as #library::ControllerConfiguration>::Primary);
     let calls: TokenStream = entries.iter().map(|entry| call(entry, &library, errors)).collect();
-    let workflow = workflow::generate(item, &library, errors);
-    let with_workflow =
-        workflow.as_ref().map(|_| quote!(let builder = #library::__private::with_workflow(self);));
-    let start = with_workflow.unwrap_or_else(|| quote!(let builder = #library::Controller::builder(self);));
+    let workflow = workflow::generate(item, said.as_ref().unwrap_or(&own), &library, errors);
+    // Asked before the reconciler is given away.
+    let (asked, taken) = match &workflow {
+        Some(_) => (
+            quote!(let workflow = #library::ControllerConfiguration::workflow(&self);),
+            quote!(let builder = #library::__private::with_workflow(builder, workflow);),
+        ),
+        None => Default::default(),
+    };
     let configured = target::configured(&entries, &library, errors)(quote!(builder #calls));
-    let cleaner = cleaner(item, &entries, &library, errors);
+    let builder = builder(item, &entries, said.as_ref(), &own, &library, errors);
     let (name, (generics, arguments, bounds)) = (&item.ident, item.generics.split_for_impl());
     quote! {
         #[automatically_derived]
         impl #generics #library::ControllerConfiguration for #name #arguments #bounds {
+            type Primary = #primary;
+
             #workflow
 
-            fn controller(self) -> #library::ControllerBuilder<Self> {
-                #primary
-                #start
-                #cleaner
+            fn controller(
+                self,
+            ) -> #library::ControllerBuilder<impl #library::Reconciler<Primary = Self::Primary>> {
+                #asked
+                #builder
+                #taken
                 #configured
             }
         }
@@ -121,32 +136,51 @@ fn owns(entry: &Entry, errors: &mut Errors) -> TokenStream {
     types.iter().map(|owned| quote_spanned!(owned.span()=> .owns::<#owned>())).collect()
 }
 
-/// Declares the cleaner: where the type has one, unless it is said by hand.
-fn cleaner(item: &DeriveInput, entries: &[Entry], library: &Path, errors: &mut Errors) -> TokenStream {
+/// Starts the builder: with the reconciler, where the type is one, and with its cleaner, where it has one, unless that is said by
+/// hand.
+fn builder(
+    item: &DeriveInput,
+    entries: &[Entry],
+    primary: Option<&Type>,
+    own: &Type,
+    library: &Path,
+    errors: &mut Errors,
+) -> TokenStream {
     const CLEANER: &Keys = &[("cleaner", Form::Switch, "true")];
     let said = entries.iter().find(|entry| entry.name() == "cleaner");
-    let Some(said) = said else {
-        if item.generics.params.is_empty() {
-            return quote! {
-                let builder = {
-                    #[allow(unused_imports)]
-                    use #library::__private::{MaybeCleaner as _, NoCleaner as _};
-                    (&#library::__private::Probe::<Self>::new()).with_cleaner(builder)
-                };
+    if said.is_none() && item.generics.params.is_empty() {
+        // An answer other than the reconciler's own is shown at the type that was written.
+        let place = primary.map_or_else(|| item.ident.span(), Spanned::span);
+        let primary = primary.unwrap_or(own);
+        let start = quote_spanned!(place=> .builder(self));
+        return quote! {
+            let builder = {
+                #[allow(unused_imports)]
+                use #library::__private::{Start as _, StartOther as _};
+                const { &&&&#library::__private::Probe::<Self, #primary>::new() } #start
             };
-        }
+        };
+    }
+    let checked = primary.map(
+        |primary| quote_spanned!(primary.span()=> #library::__private::has_primary::<Self, #primary>();),
+    );
+    let builder = quote!(#checked let builder = #library::Controller::builder(self););
+    let Some(said) = said else {
         errors.at(
             &item.generics,
             "whether a generic reconciler is a `Cleaner` can't be found out here: say `#[controller(cleaner = true)]` or `cleaner = false`",
         );
-        return TokenStream::new();
+        return builder;
     };
     match form::read(said, CLEANER, errors).map(|value| value.to_string()).as_deref() {
-        Some("true") => quote_spanned!(said.key.span()=> let builder = builder.with_cleaner();),
-        Some("false") | None => TokenStream::new(),
+        Some("true") => {
+            let cleaner = quote_spanned!(said.key.span()=> let builder = builder.with_cleaner(););
+            quote!(#builder #cleaner)
+        }
+        Some("false") | None => builder,
         Some(_) => {
             errors.at(&said.key, "`cleaner` takes `true` or `false`, as it decides what is compiled");
-            TokenStream::new()
+            builder
         }
     }
 }

@@ -52,10 +52,18 @@ impl Parse for Entry {
 
 /// The entries of all attributes of that name.
 pub(crate) fn of(item: &DeriveInput, attribute: &str, errors: &mut Errors) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+    items(item, attribute, errors)
+}
+
+/// The same for entries of another form.
+pub(crate) fn items<T: Parse>(item: &DeriveInput, attribute: &str, errors: &mut Errors) -> Vec<T> {
+    let mut entries: Vec<T> = Vec::new();
     for found in attributes(item, attribute) {
         match &found.meta {
-            Meta::List(list) => entries.extend(parse(list.tokens.clone(), errors)),
+            Meta::List(list) => {
+                let read = |input: ParseStream<'_>| Ok(rest(input, errors));
+                entries.extend(read.parse2(list.tokens.clone()).unwrap_or_default());
+            }
             Meta::Path(_) => {}
             Meta::NameValue(_) => {
                 errors.at(found, format!("write `#[{attribute}(…)]`, with the keys between the parentheses"));

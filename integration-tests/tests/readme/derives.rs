@@ -68,6 +68,10 @@ macro_rules! reconciles_pods {
     )*};
 }
 
+fn keys(_: &Pod) -> Secret {
+    Secret::default()
+}
+
 /// Neither derive may depend on what its user imports.
 mod elsewhere {
     #[derive(operator_core::ControllerConfiguration)]
@@ -98,6 +102,40 @@ mod elsewhere {
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(retry(initial_interval = NO_TIME))]
     pub(super) struct Hasty;
+
+    mod children {
+        pub(super) fn map(_: &super::super::Pod) -> super::super::ConfigMap {
+            super::super::ConfigMap::default()
+        }
+    }
+
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(primary = super::Pod, formerly = ["pods"], retired_finalizers = ["pods.example.com/old"])]
+    #[controller(retired_field_managers = ["podder"])]
+    #[workflow(
+        prune_data,
+        retired::<k8s_openapi::api::core::v1::Service>("old"),
+        super::keys(after(children::map, more)),
+        children::map(adopt(operator_core::dependent::Adoption::IfUnowned), create_only),
+        more(after(children::map), named = "more-maps") = move |pod: &super::Pod| children::map(pod),
+    )]
+    pub(super) struct Wired;
+
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(primary = super::Pod)]
+    #[workflow(explicit_invocation, children::map)]
+    pub(super) struct NobodyInvokes;
+
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(primary = super::Pod)]
+    pub(super) struct NothingToDo;
+
+    use children::map as same;
+
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(primary = super::Pod)]
+    #[workflow(children::map, same(named = "same"))]
+    pub(super) struct Twice;
 }
 
 const NAMESPACE: &str = "b";
@@ -162,6 +200,40 @@ fn a_workflow_has_the_nodes_of_the_attribute() {
     assert_eq!(workflow.node_names().collect::<Vec<_>>(), ["Map", "Keys", "more-keys"]);
     // Without garbage collection the map has to be deleted before its primary goes.
     assert!(has_finalizer(&declared(managed)));
+}
+
+#[test]
+fn a_workflow_of_functions_needs_no_reconciler() {
+    let workflow = elsewhere::Wired.workflow().expect("the declaration is sound").expect("there is one");
+    assert_eq!(workflow.node_names().collect::<Vec<_>>(), ["keys", "map", "more-maps"]);
+    assert_eq!(
+        workflow.outline().to_string().lines().take(3).collect::<Vec<_>>(),
+        ["map", "  more-maps", "    keys (also after map)"]
+    );
+    let controller = declared(elsewhere::Wired);
+    assert_eq!(controller.name(), "pod", "it is called like its kind");
+    // What a former field manager has applied to a primary is taken over, and what is retired is looked for.
+    assert!(has_finalizer(&controller));
+    assert!(controller.access().iter().any(|right| right.resource_type.kind() == "Service"));
+}
+
+#[test]
+fn what_the_derive_cannot_see_is_told_when_the_controller_is_built() {
+    fn what(controller: impl IntoController) -> Vec<String> {
+        let mistakes = controller.into_controller().expect_err("something is wrong");
+        mistakes.iter().map(|mistake| mistake.what()).collect()
+    }
+    assert_eq!(
+        what(elsewhere::NobodyInvokes),
+        ["controller `pod`: its workflow is invoked explicitly, but there is no reconciler that could do so"]
+    );
+    assert_eq!(
+        what(elsewhere::NothingToDo),
+        ["controller `pod`: it has neither a workflow nor a reconciler"]
+    );
+    // One function by two paths: its type tells.
+    let twice = what(elsewhere::Twice);
+    assert!(twice[0].ends_with("map` is two nodes of the workflow"), "{twice:?}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
             }
         }
     }
-    for (place, said) in errors.iter().filter(|((file, _), _)| file == "functions.rs") {
+    for (place, said) in errors.iter().filter(|((file, _), _)| COUNTED.contains(&&**file)) {
         let lines = own_lines(said);
         // Where there is no tuple at all, the compiler lists some of what would be one.
         let most = if said.contains("is not a workflow of") { 18 } else { MOST_LINES };
@@ -64,6 +64,9 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
     Ok(())
 }
 
+/// Where the lines of the errors are counted.
+const COUNTED: &[&str] = &["derived.rs", "functions.rs"];
+
 /// How long an error about a function may be.
 const MOST_LINES: usize = 12;
 
@@ -74,7 +77,8 @@ fn own_lines(said: &str) -> usize {
     let own = said.lines().take_while(|line| !is_trail(line));
     own.filter(|line| {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end();
-        !line.is_empty() && line != "|" && !line.starts_with("-->") && !line.contains("long-type")
+        let is_place = line.starts_with("-->") || line.starts_with(":::");
+        !line.is_empty() && line != "|" && !is_place && !line.contains("long-type")
     })
     .count()
 }

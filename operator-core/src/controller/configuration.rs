@@ -1,19 +1,23 @@
-//! A reconciler that knows how its controller is declared.
+//! What knows how its controller is declared.
 
 use super::{Controller, ControllerBuilder, IntoController, Mistakes};
 use crate::{
     reconciler::Reconciler,
+    resource::KubeObject,
     workflow::{self, Workflow},
 };
 
-/// A reconciler that can be registered with an operator as it is, since it says how its controller is declared.
-/// JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
+/// What can be registered with an operator as it is, since it says how its controller is declared: a reconciler, or a struct
+/// whose controller needs none. JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
 /// [`macro@crate::ControllerConfiguration`], or write by hand what the macro would.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how its controller is declared",
-    note = "add `#[derive(ControllerConfiguration)]` to the reconciler, or use `Controller::builder(reconciler)`"
+    note = "add `#[derive(ControllerConfiguration)]` to it, or use `Controller::builder(reconciler)`"
 )]
-pub trait ControllerConfiguration: Reconciler + Sized {
+pub trait ControllerConfiguration: Sized {
+    /// The type of the primaries: that of the reconciler, where there is one.
+    type Primary: KubeObject;
+
     /// The workflow that is declared for it, if there is one.
     ///
     /// # Errors
@@ -23,10 +27,10 @@ pub trait ControllerConfiguration: Reconciler + Sized {
     }
 
     /// Its controller, to be registered or to be declared further.
-    fn controller(self) -> ControllerBuilder<Self>;
+    fn controller(self) -> ControllerBuilder<impl Reconciler<Primary = Self::Primary>>;
 }
 
-impl<R: ControllerConfiguration> IntoController for R {
+impl<C: ControllerConfiguration> IntoController for C {
     fn into_controller(self) -> Result<Controller, Mistakes> {
         self.controller().build()
     }

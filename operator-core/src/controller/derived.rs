@@ -2,19 +2,21 @@
 
 use std::marker::PhantomData;
 
-use super::{Controller, ControllerBuilder, configuration::ControllerConfiguration};
+use super::{Controller, ControllerBuilder, NoReconciler};
 use crate::{
     dependent::Desired,
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
+    workflow::{Error, Workflow},
 };
 
-/// Finds out whether a type is a [`Cleaner`], which a bound can't ask: where it is, the method of [`MaybeCleaner`] is found
-/// first, and otherwise that of [`NoCleaner`], one reference further. Works only where the type is known.
+/// Finds out what a type is, which a bound can't ask: a [`Cleaner`] or another [`Reconciler`] of primaries of type `P`, one of other
+/// primaries, or none at all. Of the methods `builder` the compiler takes the first that there is, and each stands one reference
+/// further from `&&&&Probe`. Works only where the type is known.
 #[derive(Debug)]
-pub struct Probe<R>(PhantomData<R>);
+pub struct Probe<R, P>(PhantomData<fn(R, P)>);
 
-impl<R> Probe<R> {
+impl<R, P> Probe<R, P> {
     /// A question about `R`.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "nobody needs it")]
@@ -23,39 +25,64 @@ impl<R> Probe<R> {
     }
 }
 
-/// What a [`Cleaner`] gets.
-pub trait MaybeCleaner<R: Reconciler> {
-    /// Declares the cleaner.
-    fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;
+/// Starts the controller of what is what it should be.
+pub trait Start<R> {
+    /// With the reconciler, or without.
+    type Builder;
+
+    /// Starts it.
+    fn builder(&self, declared: R) -> Self::Builder;
 }
 
-impl<R: Cleaner> MaybeCleaner<R> for Probe<R> {
-    fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
-        builder.with_cleaner()
+impl<P: KubeObject<DynamicType: Default>, R: Cleaner + Reconciler<Primary = P>> Start<R> for &&&Probe<R, P> {
+    type Builder = ControllerBuilder<R>;
+
+    fn builder(&self, reconciler: R) -> ControllerBuilder<R> {
+        Controller::builder(reconciler).with_cleaner()
     }
 }
 
-/// What everything else gets.
-pub trait NoCleaner<R: Reconciler> {
-    /// Declares nothing.
-    fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;
-}
+impl<P: KubeObject<DynamicType: Default>, R: Reconciler<Primary = P>> Start<R> for &&Probe<R, P> {
+    type Builder = ControllerBuilder<R>;
 
-impl<R: Reconciler> NoCleaner<R> for &Probe<R> {
-    fn with_cleaner(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
-        builder
+    fn builder(&self, reconciler: R) -> ControllerBuilder<R> {
+        Controller::builder(reconciler)
     }
 }
 
-/// Declares the workflow that stands at the reconciler.
-pub fn with_workflow<R>(reconciler: R) -> ControllerBuilder<R>
-where
-    R: ControllerConfiguration,
-    <R::Primary as kube::Resource>::DynamicType: Default,
-{
-    let workflow = reconciler.workflow().transpose();
-    let builder = Controller::builder(reconciler);
-    match workflow {
+/// What a reconciler of other primaries gets: an error of the compiler that says so.
+pub trait StartOther<R: Reconciler, P> {
+    /// Compiles for no such reconciler.
+    fn builder(&self, reconciler: R) -> ControllerBuilder<NoReconciler<P>>
+    where
+        P: KubeObject<DynamicType: Default>,
+        R: Reconciler<Primary = P>;
+}
+
+impl<R: Reconciler, P> StartOther<R, P> for &Probe<R, P> {
+    fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>>
+    where
+        P: KubeObject<DynamicType: Default>,
+        R: Reconciler<Primary = P>,
+    {
+        Controller::of()
+    }
+}
+
+impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
+    type Builder = ControllerBuilder<NoReconciler<P>>;
+
+    fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>> {
+        Controller::of()
+    }
+}
+
+/// Gives the builder the workflow that is declared.
+pub fn with_workflow<R: Reconciler>(
+    builder: ControllerBuilder<R>,
+    workflow: Result<Option<Workflow<R::Primary>>, Error>,
+) -> ControllerBuilder<R> {
+    match workflow.transpose() {
         Some(workflow) => builder.workflow(workflow),
         None => builder,
     }

@@ -66,9 +66,9 @@ impl Unfinished {
         }
         if self.needs_workflow && self.settings.workflow.as_ref().is_some_and(AnyWorkflow::is_explicit) {
             self.mistakes.push(Mistake::new(
-                "its workflow is declared as invoked explicitly, and it has no reconciler",
-                "nobody would ever invoke it",
-                "no `.explicit_invocation()`, or `Controller::builder(reconciler)`",
+                "its workflow is invoked explicitly, but there is no reconciler that could do so",
+                "nothing would ever run",
+                "`explicit_invocation` left out, or a `Reconciler` that says `context.workflow().reconcile()`",
             ));
         }
         let name = Arc::from(self.name);

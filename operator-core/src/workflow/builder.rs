@@ -19,7 +19,7 @@ use super::{
     wired::{self, AnyNodes, Nodes, Resolved},
 };
 use crate::{
-    dependent::{self, AnyDependent, DependentSource, IntoDependent},
+    dependent::{self, AnyDependent, DependentSource, IntoDependent, function},
     reconciler::{
         Context,
         workflow::{NodeKey, NodeState, WorkflowResult},
@@ -254,6 +254,12 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     pub fn nodes<M>(mut self, nodes: impl Nodes<P, M>) -> Self {
         self.any.add(nodes);
         self
+    }
+
+    /// Adds one of which nothing else is said: what the derive calls, so that an error has no tuple in it.
+    #[doc(hidden)]
+    pub fn wired<M: 'static>(self, dependent: impl function::Dependent<P, M>) -> Self {
+        self.nodes((dependent,))
     }
 
     /// Adds a dependent that depends on nothing, without conditions.

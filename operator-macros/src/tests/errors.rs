@@ -151,3 +151,50 @@ fn a_circle_is_spelled_out() {
         ),
     );
 }
+
+#[test]
+fn of_a_workflow_of_functions() {
+    is_as_before(
+        "mistakes_of_a_workflow_of_functions",
+        &mistakes(
+            controller_configuration::generate,
+            r#"
+        #[workflow(
+            explicit_invocation = true,
+            explicit_invocaton,
+            handle_errors_in_reconciler,
+            handle_errors_in_reconciler,
+            "html",
+            |page: &WebPage| map(page),
+            move |page: &WebPage| map(page),
+            Records { api: self.api.clone() },
+            Records::new(self.api.clone()),
+            a::records = Records,
+            retired("keys"),
+            retired::<Secret>,
+            children::html,
+            children::html,
+            maps::html,
+            named_html(named = "html"),
+            records = Records::new(),
+            other::records,
+            service,
+            service(named = "other"),
+            w0(after(html)),
+            w1(after(childen::html, servic, unheard::of)),
+            w2(after("html", html(page), (service, w1), &records)),
+            w3(after, ready, needs(), gone = x, adopt = y),
+            w4(delete_first(now), ready_when_applied = true, named("x"), named, configure),
+            w5(named = 5, aftr(w4), zzz, ready(a), ready(b)),
+            w6(ready(|web| true), gone(|web, _: &WebPage| true)),
+            w7 after(w6),
+            w8(after(w9)),
+            w9(after(w10, w11)),
+            w10(after(w8)),
+            w11(after(w11)),
+        )]
+        struct WebPages;
+        "#,
+        ),
+    );
+}

@@ -90,6 +90,44 @@ fn a_workflow() {
 }
 
 #[test]
+fn a_workflow_of_functions() {
+    is_as_before(
+        "a_workflow_of_functions",
+        &expansion(
+            controller_configuration::generate,
+            r#"
+        #[controller(primary = WebPage, name = "pages", formerly = ["sites", OLD], retired_finalizers = ["sites.example.com/f"])]
+        #[controller(retired_field_managers = ["sites"])]
+        #[workflow(
+            handle_errors_in_reconciler,
+            prune_data,
+            retired::<Secret>("keys", OLD_NODE),
+            children::html,
+            web(after(children::html), ready(rolled_out, |page: &WebPage| page.spec.open)),
+            records = Records { api: self.api.clone() },
+            dns(after(records), named = "zone", gone(drained)) = Zone::new(8),
+            service(after(web, records), needs(served::<Route>(), Mesh), delete_first),
+            team::<Red>(named = "red", ready_when_applied, create_only, adopt(Adoption::IfUnowned)),
+            <WebPage as Site>::page(prune_data, recreate_when_immutable, configure = |node| node.use_ssa(false)),
+        )]
+        struct WebPages;
+        "#,
+        ),
+    );
+}
+
+#[test]
+fn a_workflow_of_functions_without_a_primary_is_its_reconcilers() {
+    is_as_before(
+        "a_workflow_of_functions_of_a_reconciler",
+        &expansion(
+            controller_configuration::generate,
+            "#[workflow(explicit_invocation, html, dependent(Map, depends_on(html)))] struct WebPages;",
+        ),
+    );
+}
+
+#[test]
 fn an_operator_test_for_both_servers() {
     is_as_before(
         "an_operator_test_for_both_servers",

@@ -3,31 +3,54 @@
 
 use std::collections::BTreeMap;
 
-use super::node::{Name, Node};
+use proc_macro2::Span;
+
 use crate::errors::{Errors, instead};
 
-pub(super) fn check(nodes: &[Node], errors: &mut Errors) {
+/// A name with the place where it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    pub(super) text: String,
+    pub(super) span: Span,
+}
+
+/// A node, as far as order is concerned.
+#[derive(Debug)]
+pub(super) struct Vertex {
+    /// How others refer to it.
+    pub(super) name: Name,
+    pub(super) after: Vec<Name>,
+    /// What is said where it isn't the only one of that name.
+    pub(super) twice: String,
+}
+
+pub(super) fn check(nodes: &[Vertex], errors: &mut Errors) {
     let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
         let name = &node.name;
         if by_name.insert(&name.text, index).is_some() {
-            let text = format!(
-                "two nodes are called `{}`; give one of them another name: `name = \"…\"`",
-                name.text
-            );
-            errors.push(syn::Error::new(name.span, text));
+            errors.push(syn::Error::new(name.span, &node.twice));
         }
     }
     for node in nodes {
-        for name in &node.depends_on {
+        for name in &node.after {
             if !by_name.contains_key(name.text.as_str()) {
-                let instead = instead(&name.text, by_name.keys().copied());
+                let instead = near(&name.text, by_name.keys().copied());
                 let text = format!("`{}` is no node of this workflow{instead}", name.text);
                 errors.push(syn::Error::new(name.span, text));
             }
         }
     }
     Search { nodes, by_name: &by_name, marks: vec![Mark::New; nodes.len()], path: Vec::new(), errors }.all();
+}
+
+/// A path that ends in the same word is what is meant, be it far from it otherwise.
+fn near<'k>(wrong: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+    let end = |path: &str| path.rsplit("::").next().map(str::to_owned);
+    match known.clone().find(|path| end(path) == end(wrong)) {
+        Some(path) => format!("; did you mean `{path}`?"),
+        None => instead(wrong, known),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +63,7 @@ enum Mark {
 
 /// A search in depth for nodes that depend on themselves.
 struct Search<'n> {
-    nodes: &'n [Node],
+    nodes: &'n [Vertex],
     by_name: &'n BTreeMap<&'n str, usize>,
     marks: Vec<Mark>,
     path: Vec<usize>,
@@ -60,7 +83,7 @@ impl Search<'_> {
         }
         self.marks[index] = Mark::Open;
         self.path.push(index);
-        for name in &self.nodes[index].depends_on {
+        for name in &self.nodes[index].after {
             let Some(&next) = self.by_name.get(name.text.as_str()) else { continue };
             if self.marks[next] == Mark::Open {
                 self.report(next, name);

@@ -1,55 +1,143 @@
 //! `#[workflow(…)]`: the nodes, their order and their conditions.
+//!
+//! ```text
+//! item: path, path(words), name = value ──┬──▶ wired: a function or a value ─┐
+//!                                         ├──▶ node: `dependent(Type, …)`   ─┼─▶ graph: what is wrong with all of them together
+//!                                         └──▶ flags, `retired`             ─┘
+//! ```
 
 mod graph;
+mod item;
 mod node;
+mod wired;
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{DeriveInput, Path};
+use quote::{ToTokens, quote};
+use syn::{DeriveInput, Expr, Path, PathArguments, Type, parse::ParseStream, parse::Parser};
 
 use crate::{
     entries::{self, Entry, Value},
-    errors::Errors,
+    errors::{Errors, instead},
     form,
 };
+use item::Item;
 use node::Node;
+use wired::Wired;
 
 /// The flags, which are methods of the builder without arguments.
-const FLAGS: &[&str] = &["explicit_invocation", "handle_errors_in_reconciler"];
+const FLAGS: &[&str] = &["explicit_invocation", "handle_errors_in_reconciler", "prune_data"];
 const DEPENDENT: &str = "dependent";
+const RETIRED: &str = "retired";
+
+/// What one attribute says.
+#[derive(Default)]
+struct Said {
+    /// Those that are functions or values.
+    wired: Vec<Wired>,
+    /// Those that are types.
+    nodes: Vec<Node>,
+    calls: TokenStream,
+    flags: Vec<Entry>,
+}
 
 /// `fn workflow`, where there is a `#[workflow]`.
-pub(crate) fn generate(item: &DeriveInput, library: &Path, errors: &mut Errors) -> Option<TokenStream> {
+pub(crate) fn generate(
+    item: &DeriveInput,
+    primary: &Type,
+    library: &Path,
+    errors: &mut Errors,
+) -> Option<TokenStream> {
     entries::attributes(item, "workflow").next()?;
-    let mut nodes = Vec::new();
-    let mut calls = TokenStream::new();
-    for entry in entries::of(item, "workflow", errors) {
-        let key = &entry.key;
-        match entry.name().as_str() {
-            DEPENDENT => nodes.extend(dependent(&entry, errors)),
-            name if FLAGS.contains(&name) => {
-                form::flag(&entry, errors);
-                calls.extend(quote!(.#key()));
-            }
-            _ => form::unknown_key(&entry, FLAGS.iter().copied().chain([DEPENDENT]), errors),
-        }
+    let mut said = Said::default();
+    for item in entries::items::<Item>(item, "workflow", errors) {
+        said.take(item, errors);
     }
-    graph::check(&nodes, errors);
-    let nodes = nodes.iter().map(|node| node.generate(library));
+    let Said { wired, nodes, calls, flags } = said;
+    let flags = form::once(flags, errors);
+    let flags = flags.iter().map(|flag| &flag.key);
+    let vertices: Vec<_> = wired.iter().map(Wired::vertex).chain(nodes.iter().map(Node::vertex)).collect();
+    graph::check(&vertices, errors);
+    wired::check_names(&wired, errors);
+    let (statements, wired) = wired::generate(&wired, primary, library);
+    let nodes = nodes.iter().map(|node| node.generate(primary, library));
     Some(quote! {
         fn workflow(
             &self,
         ) -> ::core::result::Result<
-            ::core::option::Option<#library::Workflow<<Self as #library::Reconciler>::Primary>>,
+            ::core::option::Option<#library::Workflow<#primary>>,
             #library::workflow::Error,
         > {
-            #library::Workflow::<<Self as #library::Reconciler>::Primary>::builder()
+            #statements
+            #library::Workflow::<#primary>::builder()
+                #(.#flags())*
                 #calls
                 #(.node(#nodes))*
+                #wired
                 .build()
                 .map(::core::option::Option::Some)
         }
     })
+}
+
+impl Said {
+    fn take(&mut self, item: Item, errors: &mut Errors) {
+        let word = item.path.path.segments.last().map(|segment| segment.ident.clone());
+        let Some(word) = word.filter(|_| item.path.path.segments.len() == 1 && item.path.qself.is_none())
+        else {
+            self.wired.extend(Wired::parse(item, errors));
+            return;
+        };
+        let name = word.to_string();
+        if name == RETIRED && item.value.is_none() {
+            self.retired(&item, errors);
+        } else if item.word().is_none() {
+            self.wired.extend(Wired::parse(item, errors));
+        } else if name == DEPENDENT && item.value.is_none() {
+            let value = item.words.map_or(Value::Flag, Value::List);
+            self.nodes.extend(dependent(&Entry { key: word, value }, errors));
+        } else if FLAGS.contains(&name.as_str()) {
+            let value = match (item.words, item.value) {
+                (_, Some(value)) => Value::Is(value),
+                (words, None) => words.map_or(Value::Flag, Value::List),
+            };
+            let flag = Entry { key: word, value };
+            form::flag(&flag, errors);
+            self.flags.push(flag);
+        } else if item.value.is_none() && is_mistyped(&name) {
+            // What is as long as that is no function's name by chance.
+            errors.at(word, format!("unknown key `{name}`{}", instead(&name, keys())));
+        } else {
+            self.wired.extend(Wired::parse(item, errors));
+        }
+    }
+
+    /// `retired::<Secret>("keys")`.
+    fn retired(&mut self, item: &Item, errors: &mut Errors) {
+        let kind = item.path.path.segments.last().map(|segment| &segment.arguments);
+        let read = |input: ParseStream<'_>| Ok(entries::rest::<Expr>(input, errors));
+        let names = read.parse2(item.words.clone().unwrap_or_default()).unwrap_or_default();
+        match kind {
+            Some(PathArguments::AngleBracketed(kind)) if !names.is_empty() => {
+                let word = item.path.path.segments.last().map(|segment| &segment.ident);
+                for name in names {
+                    self.calls.extend(quote!(.#word #kind(#name)));
+                }
+            }
+            _ => errors.at(
+                &item.path,
+                "`retired` takes the kind of the objects, and the name that the node had: `retired::<Secret>(\"keys\")`",
+            ),
+        }
+    }
+}
+
+fn keys() -> impl Iterator<Item = &'static str> {
+    FLAGS.iter().copied().chain([DEPENDENT])
+}
+
+/// Whether it is nearly a key, and can't be meant otherwise.
+fn is_mistyped(name: &str) -> bool {
+    instead(name, keys()).contains("did you mean")
 }
 
 fn dependent(entry: &Entry, errors: &mut Errors) -> Option<Node> {
@@ -58,4 +146,19 @@ fn dependent(entry: &Entry, errors: &mut Errors) -> Option<Node> {
         return None;
     };
     Node::parse(entry, tokens.clone(), errors)
+}
+
+/// Tokens as people write them: with a space between words only.
+fn text(tokens: &impl ToTokens) -> String {
+    let spaced = tokens.to_token_stream().to_string();
+    let mut text = String::new();
+    let mut rest = spaced.chars().peekable();
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    while let Some(c) = rest.next() {
+        let between = text.chars().last().is_some_and(in_word) && rest.peek().copied().is_some_and(in_word);
+        if c != ' ' || between {
+            text.push(c);
+        }
+    }
+    text
 }

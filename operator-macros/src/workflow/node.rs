@@ -1,6 +1,6 @@
 //! One `dependent(…)`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{
     Expr, ExprLit, Ident, Lit, LitStr, Path, Token, Type,
@@ -8,6 +8,7 @@ use syn::{
     spanned::Spanned,
 };
 
+use super::graph::{Name, Vertex};
 use crate::{
     entries::{self, Entry, Value},
     errors::Errors,
@@ -26,18 +27,11 @@ const CONDITIONS: &[(&str, Option<&str>)] = &[
 /// Those of which a node has one at the most.
 const GATES: &[&str] = &["reconcile_precondition", "hold_unless", "gate"];
 
-/// A name with the place where it is written.
-#[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) text: String,
-    pub(super) span: Span,
-}
-
 /// A node as it is declared.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) name: Name,
-    pub(super) depends_on: Vec<Name>,
+    name: Name,
+    depends_on: Vec<Name>,
     dependent: Type,
     /// Builds the dependent; without it it is the type's default.
     built_by: Option<Expr>,
@@ -143,15 +137,23 @@ impl Node {
         }
     }
 
+    pub(super) fn vertex(&self) -> Vertex {
+        let twice = format!(
+            "two nodes are called `{}`; give one of them another name: `name = \"…\"`",
+            self.name.text
+        );
+        Vertex { name: self.name.clone(), after: self.depends_on.clone(), twice }
+    }
+
     /// The node as an expression.
-    pub(super) fn generate(&self, library: &Path) -> TokenStream {
+    pub(super) fn generate(&self, primary: &Type, library: &Path) -> TokenStream {
         let Self { name, depends_on, dependent, built_by, calls } = self;
         let built = match built_by {
             Some(closure @ Expr::Closure(_)) => quote!(#library::__private::built(self, #closure)),
             Some(expression) => quote_spanned!(expression.span()=> #expression),
             None => quote_spanned!(dependent.span()=> <#dependent as ::core::default::Default>::default()),
         };
-        let node = quote_spanned!(dependent.span()=> #library::workflow::Node::<<Self as #library::Reconciler>::Primary>::new(#built));
+        let node = quote_spanned!(dependent.span()=> #library::workflow::Node::<#primary>::new(#built));
         let name = &name.text;
         let depends_on = depends_on.iter().map(|name| &name.text);
         quote!(#node.named(#name) #(.depends_on(#depends_on))* #calls)

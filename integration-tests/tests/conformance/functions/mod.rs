@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod bulk;
+mod derived;
 mod ending;
 mod failing;
 mod names;

@@ -70,7 +70,7 @@ fn a_controller_without_a_reconciler_needs_a_workflow_that_runs_by_itself() {
     assert!(nothing.starts_with("controller `pod`: it has neither a workflow nor a reconciler"), "{nothing}");
     let explicit = Workflow::<Pod>::builder().nodes((html,)).explicit_invocation();
     let explicit = told(Controller::of::<Pod>().workflow(explicit));
-    assert!(explicit.contains("declared as invoked explicitly"), "{explicit}");
+    assert!(explicit.contains("its workflow is invoked explicitly"), "{explicit}");
     let built = Workflow::<Pod>::builder().nodes((html,));
     let twice = told(pods().workflow((web,)).workflow(built));
     assert!(twice.starts_with("controller `pods`: it has two workflows"), "{twice}");
