@@ -1,6 +1,7 @@
 //! What should be, as a dependent says it.
 
 /// What should exist: this, nothing, or whatever there is.
+#[must_use = "what is wanted is the answer of a dependent"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Want<T> {
     /// This should exist.

@@ -1,54 +1,29 @@
-//! A workflow that is declared on the reconciler, and has run when `reconcile` is called. The one to begin with.
+//! The children as functions, in an order that the controller knows, and one function for the status; no reconciler. The one to begin
+//! with.
 
-use std::{error::Error as StdError, sync::Arc};
-
-use operator_core::{
-    Context, ControllerConfiguration, ErrorStatusUpdateControl, Reconciler, UpdateControl,
-    workflow::conditions::Ready,
-};
+use kube::ResourceExt;
+use operator_core::{controller::IntoController, prelude::*};
 
 use crate::{
-    WebPage, WebPageError, children,
-    dependents::{Exposed, HtmlConfigMap, Servable, WebDeployment, WebIngress, WebService},
+    WebPage, WebPageStatus,
+    dependents::{html, ingress, service, web},
 };
 
-/// Says what became of the children.
-#[derive(Clone, Copy, Debug, ControllerConfiguration)]
-#[controller(primary = WebPage, name = "webpage-operator")]
-#[workflow(
-    dependent(HtmlConfigMap, hold_unless = Servable),
-    dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = Ready),
-    dependent(WebService, depends_on(HtmlConfigMap)),
-    dependent(WebIngress, depends_on(WebService), reconcile_precondition = Exposed),
-)]
-pub struct WebPageReconciler;
-
-impl Reconciler for WebPageReconciler {
-    type Primary = WebPage;
-    type Error = WebPageError;
-
-    async fn reconcile(
-        &self,
-        page: Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, WebPageError> {
-        if !children::is_servable(&page) {
-            return Err(WebPageError::ErrorInHtml);
-        }
-        let ready = context.workflow().result().is_some_and(|result| result.all_ready());
-        Ok(UpdateControl::patch_status(children::status(&page, ready)))
+/// Says what became of the children. A page that can't be served is held, and says why.
+pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
+    let held = run.held().next().map(|node| node.state.to_string());
+    WebPageStatus {
+        html_config_map: run.get(html).map(|map| map.name_any()),
+        ready: run.all_ready(),
+        error_message: run.error().map(ToString::to_string).or(held),
+        observed_generation: page.metadata.generation,
     }
+}
 
-    async fn update_error_status(
-        &self,
-        page: Arc<WebPage>,
-        _context: &Context<WebPage>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<WebPage> {
-        ErrorStatusUpdateControl::patch_status(children::error_status(&page, error))
-    }
-
-    fn is_retryable(&self, error: &WebPageError) -> bool {
-        error.is_retryable()
-    }
+/// The controller.
+pub fn controller() -> impl IntoController {
+    Controller::of::<WebPage>()
+        .name("webpage-operator")
+        .workflow((html, web.after(html), service.after(html), ingress.after(service)))
+        .status(status)
 }

@@ -14,7 +14,7 @@ pub type Declare = fn() -> OperatorBuilder;
 
 /// The styles by their names; the first is the one to begin with.
 pub const STYLES: [(&str, Declare); 3] = [
-    ("managed", || operator().register(managed::WebPageReconciler)),
+    ("managed", || operator().register(managed::controller())),
     ("standalone", || operator().register(standalone::controller())),
     ("low-level", || operator().register(low_level::controller())),
 ];

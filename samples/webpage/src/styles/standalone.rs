@@ -4,14 +4,13 @@
 use std::{error::Error as StdError, sync::Arc};
 
 use operator_core::{
-    Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
-    UpdateControl, Workflow,
-    workflow::{self, Node, conditions::Ready},
+    Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, Reconciler, UpdateControl, Wire,
+    Workflow, workflow,
 };
 
 use crate::{
     WebPage, WebPageError, children,
-    dependents::{Exposed, HtmlConfigMap, WebDeployment, WebIngress, WebService},
+    dependents::{html, ingress, service, web},
 };
 
 /// Calls its workflow.
@@ -25,20 +24,7 @@ pub struct WebPageReconciler {
 /// # Errors
 /// When the declaration contradicts itself.
 pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
-    Workflow::builder()
-        .dependent(KubernetesDependent::new(HtmlConfigMap))
-        .node(
-            Node::new(KubernetesDependent::new(WebDeployment))
-                .depends_on("HtmlConfigMap")
-                .ready_postcondition(Ready),
-        )
-        .node(Node::new(KubernetesDependent::new(WebService)).depends_on("HtmlConfigMap"))
-        .node(
-            Node::new(KubernetesDependent::new(WebIngress))
-                .depends_on("WebService")
-                .reconcile_precondition(Exposed),
-        )
-        .build()
+    Workflow::builder().nodes((html, web.after(html), service.after(html), ingress.after(service))).build()
 }
 
 /// The controller, which watches what the workflow needs.

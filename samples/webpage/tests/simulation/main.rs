@@ -39,8 +39,10 @@ async fn life_of_two_pages(sim: Sim, style: &str) {
     let sweeps =
         FaultPlan::storm().crash_at_every_write().somebody_acts_before_every_request().pairs_of_faults();
     sim.faults(sweeps);
-    // One of the pages is broken, and repaired later.
-    sim.expected_in_calm_run("the html contains the word \"error\"");
+    // One of the pages is broken, and repaired later. A reconciler fails then; a node is held.
+    if style != "managed" {
+        sim.expected_in_calm_run("the html contains the word \"error\"");
+    }
     sim.user(async |user| {
         user.apply(page("a", "<h1>one</h1>")).await;
         user.patch::<WebPage>("a", json!({ "spec": { "exposed": true } })).await;

@@ -1,14 +1,14 @@
 //! The sample's operator with a finalizer, and with code that never comes to an end, for the tests of its process.
 
-use std::{env, error::Error as StdError, future::pending, process::ExitCode, sync::Arc, time::Duration};
+use std::{convert::Infallible, env, future::pending, process::ExitCode, sync::Arc, time::Duration};
 
 use operator_core::{
-    Cleaner, Context, Controller, ControllerBuilder, DeleteControl, ErrorStatusUpdateControl, LeaderElection,
-    Operator, OperatorBuilder, Reconciler, UpdateControl, cli::CommandLine,
+    Cleaner, Context, Controller, DeleteControl, LeaderElection, Operator, OperatorBuilder, Reconciler,
+    UpdateControl, cli::CommandLine,
 };
 use webpage::{
-    WebPage, WebPageError,
-    styles::{Declare, managed::WebPageReconciler, standalone},
+    WebPage,
+    styles::{Declare, managed, standalone},
 };
 
 /// Does what the sample does, and what the page says.
@@ -16,37 +16,24 @@ struct Cleaning;
 
 impl Reconciler for Cleaning {
     type Primary = WebPage;
-    type Error = WebPageError;
+    type Error = Infallible;
 
     async fn reconcile(
         &self,
         page: Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, WebPageError> {
+        _: &Context<WebPage>,
+    ) -> Result<UpdateControl<WebPage>, Infallible> {
         match page.spec.html.as_str() {
             "stall" => pending().await,
             "block" => block(),
-            _ => WebPageReconciler.reconcile(page, context).await,
+            _ => Ok(UpdateControl::no_update()),
         }
-    }
-
-    async fn update_error_status(
-        &self,
-        page: Arc<WebPage>,
-        context: &Context<WebPage>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<WebPage> {
-        WebPageReconciler.update_error_status(page, context, error).await
-    }
-
-    fn is_retryable(&self, error: &WebPageError) -> bool {
-        WebPageReconciler.is_retryable(error)
     }
 }
 
 /// The garbage collector takes the children.
 impl Cleaner for Cleaning {
-    async fn cleanup(&self, _: Arc<WebPage>, _: &Context<WebPage>) -> Result<DeleteControl, WebPageError> {
+    async fn cleanup(&self, _: Arc<WebPage>, _: &Context<WebPage>) -> Result<DeleteControl, Infallible> {
         Ok(DeleteControl::RemoveFinalizer)
     }
 }
@@ -58,10 +45,11 @@ fn block() -> ! {
 }
 
 fn operator() -> OperatorBuilder {
-    let pages: ControllerBuilder<Cleaning> = Controller::builder(Cleaning)
+    let pages = Controller::builder(Cleaning)
         .name("webpage-operator")
         .with_cleaner()
-        .workflow(standalone::workflow());
+        .workflow(standalone::workflow())
+        .status(managed::status);
     Operator::builder().register(pages)
 }
 

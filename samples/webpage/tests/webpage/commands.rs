@@ -29,15 +29,20 @@ async fn graph_prints_what_is_declared() -> anyhow::Result<()> {
     };
     let text = "\
 webpage-operator (WebPage)
-  HtmlConfigMap [held unless Servable]
-    WebDeployment [ready when Ready]
-    WebService
-      WebIngress [if Exposed]
+  html
+    web
+    service
+      ingress
   depth 3; deleted by the garbage collector, in any order
 ";
     assert_eq!(printed(&["graph"]).await?, text);
     let mermaid = printed(&["graph", "--style", "standalone", "--format", "mermaid"]).await?;
-    assert!(mermaid.contains("flowchart TD") && mermaid.contains("<br/>if Exposed"), "{mermaid}");
+    assert!(
+        mermaid.contains("flowchart TD")
+            && mermaid.contains("n2[\"service\"]")
+            && mermaid.contains("n2 --> n3"),
+        "{mermaid}"
+    );
     let low_level = printed(&["graph", "--style", "low-level"]).await?;
     assert_eq!(low_level, "webpage-operator (WebPage): no workflow\n");
     Ok(())
@@ -62,7 +67,7 @@ const MISTAKES: &str = "\
 ✖ controller `pages`: it may make 0 runs at the same time
   why   no run could ever start
   write `.max_concurrent_reconciles(1)` or more, or leave it out for 50
-✖ controller `pages`: node `HtmlConfigMap` reads from an event source `maps`
+✖ controller `pages`: node `html` reads from an event source `maps`
   why   the controller has no event source at all, and none of that name
   write `.watches(InformerEventSource::<ConfigMap>::new().name(\"maps\"))` on the controller, or the name of a source that it has
 ✖ controller `Others`: its name can't be used

@@ -30,7 +30,7 @@ async fn once_goes_through_the_life_of_a_page(style: &str) -> anyhow::Result<()>
         assert!(stdout.contains(line), "{line} is not in:\n{stdout}");
     }
     // Nodes are told as they change where there are some.
-    assert_eq!(stdout.contains("WebDeployment"), style != "low-level", "{stdout}");
+    assert_eq!(stdout.contains("○ web "), style != "low-level", "{stdout}");
     assert!(!stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'), "colour without a terminal");
     Ok(())
 }
@@ -42,7 +42,7 @@ async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
     let output = webpage(&["dev", "--once", "--apply", broken]).output().await?;
     let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     assert_eq!(output.status.code(), Some(4), "{stdout}\n{stderr}");
-    assert!(stdout.contains("WebPage default/broken  error: the html contains the word"), "{stdout}");
+    assert!(stdout.contains("WebPage default/broken  error: held: the html contains the word"), "{stdout}");
     Ok(())
 }
 

@@ -3,16 +3,17 @@
 use std::process::ExitCode;
 
 use kube::CustomResourceExt;
-use operator_core::{Controller, KubernetesDependent, Operator, Workflow};
-use webpage::{WebPage, dependents::HtmlConfigMap, styles};
+use operator_core::prelude::*;
+use webpage::{WebPage, dependents::html, styles};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let html = KubernetesDependent::new(HtmlConfigMap).event_source("maps");
-    let pages =
-        Controller::builder(styles::managed::WebPageReconciler).name("pages").max_concurrent_reconciles(0);
+    let pages = Controller::of::<WebPage>()
+        .name("pages")
+        .max_concurrent_reconciles(0)
+        .workflow((node(html).event_source("maps"),));
     Operator::builder()
-        .register(pages.workflow(Workflow::builder().dependent(html)))
+        .register(pages)
         .register(styles::low_level::controller().name("Others"))
         .crd(WebPage::crd())
         .main()
