@@ -2,7 +2,9 @@
 
 use std::{io, marker::PhantomData, sync::Arc};
 
+use integration_tests::TestResource;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use kube::CustomResourceExt;
 use operator_core::{
     BoxError, Cleaner, Context, Controller, ControllerConfiguration, DeleteControl, Desired,
     KubernetesDependent, Operator, Reconciler, UpdateControl,
@@ -241,6 +243,22 @@ fn a_derived_controller_is_registered_as_it_is() {
     let operator = Operator::builder().register(elsewhere::Plain);
     operator.assert_sound();
     assert_eq!(operator.controllers()[0].name(), "plain");
+}
+
+#[test]
+fn a_controller_of_a_type_brings_its_definition_unless_another_is_named() {
+    fn map(_: &TestResource) -> ConfigMap {
+        ConfigMap::default()
+    }
+    let controller = || Controller::of::<TestResource>().workflow((map,));
+    let own = TestResource::crd();
+    assert_eq!(Operator::builder().register(controller()).crds(), std::slice::from_ref(&own));
+    let mut other = own.clone();
+    other.spec.scope = "Cluster".to_owned();
+    assert_eq!(Operator::builder().register(controller()).crd(other.clone()).crds(), [other.clone()]);
+    assert_eq!(Operator::builder().crd(other.clone()).register(controller()).crds(), [other]);
+    let two = Operator::builder().register(controller()).register(controller().name("second"));
+    assert_eq!(two.crds(), [own]);
 }
 
 #[test]

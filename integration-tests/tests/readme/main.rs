@@ -1,6 +1,7 @@
 //! The README's operator is built literally: its dependency lines, its code, in an empty folder beside the clone.
 
 mod derives;
+mod lines;
 mod mistakes;
 
 use std::{
@@ -113,10 +114,30 @@ fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
     ] {
         let text = fs::read_to_string(repository.join(file))?;
         let beside = Beside::new(&repository, name)?;
-        fs::write(beside.package.join("src/main.rs"), block(&text, heading, "rust")?)?;
+        let program = block(&text, heading, "rust")?;
+        fs::write(beside.package.join("src/main.rs"), program)?;
+        if file == "README.md" {
+            other_ways(&text, program, &beside)?;
+        }
         let output = beside.cargo(&["check", "--quiet"])?;
         ensure!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
         ensure!(output.stderr.is_empty(), "{file}, warnings: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+/// The reconcilers that the README shows stand in place of the operator's `main`, each in a program of its own.
+fn other_ways(readme: &str, program: &str, beside: &Beside) -> Result<()> {
+    let children = program.split_once("#[tokio::main]").context("the operator has a main")?.0;
+    let bins = beside.package.join("src/bin");
+    fs::create_dir_all(&bins)?;
+    let blocks = readme.matches("```rust\n").count();
+    let ways = [("managed", "### With a reconciler"), ("explicit", "### On your word")];
+    ensure!(blocks == 1 + ways.len(), "the README has {blocks} blocks of Rust");
+    for (name, heading) in ways {
+        let reconciler = block(readme, heading, "rust")?;
+        let main = "fn main() {\n    Operator::builder().register(Greetings).assert_sound();\n}\n";
+        fs::write(bins.join(name).with_extension("rs"), [children, reconciler, main].concat())?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::{collections::btree_map::Entry, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{
     Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, settings::Settings,
@@ -50,9 +51,10 @@ where
 
 impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     /// Called like the kind of its primaries.
-    pub(super) fn of() -> Self {
+    pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
         builder.said.name = builder.said.settings.primary_type.kind().to_lowercase();
+        builder.said.settings.definition = definition;
         builder.said.needs_workflow = true;
         builder
     }

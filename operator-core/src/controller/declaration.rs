@@ -3,6 +3,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
 
 use crate::{
     client::Clients,
@@ -46,6 +48,15 @@ impl Controller {
     /// Starts the declaration of a controller that needs no reconciler: what is to be done for a primary of type `P` is said by its
     /// workflow. By default it is called like the kind, in lower case.
     ///
+    /// The operator brings the definition of that kind: its command `crd` prints it, and `dev` installs it, unless
+    /// [`OperatorBuilder::crd`](crate::OperatorBuilder::crd) names another one of that name, with several versions, say.
+    pub fn of<P: KubeObject<DynamicType: Default> + CustomResourceExt>() -> ControllerBuilder<NoReconciler<P>>
+    {
+        ControllerBuilder::of(Some(P::crd))
+    }
+
+    /// The same for primaries whose definition isn't this operator's: one of the cluster's own kinds, or somebody else's.
+    ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
     /// use operator_core::prelude::*;
@@ -58,10 +69,10 @@ impl Controller {
     ///     pod.spec.is_some().then(Secret::default)
     /// }
     ///
-    /// let controller = Controller::of::<Pod>().workflow((map, keys.after(map)));
+    /// let controller = Controller::of_existing::<Pod>().workflow((map, keys.after(map)));
     /// ```
-    pub fn of<P: KubeObject<DynamicType: Default>>() -> ControllerBuilder<NoReconciler<P>> {
-        ControllerBuilder::of()
+    pub fn of_existing<P: KubeObject<DynamicType: Default>>() -> ControllerBuilder<NoReconciler<P>> {
+        ControllerBuilder::of(None)
     }
 
     /// The name, unique within an operator.
@@ -87,6 +98,11 @@ impl Controller {
     #[must_use]
     pub fn outlines(&self) -> &[Outline] {
         self.0.outlines()
+    }
+
+    /// The definition of its primaries, where it is the operator's.
+    pub(crate) fn definition(&self) -> Option<CustomResourceDefinition> {
+        self.0.settings.definition.map(|definition| definition())
     }
 
     pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
     cache::{AnyIndexer, AnyKind, kind_of},
@@ -22,6 +24,8 @@ pub(super) struct Settings {
     pub(super) of: RustType,
     pub(super) kind: AnyKind,
     pub(super) primary_type: ResourceType,
+    /// Makes the definition of the primaries, where it is the operator's.
+    pub(super) definition: Option<fn() -> CustomResourceDefinition>,
     pub(super) scope: WatchScope,
     pub(super) label_selector: Option<String>,
     pub(super) field_selector: Option<String>,
@@ -56,6 +60,7 @@ impl Settings {
             of,
             kind,
             primary_type,
+            definition: None,
             scope: WatchScope::All,
             label_selector: None,
             field_selector: None,

@@ -36,7 +36,7 @@ pub struct OperatorBuilder {
     pub(super) names: Vec<String>,
     /// What is wrong with those that are not sound.
     pub(super) mistakes: Vec<Mistake>,
-    crds: Vec<CustomResourceDefinition>,
+    pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
     http_address: Option<SocketAddr>,
@@ -119,8 +119,10 @@ impl OperatorBuilder {
     }
 
     /// Names a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
-    /// operator never writes definitions.
+    /// operator never writes definitions. One of the same name that was known before gives way to it;
+    /// [`Controller::of`] brings that of its primaries by itself.
     pub fn crd(mut self, crd: CustomResourceDefinition) -> Self {
+        self.crds.retain(|known| known.metadata.name != crd.metadata.name);
         self.crds.push(crd);
         self
     }
@@ -258,7 +260,7 @@ impl OperatorBuilder {
         &self.settings.controllers
     }
 
-    /// The definitions named so far.
+    /// The definitions named so far, and those that controllers have brought.
     #[must_use]
     pub fn crds(&self) -> &[CustomResourceDefinition] {
         &self.crds

@@ -5,6 +5,8 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
 use super::{LeaderElectionError, OperatorBuilder};
 use crate::{
     controller::{IntoController, Mistake, Mistakes},
@@ -17,6 +19,11 @@ impl OperatorBuilder {
         match controller.into_controller() {
             Ok(controller) => {
                 self.names.push(controller.name().to_owned());
+                let definition = controller.definition();
+                let is_new = |new: &CustomResourceDefinition| {
+                    self.crds.iter().all(|known| known.metadata.name != new.metadata.name)
+                };
+                self.crds.extend(definition.filter(is_new));
                 self.settings.controllers.push(controller);
             }
             Err(mistakes) => {

@@ -43,7 +43,8 @@ pub struct Function<S, W>(PhantomData<(S, W)>);
 ///     }
 /// }
 ///
-/// let controller = Controller::of::<Pod>().workflow((Zone { domain: "example.com".to_owned() }.named("zone"),));
+/// let zone = Zone { domain: "example.com".to_owned() };
+/// let controller = Controller::of_existing::<Pod>().workflow((zone.named("zone"),));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent of `{P}`",

@@ -4,10 +4,8 @@
 use kube::ResourceExt;
 use operator_core::{controller::IntoController, prelude::*};
 
-use crate::{
-    WebPage, WebPageStatus,
-    dependents::{html, ingress, service, web},
-};
+use crate::dependents::{html, ingress, service, web};
+use crate::{WebPage, WebPageStatus};
 
 /// Says what became of the children. A page that can't be served is held, and says why.
 pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
@@ -24,6 +22,7 @@ pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
 pub fn controller() -> impl IntoController {
     Controller::of::<WebPage>()
         .name("webpage-operator")
-        .workflow((html, web.after(html), service.after(html), ingress.after(service)))
+        .workflow((html, web.after(html)))
+        .workflow((service.after(html), ingress.after(service)))
         .status(status)
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use kube::CustomResourceExt;
 use operator_core::prelude::*;
 use webpage::{WebPage, dependents::html, styles};
 
@@ -12,10 +11,5 @@ async fn main() -> ExitCode {
         .name("pages")
         .max_concurrent_reconciles(0)
         .workflow((node(html).event_source("maps"),));
-    Operator::builder()
-        .register(pages)
-        .register(styles::low_level::controller().name("Others"))
-        .crd(WebPage::crd())
-        .main()
-        .await
+    Operator::builder().register(pages).register(styles::low_level::controller().name("Others")).main().await
 }
