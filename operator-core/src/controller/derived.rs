@@ -65,7 +65,7 @@ impl<R: Reconciler, P> StartOther<R, P> for &Probe<R, P> {
         P: KubeObject<DynamicType: Default>,
         R: Reconciler<Primary = P>,
     {
-        Controller::of()
+        Controller::of_existing()
     }
 }
 
@@ -73,7 +73,7 @@ impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
     type Builder = ControllerBuilder<NoReconciler<P>>;
 
     fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>> {
-        Controller::of()
+        Controller::of_existing()
     }
 }
 

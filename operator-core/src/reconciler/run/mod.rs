@@ -162,13 +162,6 @@ impl<P: KubeObject> Run<P> {
         self.any.secondaries(node)
     }
 
-    /// What there is of a node with one resource that is known by its name; [`get`](Self::get) knows one by its function.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn secondary(&self, node: &str) -> Option<Secondary> {
-        self.secondaries(node).into_iter().next()
-    }
-
     /// The controller's workflow.
     pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
         self.any.context.shared().workflow.as_deref()

@@ -30,7 +30,8 @@ fn keys(_: &Pod) -> Option<Secret> {
 
 #[test]
 fn nodes_add_up_and_a_node_of_one_tuple_may_come_after_one_of_another() {
-    let controller = Controller::of::<Pod>().workflow((web.after(html), maps)).workflow((html, others));
+    let controller =
+        Controller::of_existing::<Pod>().workflow((web.after(html), maps)).workflow((html, others));
     let controller = controller.build().expect("nothing is wrong");
     assert_eq!(controller.name(), "pod");
     let [outline] = controller.outlines() else { panic!("there is one workflow") };
@@ -66,10 +67,10 @@ fn what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write() {
 
 #[test]
 fn a_controller_without_a_reconciler_needs_a_workflow_that_runs_by_itself() {
-    let nothing = told(Controller::of::<Pod>());
+    let nothing = told(Controller::of_existing::<Pod>());
     assert!(nothing.starts_with("controller `pod`: it has neither a workflow nor a reconciler"), "{nothing}");
     let explicit = Workflow::<Pod>::builder().nodes((html,)).explicit_invocation();
-    let explicit = told(Controller::of::<Pod>().workflow(explicit));
+    let explicit = told(Controller::of_existing::<Pod>().workflow(explicit));
     assert!(explicit.contains("its workflow is invoked explicitly"), "{explicit}");
     let built = Workflow::<Pod>::builder().nodes((html,));
     let twice = told(pods().workflow((web,)).workflow(built));

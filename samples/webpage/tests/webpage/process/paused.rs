@@ -15,6 +15,10 @@ async fn f33_a_process_that_was_paused_catches_up() -> anyhow::Result<()> {
         scene.create(name, "<p>first</p>").await?;
         scene.is_complete(name, "<p>first</p>").await?;
     }
+    // Once they are ready, nothing is left to be written about them.
+    for name in ["edited", "deleted"] {
+        scene.is_ready(name).await?;
+    }
     // A run that is paused half-way may go on making what is deleted meanwhile.
     scene.is_calm().await?;
     let before = scene.uids().await?;
