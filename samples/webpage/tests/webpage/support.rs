@@ -112,6 +112,23 @@ impl Running {
         Ok(())
     }
 
+    /// Stops the process, and waits until all of its threads stand still: on a busy machine they go on for a while after the
+    /// signal was sent.
+    pub(crate) async fn pause(&self) -> anyhow::Result<()> {
+        let process = self.child.id().context("it has ended")?;
+        self.signal("STOP").await?;
+        until("its threads to stand still", async || {
+            // Where there is no `/proc`, nobody can tell.
+            let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Some(()) };
+            let stands = |thread: std::fs::DirEntry| {
+                let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+                status.lines().any(|line| line.starts_with("State:\tT"))
+            };
+            threads.flatten().all(stands).then_some(())
+        })
+        .await
+    }
+
     /// Whether some signal was sent that the process has not taken yet; unknown, and false, where there is no `/proc`.
     pub(crate) fn has_pending_signals(&self) -> anyhow::Result<bool> {
         let process = self.child.id().context("it has ended")?;

@@ -163,15 +163,6 @@ impl Scene {
         .await
     }
 
-    /// Waits until the status says that the page is ready.
-    async fn is_ready(&self, name: &str) -> anyhow::Result<()> {
-        let pages = self.api::<WebPage>();
-        until(&format!("{name} to be ready"), async || {
-            pages.get_opt(name).await.ok()??.status.filter(|status| status.ready).map(drop)
-        })
-        .await
-    }
-
     /// Waits until nobody has written anything about any child for a second or more.
     async fn is_calm(&self) -> anyhow::Result<()> {
         let (mut last, mut looks) = ((Vec::new(), 0), 0);

@@ -15,15 +15,11 @@ async fn f33_a_process_that_was_paused_catches_up() -> anyhow::Result<()> {
         scene.create(name, "<p>first</p>").await?;
         scene.is_complete(name, "<p>first</p>").await?;
     }
-    // Once they are ready, nothing is left to be written about them.
-    for name in ["edited", "deleted"] {
-        scene.is_ready(name).await?;
-    }
     // A run that is paused half-way may go on making what is deleted meanwhile.
     scene.is_calm().await?;
     let before = scene.uids().await?;
     let writes = scene.gateway.writes().len();
-    run.signal("STOP").await?;
+    run.pause().await?;
     for number in 0..20 {
         scene.edit("edited", &format!("<p>{number}</p>")).await?;
     }
@@ -76,12 +72,12 @@ async fn f33_a_leader_that_was_paused_writes_nothing_when_another_leads() -> any
     one.is_complete("led", "<p>first</p>").await?;
     assert!(two.gateway.writes().iter().all(|write| write.path.contains("selfsubject")), "it doesn't lead");
 
-    first.signal("STOP").await?;
+    first.pause().await?;
     one.edit("led", "<p>second</p>").await?;
     second.says("elector: this replica leads").await?;
     one.is_complete("led", "<p>second</p>").await?;
     // The one who leads is paused as well, so that there is something to do that nobody does.
-    second.signal("STOP").await?;
+    second.pause().await?;
     one.patch("led", json!({ "html": "<p>third</p>", "exposed": true })).await?;
     let before = one.gateway.writes().len();
     first.signal("CONT").await?;
