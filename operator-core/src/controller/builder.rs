@@ -223,8 +223,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// How long a run may take, its writes included; by default as long as it wants. A run that passes the limit is
-    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The error
-    /// status that follows has the same time. JOSDK has no such limit.
+    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The writing
+    /// of its status has the same time once more. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
         self.said.settings.reconcile_timeout = Some(timeout);
         self
@@ -236,7 +236,6 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// The status is written where it differs from what is there, as a server-side apply by the controller's field manager, or as
     /// [`use_ssa_to_patch_primary`](Self::use_ssa_to_patch_primary) says. A run whose status can't be written has failed.
-    /// A reconciler that answers with a status as well fails its run.
     ///
     /// JOSDK: has nothing of the kind; its reconcilers answer with the status, and with that of an error elsewhere.
     pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
