@@ -29,7 +29,7 @@ pub struct Plan<'g> {
     /// How many of the nodes that a node depends on are not ready.
     dependencies_left: Vec<u32>,
     outlooks: Vec<Outlook>,
-    /// Nodes that are being worked through; kept for their memory.
+    /// Nodes behind which it is still to be looked, while there are any; kept for their memory.
     open: Vec<NodeId>,
 }
 
@@ -58,10 +58,10 @@ impl<'g> Plan<'g> {
     pub fn start(&mut self, steps: &mut Vec<Step>) {
         if self.table.start() {
             for node in self.graph.nodes() {
-                if self.table.state(node) == State::Unreached {
-                    self.check_if_free(node, steps);
+                match self.table.state(node) {
+                    State::Unreached => self.check_if_free(node, steps),
+                    _ => self.table.delete_if_free(node, steps),
                 }
-                self.table.delete_if_free(node, steps);
             }
             self.table.resolve_if_finished(self.graph);
         }
@@ -176,17 +176,18 @@ impl<'g> Plan<'g> {
 
     /// Asks to judge everything behind the node that isn't judged yet.
     fn judge_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        let start = self.open.len();
-        self.open.push(node);
-        while self.open.len() > start {
-            let node = self.open.pop().expect("it is not empty");
+        // The steps are the list of those that are still to be looked behind.
+        let (mut node, mut next) = (node, steps.len());
+        loop {
             for behind in self.graph.dependents_of(node) {
-                if self.outlooks[behind.index()] == Outlook::Open {
-                    self.outlooks[behind.index()] = Outlook::Blocked;
+                let outlook = &mut self.outlooks[behind.index()];
+                if *outlook == Outlook::Open {
+                    *outlook = Outlook::Blocked;
                     self.table.ask(Step::Judge(behind), steps);
-                    self.open.push(behind);
                 }
             }
+            let Some(step) = steps.get(next) else { break };
+            (node, next) = (step.node(), next + 1);
         }
     }
 
@@ -199,10 +200,8 @@ impl<'g> Plan<'g> {
 
     /// What depends on the node goes, unless its gate stops that. It is judged first; what was judged already follows at once.
     fn doom_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        let start = self.open.len();
-        self.open.push(node);
-        while self.open.len() > start {
-            let node = self.open.pop().expect("it is not empty");
+        let mut node = node;
+        loop {
             for behind in self.graph.dependents_of(node) {
                 match std::mem::replace(&mut self.outlooks[behind.index()], Outlook::Doomed) {
                     Outlook::Doomed => {}
@@ -222,6 +221,8 @@ impl<'g> Plan<'g> {
                     },
                 }
             }
+            let Some(marked) = self.open.pop() else { break };
+            node = marked;
         }
     }
 }

@@ -118,11 +118,16 @@ impl Table {
         }
     }
 
-    /// Once nothing more will happen: says of each node about which nothing was done who is to blame.
+    /// Once nothing more will happen: says of each node about which nothing was done who is to blame. Asked after every answer,
+    /// and nearly always there is nothing to say yet.
+    #[inline]
     pub(super) fn resolve_if_finished(&mut self, graph: &Graph) {
-        if !self.is_finished() {
-            return;
+        if self.is_finished() {
+            self.resolve(graph);
         }
+    }
+
+    fn resolve(&mut self, graph: &Graph) {
         if self.states.iter().any(|state| matches!(state, State::Kept { .. })) {
             self.blame_for_what_is_kept(graph);
         }
