@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use kube::core::ApiResource;
+
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
         Adoption,
-        function::{ByHand, Dependent, Function, Shape, Signature},
+        function::{AtRunTime, ByHand, Dependent, Function, KindAtRunTime, Shape, Signature},
     },
     resource::KubeObject,
     workflow::Activation,
@@ -28,6 +30,17 @@ pub trait Wire<M>: Sized {
         N: NodeRef<Self::Primary, DM>,
     {
         node(self).after(other)
+    }
+
+    /// [`Node::kind`].
+    fn kind<D: 'static, S: Shape<Item: KindAtRunTime>>(
+        self,
+        kind: ApiResource,
+    ) -> Node<Self::Primary, S, AtRunTime>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).kind(kind)
     }
 
     /// [`Node::ready`].
