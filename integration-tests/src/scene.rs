@@ -16,7 +16,7 @@ use kube::{
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, ControllerBuilder, ObjectKey, Operator, OperatorBuilder, Workflow,
+    ControllerBuilder, ObjectKey, Operator, OperatorBuilder, Workflow,
     controller::IntoController,
     resource::KubeObject,
     testing::{Profile, TestCluster, TestOperator},
@@ -122,7 +122,7 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
 
     /// A controller for this namespace.
     pub fn controller(&self, script: &Script<K>) -> ControllerBuilder<Script<K>> {
-        Controller::builder(script.clone()).namespaces([&self.namespace])
+        script.controller().namespaces([&self.namespace])
     }
 }
 

@@ -3,23 +3,24 @@
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::ResourceExt;
 use operator_core::{
-    Cleaner, Context, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+    BoxError, Cleaner, Context, Controller, ControllerBuilder, Reconciler, Removal, Run, UpdateControl,
     resource::KubeObject,
 };
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use crate::{DEADLINE, RunRecord, TestObject, TestResource};
+use crate::{Answers, DEADLINE, RunRecord, Said, TestObject, TestResource};
 
 type Reconcile<K> =
-    dyn for<'c> Fn(usize, Arc<K>, &'c Context<K>) -> BoxFuture<'c, Result<UpdateControl<K>>> + Send + Sync;
+    dyn for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<Said<K>>> + Send + Sync;
 type Cleanup<K> =
-    dyn for<'c> Fn(usize, Arc<K>, &'c Context<K>) -> BoxFuture<'c, Result<DeleteControl>> + Send + Sync;
-type OnError<K> =
-    dyn Fn(Arc<K>, &Context<K>, &(dyn StdError + 'static)) -> ErrorStatusUpdateControl<K> + Send + Sync;
+    dyn for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<Removal>> + Send + Sync;
+type OnError<K> = dyn Fn(&K, &Run<K>, &(dyn StdError + 'static)) -> serde_json::Result<Value> + Send + Sync;
 
 /// A reconciler made of closures, which records its runs. Clones share the record.
 pub struct Script<K: KubeObject = TestResource> {
@@ -29,14 +30,16 @@ pub struct Script<K: KubeObject = TestResource> {
     pub cleanups: RunRecord,
     reconcile: Arc<Reconcile<K>>,
     cleanup: Arc<Cleanup<K>>,
-    on_error: Arc<OnError<K>>,
+    /// Whether its runs say what the status is to be.
+    says: bool,
+    on_error: Option<Arc<OnError<K>>>,
 }
 
 impl<K: KubeObject> Script<K> {
-    /// Calls `reconcile` with the number of the object's run, counted from one. Agrees to each clean-up at once, and
-    /// leaves errors to the framework.
-    pub fn new(
-        reconcile: impl for<'c> Fn(usize, Arc<K>, &'c Context<K>) -> BoxFuture<'c, Result<UpdateControl<K>>>
+    /// Calls `reconcile` with the number of the object's run, counted from one; it answers with an [`UpdateControl`], or, together
+    /// with a status, as [`Said`]. Agrees to each clean-up at once.
+    pub fn new<A: Answers<K>>(
+        reconcile: impl for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<A>>
         + Send
         + Sync
         + 'static,
@@ -44,9 +47,14 @@ impl<K: KubeObject> Script<K> {
         Self {
             runs: RunRecord::new(),
             cleanups: RunRecord::new(),
-            reconcile: Arc::new(reconcile),
-            cleanup: Arc::new(|_, _, _| Box::pin(async { Ok(DeleteControl::default_delete()) })),
-            on_error: Arc::new(|_, _, _| ErrorStatusUpdateControl::default_processing()),
+            // The call stands outside of the future: a closure may panic before it answers one.
+            reconcile: Arc::new(move |run, primary, context| {
+                let answer = reconcile(run, primary, context);
+                async move { Ok(answer.await?.said()) }.boxed()
+            }),
+            cleanup: Arc::new(|_, _, _| Box::pin(async { Ok(Removal::Done) })),
+            says: A::SAYS,
+            on_error: None,
         }
     }
 
@@ -56,11 +64,20 @@ impl<K: KubeObject> Script<K> {
         Self::new(|_, _, _| Box::pin(async { Ok(UpdateControl::no_update()) }))
     }
 
+    /// Fails in each run of `reconcile`.
+    #[must_use]
+    pub fn failing<E: Into<anyhow::Error>>(error: impl Fn() -> E + Send + Sync + 'static) -> Self {
+        Self::new(move |_, _, _| {
+            let error: anyhow::Error = error().into();
+            Box::pin(async { Err::<UpdateControl<K>, _>(error) })
+        })
+    }
+
     /// Calls `cleanup` with the number of the object's clean-up, counted from one.
     #[must_use]
     pub fn cleanup(
         mut self,
-        cleanup: impl for<'c> Fn(usize, Arc<K>, &'c Context<K>) -> BoxFuture<'c, Result<DeleteControl>>
+        cleanup: impl for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<Removal>>
         + Send
         + Sync
         + 'static,
@@ -69,17 +86,34 @@ impl<K: KubeObject> Script<K> {
         self
     }
 
-    /// Asks `on_error` for the error status.
+    /// Asks `on_error` for the status of runs that failed, but not of clean-ups. `None` leaves it as it is.
     #[must_use]
-    pub fn on_error(
+    pub fn on_error<S: Serialize>(
         mut self,
-        on_error: impl Fn(Arc<K>, &Context<K>, &(dyn StdError + 'static)) -> ErrorStatusUpdateControl<K>
-        + Send
-        + Sync
-        + 'static,
+        on_error: impl Fn(&K, &Run<K>, &(dyn StdError + 'static)) -> S + Send + Sync + 'static,
     ) -> Self {
-        self.on_error = Arc::new(on_error);
+        self.on_error =
+            Some(Arc::new(move |primary, run, error| serde_json::to_value(on_error(primary, run, error))));
         self
+    }
+
+    /// A controller of it, whose status is what its runs say.
+    pub fn controller(&self) -> ControllerBuilder<Self>
+    where
+        K: KubeObject<DynamicType: Default>,
+    {
+        let controller = Controller::builder(self.clone());
+        if !self.says && self.on_error.is_none() {
+            return controller;
+        }
+        let on_error = self.on_error.clone();
+        controller.status(move |primary: &K, run: &Run<K>| match (run.error(), &on_error) {
+            (Some(error), Some(on_error)) if !run.is_cleanup() => {
+                on_error(primary, run, error.get_ref()).expect("a status can be serialized")
+            }
+            (Some(_), _) => Value::Null,
+            (None, _) => Said::<K>::put_into(run),
+        })
     }
 }
 
@@ -90,7 +124,8 @@ impl<K: KubeObject> Clone for Script<K> {
             cleanups: self.cleanups.clone(),
             reconcile: Arc::clone(&self.reconcile),
             cleanup: Arc::clone(&self.cleanup),
-            on_error: Arc::clone(&self.on_error),
+            says: self.says,
+            on_error: self.on_error.clone(),
         }
     }
 }
@@ -101,29 +136,25 @@ impl<K: KubeObject> fmt::Debug for Script<K> {
     }
 }
 
+/// As an `anyhow::Error` is to be boxed, so that it hides nothing.
+fn boxed(error: anyhow::Error) -> BoxError {
+    error.reallocate_into_boxed_dyn_error_without_backtrace()
+}
+
 impl<K: KubeObject> Reconciler for Script<K> {
     type Primary = K;
-    type Error = anyhow::Error;
 
-    async fn reconcile(&self, primary: Arc<K>, context: &Context<K>) -> Result<UpdateControl<K>> {
-        let run = self.runs.begin(&*primary, context);
-        (self.reconcile)(run.number(), primary, context).await
-    }
-
-    async fn update_error_status(
-        &self,
-        primary: Arc<K>,
-        context: &Context<K>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<K> {
-        (self.on_error)(primary, context, error)
+    async fn reconcile(&self, primary: &K, context: &mut Context<K>) -> Result<UpdateControl<K>, BoxError> {
+        let run = self.runs.begin(primary, context);
+        let answer = (self.reconcile)(run.number(), Arc::new(primary.clone()), context).await;
+        Ok(answer.map_err(boxed)?.put(context))
     }
 }
 
 impl<K: KubeObject> Cleaner for Script<K> {
-    async fn cleanup(&self, primary: Arc<K>, context: &Context<K>) -> Result<DeleteControl> {
-        let run = self.cleanups.begin(&*primary, context);
-        (self.cleanup)(run.number(), primary, context).await
+    async fn cleanup(&self, primary: &K, context: &mut Context<K>) -> Result<Removal, BoxError> {
+        let run = self.cleanups.begin(primary, context);
+        (self.cleanup)(run.number(), Arc::new(primary.clone()), context).await.map_err(boxed)
     }
 }
 

@@ -12,7 +12,7 @@
 //! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
 //! - [`operations`]: every write.
 //! - [`reconciler`]: what users write.
-//! - `dispatcher`: one run, with finalizer, cleanup, status and error status.
+//! - `dispatcher`: one run, with finalizer, cleanup and status.
 //! - [`dependent`]: what should exist because a primary does.
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
@@ -87,7 +87,7 @@ pub use operator::{
 pub use processor::retry::GenericRetry;
 pub use reconciler::{
     context::Context,
-    control::{DeleteControl, ErrorStatusUpdateControl, UpdateControl},
+    control::{Removal, UpdateControl},
     data::Data,
     run::Run,
     traits::{Cleaner, Reconciler},

@@ -1,7 +1,5 @@
 //! Our operator in the managed style: a workflow of four dependents, which the framework runs.
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::{
     apps::v1::Deployment,
@@ -9,8 +7,8 @@ use k8s_openapi::api::{
 };
 use kube::Config;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, DeleteControl, Desired, KubernetesDependent, Operator,
-    Reconciler, UpdateControl, Workflow, resource::KubeObject,
+    BoxError, Cleaner, Context, Controller, Desired, KubernetesDependent, Operator, Reconciler, Removal, Run,
+    UpdateControl, Workflow, resource::KubeObject,
 };
 
 use crate::{
@@ -33,24 +31,19 @@ struct Load;
 
 impl Reconciler for Load {
     type Primary = TestResource;
-    type Error = BoxError;
 
     async fn reconcile(
         &self,
-        primary: Arc<TestResource>,
-        _: &Context<TestResource>,
+        _: &TestResource,
+        _: &mut Context<TestResource>,
     ) -> Result<UpdateControl<TestResource>, BoxError> {
-        Ok(UpdateControl::patch_status(status(&primary)))
+        Ok(UpdateControl::no_update())
     }
 }
 
 impl Cleaner for Load {
-    async fn cleanup(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<DeleteControl, BoxError> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 
@@ -64,6 +57,9 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     let controller = Controller::builder(Load)
         .name("managed")
         .with_cleaner()
+        .status(|primary: &TestResource, run: &Run<TestResource>| {
+            run.error().is_none().then(|| status(primary))
+        })
         .workflow(&workflow.build()?)
         .namespaces([namespace])
         .max_concurrent_reconciles(CONCURRENCY);

@@ -1,7 +1,5 @@
 //! Our operator, in the low-level style.
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::{
     apps::v1::Deployment,
@@ -9,7 +7,7 @@ use k8s_openapi::api::{
 };
 use kube::Config;
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, Operator, Reconciler, UpdateControl, operations,
+    BoxError, Cleaner, Context, Controller, Operator, Reconciler, Removal, Run, UpdateControl,
 };
 
 use crate::workload::{CONCURRENCY, Children, TestResource, status};
@@ -18,15 +16,14 @@ struct Load;
 
 impl Reconciler for Load {
     type Primary = TestResource;
-    type Error = operations::Error;
 
     async fn reconcile(
         &self,
-        primary: Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<UpdateControl<TestResource>, operations::Error> {
-        if let Some(owner) = context.owner_reference(&primary) {
-            let (children, operations) = (Children::of(&primary, &owner), context.resource_operations());
+        primary: &TestResource,
+        context: &mut Context<TestResource>,
+    ) -> Result<UpdateControl<TestResource>, BoxError> {
+        if let Some(owner) = context.owner_reference(primary) {
+            let (children, operations) = (Children::of(primary, &owner), context.resource_operations());
             tokio::try_join!(
                 operations.server_side_apply(&children.config_map),
                 operations.server_side_apply(&children.secret),
@@ -34,17 +31,13 @@ impl Reconciler for Load {
                 operations.server_side_apply(&children.service),
             )?;
         }
-        Ok(UpdateControl::patch_status(status(&primary)))
+        Ok(UpdateControl::no_update())
     }
 }
 
 impl Cleaner for Load {
-    async fn cleanup(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<DeleteControl, operations::Error> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 
@@ -53,6 +46,9 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     let controller = Controller::builder(Load)
         .name("ours")
         .with_cleaner()
+        .status(|primary: &TestResource, run: &Run<TestResource>| {
+            run.error().is_none().then(|| status(primary))
+        })
         .owns::<ConfigMap>()
         .owns::<Secret>()
         .owns::<Deployment>()

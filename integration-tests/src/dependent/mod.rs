@@ -11,7 +11,7 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, DeleteControl, Desired, KubernetesDependent, UpdateControl, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, Removal, UpdateControl, Workflow,
     dependent::{Dependent, IntoDependent, bulk::BulkDesired},
     resource::KubeObject,
     workflow::Node,
@@ -146,7 +146,7 @@ pub fn standalone<P: TestObject>(workflow: &Workflow<P>) -> Script<P> {
         let workflow = cleans_up.clone();
         Box::pin(async move {
             workflow.cleanup(&primary, context).await.check()?;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     })
 }

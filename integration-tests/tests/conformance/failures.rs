@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, TestResource, eventually, map_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{DeleteControl, UpdateControl, testing::operator_test};
+use operator_core::{Removal, UpdateControl, testing::operator_test};
 
 /// What the test that made the scene is told when it ends with `end`: the words of its panic, if it panics.
 fn told(end: impl FnOnce()) -> Option<String> {
@@ -33,7 +33,7 @@ fn stumbling() -> Script {
             if call == 1 && primary.spec.value == "clean-up" {
                 bail!("a bad end at first");
             }
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     })
 }

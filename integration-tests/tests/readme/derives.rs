@@ -1,13 +1,13 @@
 //! What is declared is what runs.
 
-use std::{io, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use integration_tests::TestResource;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::CustomResourceExt;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerConfiguration, DeleteControl, Desired,
-    KubernetesDependent, Operator, Reconciler, UpdateControl,
+    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Desired, KubernetesDependent, Operator,
+    Reconciler, Removal, UpdateControl,
     controller::IntoController,
     dependent::{Capabilities, IntoDependent},
     workflow::{Condition, ConditionResult, NodeView},
@@ -57,13 +57,12 @@ macro_rules! reconciles_pods {
     ($($reconciler:ty),*) => {$(
         impl Reconciler for $reconciler {
             type Primary = Pod;
-            type Error = io::Error;
 
             async fn reconcile(
                 &self,
-                _pod: Arc<Pod>,
-                _context: &Context<Pod>,
-            ) -> Result<UpdateControl<Pod>, Self::Error> {
+                _pod: &Pod,
+                _context: &mut Context<Pod>,
+            ) -> Result<UpdateControl<Pod>, BoxError> {
                 Ok(UpdateControl::no_update())
             }
         }
@@ -157,8 +156,8 @@ struct Managed {
 reconciles_pods!(elsewhere::Plain, elsewhere::Cleans, elsewhere::Everything, elsewhere::Hasty, Managed);
 
 impl Cleaner for elsewhere::Cleans {
-    async fn cleanup(&self, _pod: Arc<Pod>, _context: &Context<Pod>) -> Result<DeleteControl, Self::Error> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _pod: &Pod, _context: &mut Context<Pod>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 

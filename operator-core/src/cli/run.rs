@@ -119,7 +119,7 @@ mod tests {
         cli::{OutputStyle, ended},
         controller::Controller,
         operator::Operator,
-        reconciler::{Context, Reconciler, UpdateControl},
+        reconciler::{BoxError, Context, Reconciler, UpdateControl},
         testing::TestCluster,
     };
 
@@ -127,13 +127,12 @@ mod tests {
 
     impl Reconciler for Idle {
         type Primary = ConfigMap;
-        type Error = std::convert::Infallible;
 
         async fn reconcile(
             &self,
-            _: std::sync::Arc<ConfigMap>,
-            _: &Context<ConfigMap>,
-        ) -> Result<UpdateControl<ConfigMap>, Self::Error> {
+            _: &ConfigMap,
+            _: &mut Context<ConfigMap>,
+        ) -> Result<UpdateControl<ConfigMap>, BoxError> {
             Ok(UpdateControl::no_update())
         }
     }

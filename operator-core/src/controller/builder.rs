@@ -223,8 +223,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// How long a run may take, its writes included; by default as long as it wants. A run that passes the limit is
-    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The error
-    /// status that follows has the same time. JOSDK has no such limit.
+    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The writing
+    /// of its status has the same time once more. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
         self.said.settings.reconcile_timeout = Some(timeout);
         self
@@ -236,7 +236,6 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// The status is written where it differs from what is there, as a server-side apply by the controller's field manager, or as
     /// [`use_ssa_to_patch_primary`](Self::use_ssa_to_patch_primary) says. A run whose status can't be written has failed.
-    /// A reconciler that answers with a status as well fails its run.
     ///
     /// JOSDK: has nothing of the kind; its reconcilers answer with the status, and with that of an error elsewhere.
     pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
@@ -283,6 +282,30 @@ impl<R: Reconciler> ControllerBuilder<R> {
         let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
         self.said.settings.indexers.insert(index, indexer);
         self.watches(source.references(references))
+    }
+
+    /// Watches the objects of type `K` that primaries refer to: a change of one wakes those primaries that it finds by an index over
+    /// what the function says of each. [`watches_referenced`](Self::watches_referenced) takes an informer of one's own.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Service};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn team(service: &Service) -> Vec<ObjectKey> {
+    ///     let team = service.metadata.labels.iter().filter_map(|labels| labels.get("team"));
+    ///     team.map(|team| ObjectKey::namespaced("teams", team)).collect()
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Service>().refers_to::<ConfigMap>(team);
+    /// ```
+    pub fn refers_to<K: KubeObject<DynamicType: Default>>(
+        self,
+        references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        let source = InformerEventSource::<K>::new();
+        // Not the one of that kind's dependents, which shows what the controller has made.
+        let name = format!("{} referred to", SourceDeclaration::name(&source));
+        self.watches_referenced(source.name(name), references)
     }
 
     /// Adds an event source: an [`InformerEventSource`], a

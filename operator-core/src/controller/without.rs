@@ -1,9 +1,9 @@
 //! A controller that needs no reconciler: its workflow is all that there is to do.
 
-use std::{convert::Infallible, fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData};
 
 use crate::{
-    reconciler::{Context, Reconciler, UpdateControl},
+    reconciler::{BoxError, Context, Reconciler, UpdateControl},
     resource::KubeObject,
 };
 
@@ -18,9 +18,8 @@ impl<P> NoReconciler<P> {
 
 impl<P: KubeObject> Reconciler for NoReconciler<P> {
     type Primary = P;
-    type Error = Infallible;
 
-    async fn reconcile(&self, _: Arc<P>, _: &Context<P>) -> Result<UpdateControl<P>, Infallible> {
+    async fn reconcile(&self, _: &P, _: &mut Context<P>) -> Result<UpdateControl<P>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }

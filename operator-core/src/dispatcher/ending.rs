@@ -1,8 +1,7 @@
 //! The end of a run: what is written about it, and what the processor is told.
 //!
 //! ```text
-//! what the work has come to ─▶ error status, asked of the reconciler ─▶ status function ─▶ report ─▶ Outcome
-//!                                           (only of a failed reconcile)
+//! what the work has come to ─▶ status function ─▶ report ─▶ Outcome
 //! ```
 
 use std::{
@@ -12,35 +11,30 @@ use std::{
 
 use futures::FutureExt;
 
-use super::{
-    Dispatcher, Done,
-    failure::{After, Failed, Failure},
-    report::Report,
-    user::ErrorUpdate,
-};
+use super::{Dispatcher, Done, failure::Failure, report::Report};
 use crate::{
     observe::error_chain,
     operations,
     processor::{FailureKind, Outcome},
-    reconciler::{AnyContext, AnyRun, ErrorStatus, RunError, failure_kind::of_several, workflow::panic_text},
+    reconciler::{AnyContext, AnyRun, RunError, failure_kind::of_several},
     resource::AnyObject,
 };
 
 impl Dispatcher {
     pub(super) async fn conclude(
         &self,
-        result: Result<Done, Failed>,
+        result: Result<Done, Failure>,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Outcome {
         let (result, said) = match result {
             // The status is a part of the run: without it, the run is to be done again.
             Ok(done @ Done::Reconciled { .. }) => {
-                (self.write_status(None, context).await.map(|()| done).map_err(Failed::from), true)
+                (self.write_status(None, context).await.map(|()| done), true)
             }
             result => (result, false),
         };
-        let (mut failure, reconciled) = match result {
+        let mut failure = match result {
             Ok(done) => {
                 report.succeeded();
                 return match done {
@@ -54,82 +48,26 @@ impl Dispatcher {
             // The event of its deletion is on its way, and what is to be done about that is the next run's.
             Err(_) if context.findings().primary_is_going() => return going(report),
             // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
-            Err(Failed { failure, reconciled }) => {
+            Err(failure) => {
                 let ends = context.findings().namespace_ends();
                 let kind = if ends { FailureKind::Permanent } else { failure.kind };
-                (Failure { kind, ..failure }, reconciled)
+                Failure { kind, ..failure }
             }
         };
-        // Failures elsewhere than in `reconcile` are not the user's to explain.
-        let mut after = match reconciled {
-            // In a box, as most runs don't fail.
-            Some(primary) => self.error_status(&mut failure, &primary, context).boxed().await,
-            None => After::Retry { handled: false },
-        };
         if !said {
-            let error = self.told(&failure, &after, context);
+            let error = self.told(&failure, context);
             if let Err(unsaid) = self.write_status(Some(error), context).await {
                 if context.findings().primary_is_gone() {
                     return gone(report);
                 }
                 tracing::warn!(error = %error_chain(&**unsaid.error), "the status of a failed run could not be written");
                 // Somebody has to write it.
-                after = match after {
-                    After::Done { .. } => After::Retry { handled: true },
-                    after @ After::Retry { .. } => after,
-                };
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
         }
-        match after {
-            After::Done { reschedule } => {
-                report.failed(&failure, true);
-                Outcome::Success { reschedule }
-            }
-            After::Retry { handled } => {
-                report.failed(&failure, handled);
-                let not_before = context.findings().not_before();
-                Outcome::Failed { kind: failure.kind, handled, not_before }
-            }
-        }
-    }
-
-    /// Asks the user what is to follow a failure of `reconcile`, and writes the error status.
-    async fn error_status(
-        &self,
-        failure: &mut Failure,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> After {
-        let error = Arc::clone(&failure.error);
-        let work = async {
-            let call = self.code.update_error_status(primary, context, &error);
-            let control = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|payload| {
-                tracing::error!(panic = panic_text(&*payload), "update_error_status panicked");
-                ErrorUpdate::default_processing()
-            });
-            let after = match control.no_retry {
-                true => After::Done { reschedule: control.reschedule },
-                false => After::Retry { handled: !matches!(control.status, ErrorStatus::DefaultProcessing) },
-            };
-            let ErrorStatus::Patch(status) = control.status else { return after };
-            if self.status.is_some() {
-                *failure = Failure::of_two_statuses("update_error_status", Some(&error));
-                return After::Retry { handled: false };
-            }
-            if let Err(error) = self.patch_status(status, &**primary, context).await
-                && !error.is_gone()
-            {
-                tracing::warn!(error = %error_chain(&error), "the error status could not be written");
-            }
-            after
-        };
-        let Some(limit) = self.timeout else { return work.await };
-        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-            tracing::warn!(?limit, "update_error_status, or the write it asked for, took too long");
-            After::Retry { handled: false }
-        })
+        report.failed(&failure);
+        Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before() }
     }
 
     /// Has the status function make the status, and writes it. A primary that is gone has none; what can't be decoded any more is left
@@ -169,12 +107,12 @@ impl Dispatcher {
     }
 
     /// A failure, as a status function is told it.
-    fn told(&self, failure: &Failure, after: &After, context: &AnyContext) -> RunError {
+    fn told(&self, failure: &Failure, context: &AnyContext) -> RunError {
         let retry = context.run().retry.as_ref();
-        let is_last_attempt = match (after, failure.kind) {
-            (After::Done { .. }, _) | (_, FailureKind::Permanent) => true,
-            (_, FailureKind::Retryable) => retry.map_or(self.never_retries, |retry| retry.last_attempt),
-            (_, FailureKind::Server) => false,
+        let is_last_attempt = match failure.kind {
+            FailureKind::Permanent => true,
+            FailureKind::Retryable => retry.map_or(self.never_retries, |retry| retry.last_attempt),
+            FailureKind::Server => false,
         };
         RunError {
             error: Arc::clone(&failure.error),

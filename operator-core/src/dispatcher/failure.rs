@@ -3,7 +3,6 @@
 use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 
 use crate::{
-    observe::error_chain,
     operations,
     processor::FailureKind,
     reconciler::{
@@ -11,7 +10,6 @@ use crate::{
         failure_kind::{kind_of_returned, of_operation},
         workflow::{WorkflowError, panic_text},
     },
-    resource::AnyObject,
 };
 
 /// Why a run failed, and what follows from that.
@@ -26,16 +24,15 @@ impl Failure {
         Self { error: Arc::new(error.into()), kind, panicked: false }
     }
 
-    /// `reconcile` or `cleanup` returned an error, of which the user says whether trying again can help.
-    pub(super) fn of_user<E: Into<BoxError> + 'static>(error: E, retryable: bool) -> Self {
-        let (error, kind) = kind_of_returned(error);
-        let kind = if retryable { kind.unwrap_or(FailureKind::Retryable) } else { FailureKind::Permanent };
+    /// `reconcile` or `cleanup` returned an error.
+    pub(super) fn of_user(error: BoxError) -> Self {
+        let kind = kind_of_returned(&*error).unwrap_or(FailureKind::Retryable);
         Self::new(error, kind)
     }
 
     /// The reconciler is asked about a primary of another type than its own.
     pub(super) fn of_type(error: AnotherType) -> Self {
-        Self::of_user(error, false)
+        Self::new(error, FailureKind::Permanent)
     }
 
     /// Dependents failed.
@@ -57,12 +54,6 @@ impl Failure {
         Self { panicked: true, ..Self::new(error, FailureKind::Retryable) }
     }
 
-    /// User code answered with a status, although the controller has a function for it. Only another version of the code helps.
-    pub(super) fn of_two_statuses(answered_by: &'static str, about: Option<&Arc<BoxError>>) -> Self {
-        let error = TwoStatuses { answered_by, about: about.map(|error| error_chain(&***error)) };
-        Self::new(error, FailureKind::Permanent)
-    }
-
     /// The run took longer than its controller allows.
     pub(super) fn of_timeout(limit: Duration) -> Self {
         Self::new(TimedOut(limit), FailureKind::Retryable)
@@ -76,28 +67,6 @@ impl Failure {
     /// Whether somebody else's write came in between.
     pub(super) fn is_conflict(&self) -> bool {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
-    }
-}
-
-/// What follows a failure, as its error status says.
-pub(super) enum After {
-    /// The run is retried. Whether the failure counts as handled decides how loudly it is told.
-    Retry { handled: bool },
-    /// The run counts as a success, because the user has handled the failure; the next run is at the time that it asks
-    /// for.
-    Done { reschedule: Option<Duration> },
-}
-
-/// A run that failed.
-pub(super) struct Failed {
-    pub(super) failure: Failure,
-    /// The primary whose reconcile failed; `None` where the reconciler is not asked for an error status.
-    pub(super) reconciled: Option<AnyObject>,
-}
-
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
-        Self { failure, reconciled: None }
     }
 }
 
@@ -131,24 +100,3 @@ impl fmt::Display for Panicked {
 }
 
 impl StdError for Panicked {}
-
-/// There are two answers to what the status is to be.
-#[derive(Debug)]
-struct TwoStatuses {
-    answered_by: &'static str,
-    /// What the error status was about, with its causes.
-    about: Option<String>,
-}
-
-impl fmt::Display for TwoStatuses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` answered with a status, and the controller has `.status(…)`, which writes it; leave one of them out",
-            self.answered_by
-        )?;
-        self.about.iter().try_for_each(|about| write!(f, " (it was about: {about})"))
-    }
-}
-
-impl StdError for TwoStatuses {}

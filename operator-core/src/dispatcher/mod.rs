@@ -10,8 +10,8 @@
 //!        ├─ can't be decoded ────────────────────────────────────▶ Success: nothing to do
 //!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
 //!        ├─ workflow, unless it is invoked explicitly
-//!        └─ reconcile ─▶ patch of object and status ─────────────▶ Success
-//!                 └─ error ─▶ error status ──────────────────────▶ Failed
+//!        └─ reconcile ─▶ patch of the object ─────────────────────▶ Success
+//!                 └─ error ─────────────────────────────────────▶ Failed
 //! ```
 //!
 //! Where the controller has a status function, that makes the status of each run that ends with a primary which stays, whatever the
@@ -48,16 +48,15 @@ use crate::{
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
     reconciler::{
-        AnyContext, AnyStatus, ControllerContext, DeleteControl, RunContext, SerializedStatus,
+        AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus,
         workflow::WorkflowError,
     },
     resource::{AnyObject, Object},
 };
 
-use failure::{Failed, Failure};
+use failure::Failure;
 use report::Report;
 pub(crate) use retired::RetiredFinalizers;
-use user::Update;
 pub(crate) use user::{CleanupFn, Code, UserCode};
 
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
@@ -121,7 +120,7 @@ impl Dispatcher {
                     report.succeeded();
                     return Outcome::Gone;
                 }
-                Err(error) => Err(Failure::of_write(error).into()),
+                Err(error) => Err(Failure::of_write(error)),
             };
             self.conclude(result, &context, &mut report).await
         }
@@ -134,17 +133,10 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failed> {
+    ) -> Result<Done, Failure> {
         let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
-        let work = self.work(AnyObject::clone(&primary), context, report);
-        match tokio::time::timeout(limit, work).await {
-            Ok(result) => result,
-            Err(_) => Err(Failed {
-                failure: Failure::of_timeout(limit),
-                // Only a reconcile has an error status to write.
-                reconciled: (report.kind == RunKind::Reconcile).then_some(primary),
-            }),
-        }
+        let work = tokio::time::timeout(limit, self.work(primary, context, report));
+        work.await.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
     }
 
     async fn work(
@@ -152,7 +144,7 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failed> {
+    ) -> Result<Done, Failure> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
         if primary.meta().deletion_timestamp.is_some() {
@@ -188,8 +180,7 @@ impl Dispatcher {
         }
         let primary = self.succeed(primary, context).await?;
         report.kind = RunKind::Reconcile;
-        let result = self.reconcile(&primary, context).await;
-        result.map_err(|failure| Failed { failure, reconciled: Some(primary) })
+        self.reconcile(&primary, context).await
     }
 
     async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, Failure> {
@@ -201,27 +192,12 @@ impl Dispatcher {
             Ok(control) => control?,
             Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
         };
-        if self.status.is_some() && control.status.is_some() {
-            return Err(Failure::of_two_statuses("reconcile", None));
-        }
         let reschedule = context.remembered().lock().again_after(control.reschedule);
-        self.patch(control, &**primary, context).await.map_err(Failure::of_write)?;
-        Ok(Done::Reconciled { reschedule })
-    }
-
-    async fn patch(
-        &self,
-        control: Update,
-        original: &dyn Object,
-        context: &Arc<AnyContext>,
-    ) -> Result<(), operations::Error> {
         if let Some(resource) = control.resource {
-            self.writer(context).patch_resource(original, &*resource).await?;
+            let written = self.writer(context).patch_resource(&**primary, &*resource).await;
+            written.map_err(Failure::of_write)?;
         }
-        if let Some(status) = control.status {
-            self.patch_status(status, original, context).await?;
-        }
-        Ok(())
+        Ok(Done::Reconciled { reschedule })
     }
 
     async fn patch_status(
@@ -276,7 +252,7 @@ impl Dispatcher {
         let again_after =
             |wanted| Ok(Done::Reconciled { reschedule: context.remembered().lock().again_after(wanted) });
         match answer {
-            Ok(Ok(DeleteControl::RemoveFinalizer)) => {
+            Ok(Ok(Removal::Done)) => {
                 // Whatever user code has made of what its clean-ups have said.
                 let is_done = context.remembered().lock().is_cleaned_up().map_err(Failure::of_workflow)?;
                 if !all_deleted || !is_done {
@@ -286,7 +262,7 @@ impl Dispatcher {
                 self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
                 Ok(Done::FinalizerRemoved)
             }
-            Ok(Ok(DeleteControl::KeepFinalizer { reschedule_after })) => again_after(reschedule_after),
+            Ok(Ok(Removal::Keep { again_in })) => again_after(again_in),
             Ok(Err(failure)) => Err(failure),
             Err(payload) => Err(Failure::of_panic("reconciler", &*payload)),
         }

@@ -71,7 +71,7 @@ impl<'r> Report<'r> {
     }
 
     /// The run ended with an error; how loud that is said depends on whether more attempts follow.
-    pub(super) fn failed(&mut self, failure: &Failure, handled: bool) {
+    pub(super) fn failed(&mut self, failure: &Failure) {
         let error = crate::observe::error_chain(&**failure.error);
         Span::current().record("error", &error);
         let last = failure.kind == FailureKind::Retryable
@@ -81,8 +81,6 @@ impl<'r> Report<'r> {
         } else if failure.is_conflict() && !last {
             tracing::info!("run met a conflict with another writer and will be repeated");
             tracing::debug!(%error, "conflict");
-        } else if handled && !last {
-            tracing::debug!(%error, "run failed, as its error status says");
         } else if last || failure.kind == FailureKind::Permanent {
             tracing::error!(%error, "run failed, and will not be retried before the next event");
         } else {

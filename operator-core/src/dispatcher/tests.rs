@@ -36,7 +36,9 @@ use crate::{
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::Writer,
     processor::{FailureKind, MachineConfig, Processor, RunId},
-    reconciler::{Context, ControllerContext, Reconciler, UpdateControl, workflow::WorkflowSurroundings},
+    reconciler::{
+        Context, ControllerContext, Reconciler, UpdateControl, erased, run, workflow::WorkflowSurroundings,
+    },
     resource::{ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
@@ -121,31 +123,25 @@ fn primary(version: u64, sent: &Value) -> Value {
 /// Writes a secondary and the primary in all ways that differ in their awaits.
 struct Writes {
     child_in: &'static str,
-    /// Whether it answers with the status; otherwise there is a function for it.
-    says: bool,
 }
 
 impl Reconciler for Writes {
     type Primary = ConfigMap;
-    type Error = operations::Error;
 
     async fn reconcile(
         &self,
-        map: Arc<ConfigMap>,
-        context: &Context<ConfigMap>,
-    ) -> Result<UpdateControl<ConfigMap>, operations::Error> {
+        map: &ConfigMap,
+        context: &mut Context<ConfigMap>,
+    ) -> Result<UpdateControl<ConfigMap>, BoxError> {
         let mut secret = Secret::default();
         (secret.metadata.name, secret.metadata.namespace) =
             (Some("child".into()), Some(self.child_in.into()));
         let operations = context.resource_operations();
         operations.server_side_apply(&secret).await?;
-        operations.json_patch(&*map, |map| map.data = Some([("a".into(), "b".into())].into())).await?;
-        let mut desired = (*map).clone();
+        operations.json_patch(map, |map| map.data = Some([("a".into(), "b".into())].into())).await?;
+        let mut desired = map.clone();
         desired.immutable = Some(false);
-        Ok(match self.says {
-            true => UpdateControl::patch_resource_and_status(desired),
-            false => UpdateControl::patch_resource(desired),
-        })
+        Ok(UpdateControl::patch_resource(desired))
     }
 }
 
@@ -183,7 +179,7 @@ impl World {
     }
 
     async fn with_child_in(child_in: &'static str, timeout: Option<Duration>) -> Self {
-        Self::with(Writes { child_in, says: true }, timeout).await
+        Self::with(Writes { child_in }, timeout).await
     }
 
     async fn with(reconciler: Writes, timeout: Option<Duration>) -> Self {
@@ -258,7 +254,7 @@ impl World {
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher = Dispatcher {
             code,
-            status: None,
+            status: Some(erased(|_: &ConfigMap, _: &run::Run<ConfigMap>| json!({}))),
             never_retries: false,
             use_ssa: true,
             timeout,
@@ -350,7 +346,7 @@ async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
 async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
     let world = World::new(Some(Duration::ZERO)).await;
     let outcome = world.dispatcher.dispatch(world.run()).await;
-    assert_eq!(outcome, Outcome::Failed { kind: FailureKind::Retryable, handled: false, not_before: None });
+    assert_eq!(outcome, Outcome::Failed { kind: FailureKind::Retryable, not_before: None });
     world.assert_nothing_is_left(0).await;
 }
 
@@ -360,14 +356,13 @@ async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
         let world = World::with_child_in(child_in, None).await;
         world.server.ending.lock().push(child_in);
         let outcome = world.dispatcher.dispatch(world.run()).await;
-        // The user's `is_retryable` is the default, which says yes to everything.
-        assert_eq!(outcome, Outcome::Failed { kind, handled: false, not_before: None }, "{child_in}");
+        assert_eq!(outcome, Outcome::Failed { kind, not_before: None }, "{child_in}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_an_answer_that_names_the_primary_says_that_it_is_gone() {
-    let failed = Outcome::Failed { kind: FailureKind::Server, handled: false, not_before: None };
+    let failed = Outcome::Failed { kind: FailureKind::Server, not_before: None };
     // A server that doesn't serve the kind just now answers 404 as well.
     for (details, outcome) in [(json!({ "name": "one" }), Outcome::Gone), (json!({}), failed)] {
         let world = World::new(None).await;

@@ -62,6 +62,14 @@ impl<P: KubeObject> Context<P> {
         self.any.primary()?.typed()
     }
 
+    /// What a reconciler holds a borrow of, to be kept: the primary that it was given, or a copy of another state.
+    pub(crate) fn shared_primary(&self, primary: &P) -> AnyObject {
+        let given = self.any.own_primary();
+        let same =
+            given.filter(|given| given.typed_ref::<P>().is_some_and(|given| std::ptr::eq(given, primary)));
+        same.unwrap_or_else(|| Arc::new(primary.clone()))
+    }
+
     /// The type of the primary.
     #[must_use]
     pub fn primary_type(&self) -> &ResourceType {

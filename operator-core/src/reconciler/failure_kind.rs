@@ -1,7 +1,7 @@
 //! Whose failure an error is. Errors of the library and of kube are recognised wherever they stand in the chain of sources, so
 //! that user code may pass them on as they are, boxed, in an error of its own or as `anyhow::Error`.
 
-use std::{any::Any, error::Error as StdError};
+use std::error::Error as StdError;
 
 use super::{
     BoxError,
@@ -16,17 +16,12 @@ pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(known)
 }
 
-/// The same for an error that a reconciler has returned, asked before it is boxed: an `anyhow::Error` hides what it was made
-/// from once it is a box.
+/// The same for an error that a reconciler has returned.
 ///
 /// What the server has refused as it was may be accepted later, by a webhook that has changed its mind for example: of that the
 /// reconciler knows more, so that it counts as its own error.
-pub(crate) fn kind_of_returned<E: Into<BoxError> + 'static>(error: E) -> (BoxError, Option<FailureKind>) {
-    let hidden = (&error as &dyn Any).downcast_ref::<anyhow::Error>();
-    let hidden = hidden.and_then(|error| error.chain().find_map(passed_on));
-    let error = error.into();
-    let kind = hidden.or_else(|| with_sources(&*error).find_map(passed_on));
-    (error, kind)
+pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
+    with_sources(error).find_map(passed_on)
 }
 
 /// What follows from several failures: what the server refused is to be done again, whatever else has failed.
@@ -133,8 +128,13 @@ mod tests {
         kube::Error::Api(Box::new(status))
     }
 
-    fn of<E: Into<BoxError> + 'static>(error: E) -> Option<FailureKind> {
-        kind_of_returned(error).1
+    fn of(error: impl Into<BoxError>) -> Option<FailureKind> {
+        kind_of_returned(&*error.into())
+    }
+
+    /// As user code is told to box it, so that it hides nothing.
+    fn boxed(error: anyhow::Error) -> BoxError {
+        error.reallocate_into_boxed_dyn_error_without_backtrace()
     }
 
     #[test]
@@ -143,11 +143,11 @@ mod tests {
         assert_eq!(of(answered(500, "one")), server);
         assert_eq!(of(BoxError::from(answered(503, "one"))), server);
         assert_eq!(of(Wrapped(answered(429, "one").into())), server);
-        assert_eq!(of(anyhow::Error::from(answered(403, "one"))), server);
+        assert_eq!(of(boxed(anyhow::Error::from(answered(403, "one")))), server);
         assert_eq!(of(anyhow::Error::from(answered(403, "one")).context("while it was built")), server);
         assert_eq!(of(anyhow::Error::from(Wrapped(answered(504, "").into()))), server);
-        // This is why it is asked before: nothing is left to be seen of it.
-        assert_eq!(kind_of(&*BoxError::from(anyhow::Error::from(answered(500, "one")))), None);
+        // Nothing is left to be seen of the outermost error, so that it counts as the user's own.
+        assert_eq!(of(anyhow::Error::from(answered(500, "one"))), None);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(of_operation(&denied), FailureKind::Permanent, "as the library's own write");
         assert_eq!(of(denied), Some(FailureKind::Retryable), "user code may know more");
         let unwatched = operations::Error::NoEventSource { kind: "Secret".to_owned() };
-        assert_eq!(of(anyhow::Error::from(unwatched)), Some(FailureKind::Permanent));
+        assert_eq!(of(boxed(anyhow::Error::from(unwatched))), Some(FailureKind::Permanent));
         assert_eq!(of(std::io::Error::other("a disk")), None);
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let nodes = |errors: Vec<BoxError>| {
             let named = |error| (Arc::from("node"), Arc::new(error));
             let error = WorkflowError::Nodes(errors.into_iter().map(named).collect());
-            (error.failure_kind(), of(error.clone()), of(anyhow::Error::from(error)))
+            (error.failure_kind(), of(error.clone()), of(boxed(anyhow::Error::from(error))))
         };
         let permanent = || BoxError::from(Permanent::new("there is no such plan"));
         let (never, again) = (FailureKind::Permanent, FailureKind::Retryable);

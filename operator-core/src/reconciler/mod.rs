@@ -1,6 +1,6 @@
 //! What users write: a [`Reconciler`], and a [`Cleaner`] where something must be undone before an object goes.
 //!
-//! Both get the primary and a [`Context`], and answer with a control that says what to write and when to come back.
+//! Both get the primary and a [`Context`], and answer with what to write, whether the primary may go, and when to come back.
 //! They are called for one object at a time: while a run of an object is under way, no other run of it starts, and
 //! whatever happens to the object meanwhile causes exactly one more run.
 
@@ -21,13 +21,11 @@ pub use crate::processor::retry::RetryInfo;
 pub use any_context::RunContext;
 pub(crate) use any_context::{AnyContext, ControllerContext};
 pub(crate) use context::{AnotherType, Context};
-pub(crate) use control::{
-    DeleteControl, ErrorStatus, ErrorStatusUpdateControl, SerializedStatus, UpdateControl,
-};
+pub(crate) use control::{Removal, UpdateControl};
 pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
-pub(crate) use run::{AnyRun, AnyStatus, erased};
+pub(crate) use run::{AnyRun, AnyStatus, SerializedStatus, erased};
 pub use run::{RunError, StatusFunction};
 pub(crate) use traits::{Cleaner, Reconciler};

@@ -16,9 +16,8 @@ use super::{InProcessServer, TestOperator};
 use crate::{
     controller::Controller,
     environment::WallClock,
-    operations,
     operator::Operator,
-    reconciler::{Cleaner, Context, DeleteControl, Reconciler, UpdateControl},
+    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl, run::Run},
     resource::ObjectKey,
 };
 
@@ -38,29 +37,32 @@ struct Greeter;
 
 impl Reconciler for Greeter {
     type Primary = Greeting;
-    type Error = operations::Error;
 
     async fn reconcile(
         &self,
-        greeting: Arc<Greeting>,
-        context: &Context<Greeting>,
-    ) -> Result<UpdateControl<Greeting>, operations::Error> {
+        greeting: &Greeting,
+        context: &mut Context<Greeting>,
+    ) -> Result<UpdateControl<Greeting>, BoxError> {
         let mut map = ConfigMap::default();
         (map.metadata.name, map.metadata.namespace) = (Some(greeting.name_any()), greeting.namespace());
         map.data = Some([("text".to_owned(), greeting.spec.text.clone())].into());
         map.metadata.owner_references = Some(greeting.controller_owner_ref(&()).into_iter().collect());
         context.resource_operations().server_side_apply(&map).await?;
-        Ok(UpdateControl::patch_status(GreetingStatus { said: greeting.spec.text.clone() }))
+        context.put(Said(greeting.spec.text.clone()));
+        Ok(UpdateControl::no_update())
     }
 }
 
+/// What was said in this run.
+struct Said(String);
+
+fn status(_: &Greeting, run: &Run<Greeting>) -> Option<GreetingStatus> {
+    Some(GreetingStatus { said: run.data::<Said>()?.0.clone() })
+}
+
 impl Cleaner for Greeter {
-    async fn cleanup(
-        &self,
-        _: Arc<Greeting>,
-        _: &Context<Greeting>,
-    ) -> Result<DeleteControl, operations::Error> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _: &Greeting, _: &mut Context<Greeting>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 
@@ -87,7 +89,7 @@ async fn life() -> Vec<String> {
     let server = InProcessServer::with_clock(|| Still.now());
     let client = server.client();
     Api::all(client.clone()).create(&PostParams::default(), &Greeting::crd()).await.expect("created");
-    let controller = Controller::builder(Greeter).with_cleaner().owns::<ConfigMap>();
+    let controller = Controller::builder(Greeter).with_cleaner().owns::<ConfigMap>().status(status);
     let builder = Operator::builder().config(server.config()).transport(server.clone().into());
     let builder = builder.wall_clock(Arc::new(Still)).register(controller);
     let operator = TestOperator::start(builder).await.expect("it starts");

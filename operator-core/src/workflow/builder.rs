@@ -24,7 +24,7 @@ use crate::{
         Context,
         workflow::{NodeKey, NodeState, WorkflowResult},
     },
-    resource::{Access, AnyObject, KubeObject},
+    resource::{Access, KubeObject},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
@@ -64,15 +64,15 @@ impl<P: KubeObject> Workflow<P> {
 
     /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
     /// is invoked by [`Context::workflow`].
-    pub async fn reconcile(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        let primary = Arc::clone(primary) as AnyObject;
+    pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> WorkflowResult {
+        let primary = context.shared_primary(primary);
         run::reconcile(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
     }
 
     /// Deletes everything that has to be deleted before the primary goes. While the result isn't
     /// [`all_deleted`](WorkflowResult::all_deleted) the primary keeps its finalizer, whatever the cleaner says.
-    pub async fn cleanup(&self, primary: &Arc<P>, context: &Context<P>) -> WorkflowResult {
-        let primary = Arc::clone(primary) as AnyObject;
+    pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> WorkflowResult {
+        let primary = context.shared_primary(primary);
         run::cleanup(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
     }
 

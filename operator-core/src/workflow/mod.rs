@@ -49,8 +49,8 @@ mod run;
 pub mod wired;
 
 pub use crate::reconciler::workflow::{
-    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Removal,
-    Secondary, WorkflowError, WorkflowHandle, WorkflowResult,
+    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
+    Unwanted, WorkflowError, WorkflowHandle, WorkflowResult,
 };
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;

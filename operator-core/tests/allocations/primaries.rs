@@ -1,6 +1,6 @@
 //! Primaries that come and go leave nothing behind: the bytes that a whole operator holds are counted.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, time::Duration};
 
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace, ServiceAccount},
@@ -11,8 +11,8 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
 };
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, DeleteControl, Desired, KubernetesDependent, Operator,
-    Reconciler, UpdateControl, Workflow, operator::Settling, testing::InProcessServer, workflow::Node,
+    BoxError, Cleaner, Context, Controller, Desired, KubernetesDependent, Operator, Reconciler, Removal,
+    UpdateControl, Workflow, operator::Settling, testing::InProcessServer, workflow::Node,
 };
 
 /// So many come and go in one round.
@@ -40,12 +40,11 @@ impl Desired<ServiceAccount> for Map {
 
 impl Reconciler for Keeper {
     type Primary = ServiceAccount;
-    type Error = BoxError;
 
     async fn reconcile(
         &self,
-        _: Arc<ServiceAccount>,
-        context: &Context<ServiceAccount>,
+        _: &ServiceAccount,
+        context: &mut Context<ServiceAccount>,
     ) -> Result<UpdateControl<ServiceAccount>, BoxError> {
         assert!(context.workflow().result().is_some_and(|result| result.all_ready()));
         Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(60 * 60)))
@@ -55,10 +54,10 @@ impl Reconciler for Keeper {
 impl Cleaner for Keeper {
     async fn cleanup(
         &self,
-        _: Arc<ServiceAccount>,
-        _: &Context<ServiceAccount>,
-    ) -> Result<DeleteControl, BoxError> {
-        Ok(DeleteControl::default_delete())
+        _: &ServiceAccount,
+        _: &mut Context<ServiceAccount>,
+    ) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 

@@ -29,8 +29,14 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("adopt", "whose objects may be taken over", "adopt(Adoption::IfUnowned)"),
 ];
 /// The words that take nothing.
-const FLAGS: &[&str] =
-    &["delete_first", "ready_when_applied", "create_only", "prune_data", "recreate_when_immutable"];
+const FLAGS: &[&str] = &[
+    "delete_first",
+    "ready_when_applied",
+    "when_served",
+    "create_only",
+    "prune_data",
+    "recreate_when_immutable",
+];
 const NAMED: &str = "named";
 const CONFIGURE: &str = "configure";
 

@@ -1,8 +1,6 @@
 //! What each child of a page should look like: functions of the page, without side effects. All styles share them; the
 //! owner reference is not part of them.
 
-use std::error::Error as StdError;
-
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
@@ -12,6 +10,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::ResourceExt;
+use operator_core::Run;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -109,23 +108,25 @@ fn typed<K: DeserializeOwned>(object: Value) -> Result<K, WebPageError> {
     serde_json::from_value(object).map_err(WebPageError::Template)
 }
 
-/// The status of a page whose children are as they should be.
-pub(crate) fn status(page: &WebPage, ready: bool) -> WebPageStatus {
-    WebPageStatus {
-        html_config_map: Some(config_map_name(page)),
-        ready,
-        error_message: None,
-        observed_generation: page.metadata.generation,
-    }
-}
+/// What a reconciler says of the children: whether the page is served.
+pub(crate) struct IsReady(pub(crate) bool);
 
-/// The status of a page that can't be served as it is; what is there stays.
-pub(crate) fn error_status(page: &WebPage, error: &(dyn StdError + 'static)) -> WebPageStatus {
-    WebPageStatus {
-        ready: false,
-        error_message: Some(error.to_string()),
-        observed_generation: page.metadata.generation,
-        ..page.status.clone().unwrap_or_default()
+/// The status of a page, whatever its run has come to. Where it failed, what is there stays.
+pub(crate) fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
+    let observed_generation = page.metadata.generation;
+    match run.error() {
+        None => WebPageStatus {
+            html_config_map: Some(config_map_name(page)),
+            ready: run.data::<IsReady>().is_some_and(|said| said.0),
+            error_message: None,
+            observed_generation,
+        },
+        Some(error) => WebPageStatus {
+            ready: false,
+            error_message: Some(error.get_ref().to_string()),
+            observed_generation,
+            ..page.status.clone().unwrap_or_default()
+        },
     }
 }
 

@@ -23,14 +23,3 @@ pub enum WebPageError {
     #[error("a child could not be written")]
     Write(#[from] operations::Error),
 }
-
-impl WebPageError {
-    /// Whether trying again can help.
-    pub(crate) fn is_retryable(&self) -> bool {
-        match self {
-            Self::ErrorInHtml | Self::NoUid | Self::Template(_) => false,
-            Self::Workflow(error) => error.is_retryable(),
-            Self::Write(error) => error.is_retryable(),
-        }
-    }
-}

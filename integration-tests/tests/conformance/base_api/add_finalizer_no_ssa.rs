@@ -4,7 +4,7 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, TestResourceSpec, owners};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
@@ -13,7 +13,7 @@ const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
     let scene = Scene::new("add-finalizer-no-ssa").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).name("sample").with_cleaner();
+    let controller = script.controller().name("sample").with_cleaner();
     let controller = controller.use_ssa_to_patch_primary(false);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;

@@ -12,7 +12,6 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    Controller,
     resource::KubeObject,
     testing::{TestOperator, operator_test},
 };
@@ -54,10 +53,8 @@ async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
     let namespaces = [&scene.namespace];
     let builder = scene
         .operator()
-        .register(
-            Controller::builder(services.clone()).name("services").with_cleaner().namespaces(namespaces),
-        )
-        .register(Controller::builder(pods.clone()).name("pods").with_cleaner().namespaces(namespaces));
+        .register(services.controller().name("services").with_cleaner().namespaces(namespaces))
+        .register(pods.controller().name("pods").with_cleaner().namespaces(namespaces));
     let operator = TestOperator::start(builder).await?;
 
     let service: Service = integration_tests::from_json(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, observe::Cause, testing::operator_test};
+use operator_core::{Removal, observe::Cause, testing::operator_test};
 use serde_json::json;
 
 const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
@@ -15,7 +15,7 @@ const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Result<()> {
     let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).with_cleaner();
+    let controller = script.controller().with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
@@ -39,12 +39,12 @@ async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             Ok(match times {
-                1 | 2 => DeleteControl::no_finalizer_removal_before(DELAY),
-                _ => DeleteControl::default_delete(),
+                1 | 2 => Removal::again_in(DELAY),
+                _ => Removal::Done,
             })
         })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner();
+    let controller = script.controller().with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
@@ -67,15 +67,9 @@ async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -
 async fn a_clean_up_that_keeps_the_finalizer_without_a_delay_waits_for_an_event() -> Result<()> {
     let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
-        Box::pin(async move {
-            Ok(if times == 1 {
-                DeleteControl::no_finalizer_removal()
-            } else {
-                DeleteControl::default_delete()
-            })
-        })
+        Box::pin(async move { Ok(if times == 1 { Removal::keep() } else { Removal::Done }) })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner();
+    let controller = script.controller().with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

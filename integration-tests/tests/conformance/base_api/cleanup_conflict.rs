@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, TestResource, TestResourceSpec};
 use kube::api::PostParams;
-use operator_core::{Controller, DeleteControl, testing::operator_test};
+use operator_core::{Removal, testing::operator_test};
 use serde_json::json;
 
 const THEIRS: &str = "example.com/theirs";
@@ -18,11 +18,11 @@ async fn the_finalizer_goes_after_one_clean_up() -> Result<()> {
             let gate = gate.clone();
             Box::pin(async move {
                 gate.pass().await;
-                Ok(DeleteControl::default_delete())
+                Ok(Removal::Done)
             })
         }
     });
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     // Theirs is the first in the list, so that ours has another position after its removal.
     let mut one = TestResource::new("one", TestResourceSpec { value: "first".to_owned() });

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{ClusterTestResource, Scene, Script, TestStatus, config_map, eventually, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    Controller, InformerEventSource, ObjectKey, UpdateControl, WatchScope, testing::operator_test,
+use integration_tests::{
+    ClusterTestResource, Said, Scene, Script, TestStatus, config_map, eventually, value_of,
 };
+use k8s_openapi::api::core::v1::ConfigMap;
+use operator_core::{InformerEventSource, ObjectKey, WatchScope, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -24,12 +24,12 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
             map.metadata.namespace = Some(namespace);
             context.resource_operations().server_side_apply(&map).await?;
             let message = Some(primary.spec.value.clone());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let maps = InformerEventSource::<ConfigMap>::new()
         .namespaces(WatchScope::Namespaces([scene.namespace.clone()].into()));
-    let controller = Controller::builder(script.clone()).field_selector(format!("metadata.name={name}"));
+    let controller = script.controller().field_selector(format!("metadata.name={name}"));
     let operator = scene.start(controller.watches(maps)).await?;
     let held = async || -> Result<Option<String>> {
         let map = scene.api::<ConfigMap>().get_opt(name).await?;

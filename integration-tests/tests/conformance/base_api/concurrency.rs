@@ -12,13 +12,11 @@ use std::{
 use anyhow::Result;
 use futures::future::try_join_all;
 use integration_tests::{
-    Scene, Script, TestResource, TestStatus, chain_of, config_map, eventually, value_of,
+    Said, Scene, Script, TestResource, TestStatus, chain_of, config_map, eventually, value_of,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::ListParams};
-use operator_core::{
-    Controller, DeleteControl, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test,
-};
+use operator_core::{InformerEventSource, ObjectKey, Removal, testing::operator_test};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -43,7 +41,7 @@ fn script() -> Script {
             map.metadata.owner_references = None;
             context.resource_operations().server_side_apply(&map).await?;
             let message = Some(primary.spec.value.clone());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     })
     .cleanup(|_, _, context| {
@@ -51,7 +49,7 @@ fn script() -> Script {
             if let Some(map) = context.secondary::<ConfigMap>()? {
                 context.resource_operations().delete(&*map).await?;
             }
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     })
 }
@@ -63,7 +61,8 @@ async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
     scene.failures.allow("still in conflict with other writers");
     let script = script();
     let maps = InformerEventSource::<ConfigMap>::new().map_to_primary(|map| vec![ObjectKey::of(map)]);
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .with_cleaner()
         .watches(maps)
         .max_concurrent_reconciles(AT_ONCE)

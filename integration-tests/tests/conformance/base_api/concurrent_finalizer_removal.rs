@@ -5,7 +5,7 @@ use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, TestResource};
 use kube::ResourceExt;
 use operator_core::{
-    Controller, DeleteControl,
+    Removal,
     testing::{TestOperator, operator_test},
 };
 
@@ -21,13 +21,13 @@ async fn both_finalizers_go() -> Result<()> {
             let gate = gate.clone();
             Box::pin(async move {
                 gate.pass().await;
-                Ok(DeleteControl::default_delete())
+                Ok(Removal::Done)
             })
         })
     };
     let (first, second) = (script(), script());
     let controller = |script: &Script, name: &str| {
-        let controller = Controller::builder(script.clone()).name(name).namespaces([&scene.namespace]);
+        let controller = script.controller().name(name).namespaces([&scene.namespace]);
         controller.with_cleaner().finalizer(format!("{name}.example.com/finalizer"))
     };
     let builder = scene.operator().register(controller(&first, "first"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -29,7 +29,7 @@ async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).owns::<ConfigMap>();
+    let controller = script.controller().owns::<ConfigMap>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "first").await?;

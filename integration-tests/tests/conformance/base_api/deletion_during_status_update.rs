@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, TestResource, once_before, said};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use integration_tests::{Said, Scene, Script, TestResource, once_before, said};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn the_clean_up_is_called() -> Result<()> {
     let scene = Scene::new("deletion-during-status-update").await?;
     let script = Script::new(|_, _: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said("written"))) })
+        Box::pin(async move { Ok(Said::patch_status(said("written"))) })
     });
     let others = scene.clone();
     let hook = once_before(Method::PATCH, "/testresources/one/status", move || {
         let others = others.clone();
         Box::pin(async move { others.delete("one").await })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start_through(hook, controller).await?;
     scene.create("one", "first").await?;
     scene.until_gone("one").await?;

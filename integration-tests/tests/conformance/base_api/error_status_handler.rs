@@ -1,34 +1,30 @@
 //! A run that always fails is retried three times; the error status has one message for each attempt, four in all.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use integration_tests::{Scene, Script, TestResource, TestStatus};
-use operator_core::{Context, Controller, ErrorStatusUpdateControl, GenericRetry, testing::operator_test};
+use operator_core::{GenericRetry, Run, testing::operator_test};
 use serde_json::json;
 
 const DELAY: Duration = Duration::from_millis(50);
 
-fn one_more_message(
-    primary: &TestResource,
-    context: &Context<TestResource>,
-    error: &str,
-) -> ErrorStatusUpdateControl<TestResource> {
+fn one_more_message(primary: &TestResource, run: &Run<TestResource>) -> Option<TestStatus> {
+    let error = run.error()?;
     let mut messages = primary.status.clone().unwrap_or_default().messages;
-    let attempt = context.retry_info().map_or(0, |retry| retry.attempt);
-    let last = context.retry_info().is_some_and(|retry| retry.last_attempt);
-    messages.push(format!("{error}, attempt {attempt}{}", if last { ", the last one" } else { "" }));
-    ErrorStatusUpdateControl::patch_status(TestStatus { messages, ..TestStatus::default() })
+    let last = if error.is_last_attempt() { ", the last one" } else { "" };
+    messages.push(format!("{error}, attempt {}{last}", error.attempt()));
+    Some(TestStatus { messages, ..TestStatus::default() })
 }
 
 #[operator_test]
 async fn each_attempt_leaves_its_message_in_the_status() -> Result<()> {
     let scene = Scene::new("error-status-handler").await?;
     scene.failures.expect("no luck");
-    let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") })).on_error(
-        |primary: Arc<TestResource>, context, error| one_more_message(&primary, context, &error.to_string()),
-    );
-    let controller = Controller::builder(script.clone())
+    let script = Script::failing(|| anyhow!("no luck"));
+    let controller = script
+        .controller()
+        .status(one_more_message)
         .retry(GenericRetry::linear(DELAY, 3)?)
         .namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;

@@ -6,7 +6,6 @@ use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
 use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller,
     event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
     observe::{Cause, SourceIndex},
     operator::Stopped,
@@ -55,7 +54,7 @@ impl EventSource for RunningTimer {
 async fn a_timer_of_ones_own_triggers_run_after_run() -> Result<()> {
     let scene = Scene::new("event-source").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).watches(Timer);
+    let controller = script.controller().watches(Timer);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

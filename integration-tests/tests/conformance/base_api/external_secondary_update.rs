@@ -10,7 +10,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -33,9 +33,8 @@ async fn a_label_set_during_our_apply_is_seen() -> Result<()> {
     });
     // The map exists before the operator starts, with another value: the first run updates it.
     scene.create("one", "first").await?;
-    let controller = |script: &Script<_>| {
-        Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace])
-    };
+    let controller =
+        |script: &Script<_>| script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     scene.start(controller(&script).name("sample")).await?.settled().await?;
     scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
     labelled.lock().clear();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, TestResource, once_before, said};
+use integration_tests::{Said, Scene, Script, TestResource, once_before, said};
 use kube::ResourceExt;
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn a_label_set_during_our_status_write_is_seen() -> Result<()> {
         let labelled = Arc::clone(&labelled);
         move |_, primary: Arc<TestResource>, _| {
             labelled.lock().push(primary.labels().contains_key("by"));
-            Box::pin(async move { Ok(UpdateControl::patch_status(said("written"))) })
+            Box::pin(async move { Ok(Said::patch_status(said("written"))) })
         }
     });
     let others = scene.clone();
@@ -29,7 +29,7 @@ async fn a_label_set_during_our_status_write_is_seen() -> Result<()> {
             Ok(())
         })
     });
-    let controller = Controller::builder(script).generation_aware(false).namespaces([&scene.namespace]);
+    let controller = script.controller().generation_aware(false).namespaces([&scene.namespace]);
     let operator = scene.start_through(hook, controller).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
+use operator_core::{InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -23,7 +23,8 @@ async fn what_the_selector_does_not_match_is_not_seen() -> Result<()> {
         *seen.lock() = context.primary_cache().keys();
         Box::pin(async { Ok(UpdateControl::no_update()) })
     });
-    let controller = Controller::builder(secrets.clone())
+    let controller = secrets
+        .controller()
         .field_selector(format!("type={WANTED},metadata.name!=excluded"))
         .namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
@@ -57,7 +58,7 @@ async fn a_source_does_not_see_the_secondaries_that_its_selector_excludes() -> R
     let source = InformerEventSource::<Secret>::new()
         .field_selector(format!("type!={OTHER}"))
         .map_to_primary(|secret| vec![ObjectKey::namespaced(&secret.namespace().unwrap_or_default(), "one")]);
-    let controller = Controller::builder(script.clone()).watches(source);
+    let controller = script.controller().watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;

@@ -7,7 +7,7 @@ use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    Controller, InformerEventSource, UpdateControl,
+    InformerEventSource, UpdateControl,
     testing::{TestOperator, operator_test},
 };
 use serde_json::json;
@@ -25,9 +25,8 @@ async fn start(scene: &Scene) -> Result<TestOperator> {
         })
     });
     let source = InformerEventSource::<ConfigMap>::new().on_update(|new, _| value_of(new) != Some(FILTERED));
-    let controller = Controller::builder(script)
-        .on_update(|new: &TestResource, _| new.spec.value != FILTERED)
-        .watches(source);
+    let controller =
+        script.controller().on_update(|new: &TestResource, _| new.spec.value != FILTERED).watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "value").await?;
     assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{Controller, UpdateControl, operations::WriteMode, testing::operator_test};
+use operator_core::{UpdateControl, operations::WriteMode, testing::operator_test};
 
 async fn runs_with(mode: WriteMode) -> Result<u32> {
     let scene = Scene::new("filter-patch-event").await?;
@@ -18,7 +18,7 @@ async fn runs_with(mode: WriteMode) -> Result<u32> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).generation_aware(false).namespaces([&scene.namespace]);
+    let controller = script.controller().generation_aware(false).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;

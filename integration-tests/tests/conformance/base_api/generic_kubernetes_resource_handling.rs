@@ -11,8 +11,7 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    Controller, InformerEventSource, ObjectKey, ResourceType, UpdateControl, operations::Error,
-    testing::operator_test,
+    InformerEventSource, ObjectKey, ResourceType, UpdateControl, operations::Error, testing::operator_test,
 };
 use serde_json::json;
 
@@ -56,10 +55,10 @@ async fn untyped_secondaries_are_created_updated_and_collected() -> Result<()> {
     let namespaces = InformerEventSource::<DynamicObject>::of_type(ApiResource::erase::<Namespace>(&()))
         .cluster_scoped()
         .field_selector(format!("metadata.name={}", scene.namespace));
-    let controller =
-        Controller::builder(script.clone())
-            .watches(namespaces)
-            .watches(InformerEventSource::<DynamicObject>::of_type(map_resource()));
+    let controller = script
+        .controller()
+        .watches(namespaces)
+        .watches(InformerEventSource::<DynamicObject>::of_type(map_resource()));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "first").await?;

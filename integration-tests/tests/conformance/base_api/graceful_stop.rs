@@ -4,10 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, TestStatus, config_map, eventually};
+use integration_tests::{Gate, Said, Scene, Script, TestResource, TestStatus, config_map, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     operator::{SettleError, Settling, Stopped},
     testing::{TestOperator, operator_test},
 };
@@ -23,7 +23,7 @@ fn script(gate: &Gate) -> Script {
                 gate.pass().await;
             }
             let observed_generation = primary.metadata.generation;
-            Ok(UpdateControl::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
         })
     })
 }
@@ -116,7 +116,7 @@ async fn a_run_that_blocks_its_thread_is_not_waited_for_and_writes_nothing_any_m
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     let builder = scene.operator().termination_timeout(Duration::from_millis(100)).register(controller);
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "value").await?;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus, value_of};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, InformerEventSource, ObjectKey, UpdateControl,
+    InformerEventSource, ObjectKey,
     observe::{Cause, SourceIndex},
     testing::{TestOperator, operator_test},
 };
@@ -24,7 +24,7 @@ fn script() -> Script {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
-            Ok(UpdateControl::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })
     })
 }
@@ -37,7 +37,7 @@ async fn start(scene: &Scene, script: &Script) -> Result<TestOperator> {
             .into_iter()
             .collect()
     });
-    scene.start(Controller::builder(script.clone()).watches(source).namespaces([&scene.namespace])).await
+    scene.start(script.controller().watches(source).namespaces([&scene.namespace])).await
 }
 
 async fn create_map(scene: &Scene, target: &str, value: &str) -> Result<()> {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, eventually};
+use integration_tests::{Said, Scene, Script, eventually};
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
 use kube::{Api, api::PostParams};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 /// Writes a condition into the status.
@@ -20,7 +20,7 @@ fn script() -> Script<Deployment> {
         };
         let status = DeploymentStatus { conditions: Some(vec![condition]), ..DeploymentStatus::default() };
         let desired = Deployment { metadata: deployment.metadata.clone(), status: Some(status), spec: None };
-        Box::pin(async move { Ok(UpdateControl::patch_status_of(&desired)) })
+        Box::pin(async move { Ok(Said::patch_status_of(&desired)) })
     })
 }
 
@@ -32,7 +32,7 @@ fn is_seen(deployment: &Deployment) -> bool {
 #[operator_test]
 async fn the_status_of_a_deployment_is_written() -> Result<()> {
     let scene = Scene::new("deployment-status").await?;
-    let operator = scene.start(Controller::builder(script()).namespaces([&scene.namespace])).await?;
+    let operator = scene.start(script().controller().namespaces([&scene.namespace])).await?;
     let deployments: Api<Deployment> = scene.api();
     let labels = json!({ "app": "web" });
     let deployment: Deployment = integration_tests::from_json(&json!({

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 #[operator_test]
@@ -10,8 +10,7 @@ async fn only_labelled_resources_are_reconciled() -> Result<()> {
     let scene = Scene::new("label-selector").await?;
     let script = Script::<TestResource>::idle();
     let labelled = |value: &str| json!({ "metadata": { "labels": { "app": value } } });
-    let controller =
-        Controller::builder(script.clone()).label_selector("app=mine").namespaces([&scene.namespace]);
+    let controller = script.controller().label_selector("app=mine").namespaces([&scene.namespace]);
     scene.create("before", "value").await?;
     scene.patch("before", labelled("mine")).await?;
     scene.create("others-before", "value").await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller, LeaderElection,
+    LeaderElection,
     metrics::{Metrics, Recorded},
     operator::Leadership,
     testing::{TestOperator, operator_test},
@@ -46,7 +46,7 @@ async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_pro
     let (told, numbers) = (Told::default(), Arc::new(Recorded::new()));
     let (first, second) = (Script::<TestResource>::idle(), Script::<TestResource>::idle());
     let start = async |name: &str, script: &Script, namespaces: &[&String]| {
-        let controller = Controller::builder(script.clone()).namespaces(namespaces.iter().copied());
+        let controller = script.controller().namespaces(namespaces.iter().copied());
         let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
         let builder = builder.leader_election(election(&scene, name, &told)).register(controller);
         anyhow::Ok(TestOperator::start(builder).await?)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus};
-use operator_core::{UpdateControl, testing::operator_test};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 #[operator_test]
@@ -13,7 +13,7 @@ async fn the_observed_generation_follows() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         let observed_generation = primary.metadata.generation;
         let status = TestStatus { observed_generation, ..TestStatus::default() };
-        Box::pin(async move { Ok(UpdateControl::patch_status(status)) })
+        Box::pin(async move { Ok(Said::patch_status(status)) })
     });
     let operator = scene.start_script(&script).await?;
     scene.create("one", "first").await?;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller,
     observe::{Cause, Causes},
     testing::operator_test,
 };
@@ -17,9 +16,7 @@ const WITHIN: Duration = Duration::from_millis(500);
 async fn the_interval_alone_causes_run_after_run() -> Result<()> {
     let scene = Scene::new("max-interval").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone())
-        .max_reconciliation_interval(INTERVAL)
-        .namespaces([&scene.namespace]);
+    let controller = script.controller().max_reconciliation_interval(INTERVAL).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
 
     scene.create("one", "value").await?;

@@ -3,10 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller, GenericRetry,
+    GenericRetry, UpdateControl,
     observe::{Cause, Causes},
     testing::operator_test,
 };
@@ -18,8 +18,11 @@ const WITHIN: Duration = Duration::from_secs(1);
 async fn the_interval_goes_on_after_the_last_retry() -> Result<()> {
     let scene = Scene::new("max-interval-after-retry").await?;
     scene.failures.expect("failure");
-    let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
-    let controller = Controller::builder(script.clone())
+    let script = Script::new(|run, _: Arc<TestResource>, _| {
+        Box::pin(async move { Err::<UpdateControl<_>, _>(anyhow!("failure {run}")) })
+    });
+    let controller = script
+        .controller()
         .retry(GenericRetry::linear(Duration::from_millis(10), 1)?)
         .max_reconciliation_interval(INTERVAL)
         .namespaces([&scene.namespace]);

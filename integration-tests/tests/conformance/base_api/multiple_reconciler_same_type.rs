@@ -4,12 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestResource, TestStatus};
+use integration_tests::{Said, Scene, Script, TestObject, TestResource, TestStatus};
 use kube::api::PostParams;
-use operator_core::{
-    Controller, UpdateControl,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::testing::{TestOperator, operator_test};
 use serde_json::json;
 
 /// Says in the status who was here.
@@ -17,7 +14,7 @@ fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let message = Some(context.controller_name().to_owned());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }
@@ -27,8 +24,7 @@ async fn each_object_has_one_controller() -> Result<()> {
     let scene = Scene::new("multiple-reconciler-same-type").await?;
     let (first, second) = (script(), script());
     let controller = |script: &Script, name: &str| {
-        let builder =
-            Controller::builder(script.clone()).name(name).label_selector(format!("reconciler={name}"));
+        let builder = script.controller().name(name).label_selector(format!("reconciler={name}"));
         builder.namespaces([&scene.namespace])
     };
     let builder =

@@ -10,7 +10,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, FunctionEventSource, InformerEventSource, UpdateControl,
+    FunctionEventSource, InformerEventSource, UpdateControl,
     observe::{Cause, SourceIndex},
     testing::operator_test,
 };
@@ -56,8 +56,7 @@ async fn each_change_triggers_one_run() -> Result<()> {
             }
         }
     });
-    let controller =
-        Controller::builder(script.clone()).watches(source("first")).watches(source("second")).watches(timer);
+    let controller = script.controller().watches(source("first")).watches(source("second")).watches(timer);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, said};
-use operator_core::{UpdateControl, testing::operator_test};
+use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
+use operator_core::testing::operator_test;
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -27,11 +27,7 @@ async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
                 }
                 let imminent = context.next_reconciliation_imminent();
                 answers.lock().push((before, imminent));
-                Ok(if imminent {
-                    UpdateControl::no_update()
-                } else {
-                    UpdateControl::patch_status(said(&primary.spec.value))
-                })
+                Ok(if imminent { Said::no_update() } else { Said::patch_status(said(&primary.spec.value)) })
             })
         }
     });

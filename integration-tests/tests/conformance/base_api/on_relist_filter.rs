@@ -9,7 +9,7 @@ use integration_tests::{Relist, Scene, Script, TestResource, config_map, once_be
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     testing::{TestOperator, operator_test},
 };
 
@@ -41,7 +41,7 @@ async fn runs(list: List) -> Result<u32> {
             )
         }
     });
-    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     // Others have made the map, so that the run changes what its source knows.
     let mut map = ConfigMap::default();
     map.metadata.name = Some("one".to_owned());

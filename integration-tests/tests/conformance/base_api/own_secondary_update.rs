@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -27,7 +27,7 @@ async fn only_others_wake_the_primary_of_a_secondary() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     let key = scene.key("one");
 

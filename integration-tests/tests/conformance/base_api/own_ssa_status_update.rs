@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -18,7 +18,7 @@ async fn only_others_cause_a_run() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).generation_aware(false).namespaces([&scene.namespace]);
+    let controller = script.controller().generation_aware(false).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     let key = scene.key("one");
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestResourceSpec, said};
+use integration_tests::{Said, Scene, Script, TestResource, TestResourceSpec, said};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 async fn check(finalizer: bool) -> Result<()> {
@@ -19,11 +19,10 @@ async fn check(finalizer: bool) -> Result<()> {
             }
             desired.spec.value = "the controller's".to_owned();
             desired.status = Some(said(&primary.spec.value));
-            Ok(UpdateControl::patch_resource_and_status(desired))
+            Ok(Said::patch_resource_and_status(desired))
         })
     });
-    let controller =
-        Controller::builder(script).use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);
+    let controller = script.controller().use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);
     let operator = scene.start(if finalizer { controller.with_cleaner() } else { controller }).await?;
     let mut one = TestResource::new("one", TestResourceSpec { value: "the user's".to_owned() });
     one.metadata.annotations =

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestResource, TestStatus, entries_of, fresh, owners};
+use integration_tests::{
+    Said, Scene, Script, TestObject, TestResource, TestStatus, entries_of, fresh, owners,
+};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 
 const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 
@@ -18,10 +20,10 @@ async fn both_values_are_there() -> Result<()> {
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
             desired.status = Some(TestStatus { message: Some("set".to_owned()), ..TestStatus::default() });
-            Ok(UpdateControl::patch_resource_and_status(desired))
+            Ok(Said::patch_resource_and_status(desired))
         })
     });
-    let controller = Controller::builder(script.clone()).name("sample").with_cleaner();
+    let controller = script.controller().name("sample").with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let mut one = TestResource::named("one", "the user's");
     one.labels_mut().insert("of".to_owned(), "the-user".to_owned());

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestResource, entries_of, fresh, owners, said};
+use integration_tests::{Said, Scene, Script, TestObject, TestResource, entries_of, fresh, owners, said};
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn both_values_are_there() -> Result<()> {
@@ -13,15 +13,15 @@ async fn both_values_are_there() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             if primary.annotations().contains_key("by") {
-                return Ok(UpdateControl::patch_status(said("set")));
+                return Ok(Said::patch_status(said("set")));
             }
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
             // Its own write wakes nobody.
-            Ok(UpdateControl::patch_resource(desired).reschedule())
+            Ok(Said::patch_resource(desired).reschedule())
         })
     });
-    let controller = Controller::builder(script).name("sample").namespaces([&scene.namespace]);
+    let controller = script.controller().name("sample").namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     let mut one = TestResource::named("one", "the user's");
     one.labels_mut().insert("of".to_owned(), "the-user".to_owned());

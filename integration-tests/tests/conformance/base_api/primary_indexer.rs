@@ -9,7 +9,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use operator_core::{Controller, InformerEventSource, UpdateControl, testing::operator_test};
+use operator_core::{InformerEventSource, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -29,7 +29,8 @@ async fn a_secondary_wakes_the_primaries_found_by_the_index() -> Result<()> {
     });
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .index(BY_MAP, |primary: &TestResource| vec![primary.spec.value.clone()])
         .watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

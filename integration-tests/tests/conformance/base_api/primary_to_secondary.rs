@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus, value_of};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
+use operator_core::{InformerEventSource, ObjectKey, testing::operator_test};
 use serde_json::json;
 
 const NAMES: [&str; 3] = ["one", "two", "three"];
@@ -27,11 +27,12 @@ async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
-            Ok(UpdateControl::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })
     });
     let namespace = scene.namespace.clone();
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .watches_referenced(InformerEventSource::<ConfigMap>::new(), move |primary: &TestResource| {
             vec![ObjectKey::namespaced(&namespace, &primary.spec.value)]
         });

@@ -4,12 +4,10 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{
-    Context, Controller, InformerEventSource, UpdateControl, operations, testing::operator_test,
-};
+use operator_core::{Context, InformerEventSource, operations, testing::operator_test};
 use serde_json::json;
 
 const BY_MAP: &str = "config-map";
@@ -23,12 +21,13 @@ async fn found(look: fn(&TestResource, &Context<TestResource>) -> Found) -> Resu
         let found = look(&primary, context);
         Box::pin(async move {
             let message = Some(found?.map_or("nothing".to_owned(), |map| map.name_any()));
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .index(BY_MAP, |primary: &TestResource| vec![primary.spec.value.clone()])
         .watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

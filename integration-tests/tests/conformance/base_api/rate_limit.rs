@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, operator::Settling, processor::LinearRateLimiter, testing::operator_test};
+use operator_core::{operator::Settling, processor::LinearRateLimiter, testing::operator_test};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -14,7 +14,7 @@ const PERIOD: Duration = Duration::from_secs(4);
 async fn updates_within_a_period_wait_for_its_end() -> Result<()> {
     let scene = Scene::new("rate-limit").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).rate_limiter(LinearRateLimiter::new(1, PERIOD)?);
+    let controller = script.controller().rate_limiter(LinearRateLimiter::new(1, PERIOD)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     // The period begins with the first admission, which comes after this moment.

@@ -9,7 +9,7 @@ use integration_tests::{Scene, Script, TestResource, TestStatus, config_map, val
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Resource;
 use operator_core::{
-    Controller, InformerEventSource, ObjectKey, UpdateControl,
+    InformerEventSource, ObjectKey, UpdateControl,
     cache::Informer,
     operations::WriteMode,
     resource::{KubeObject, ResourceVersion},
@@ -70,7 +70,7 @@ async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
     let source = source.index(NUMBER, |map| value_of(map).map(str::to_owned).into_iter().collect());
     let observed =
         |one: &TestResource| one.status.as_ref()?.observed_generation.map(|number| number.to_string());
-    let controller = Controller::builder(script.clone()).watches(source);
+    let controller = script.controller().watches(source);
     let controller = controller.index(NUMBER, move |one| observed(one).into_iter().collect());
     let controller = controller.namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map, said};
+use integration_tests::{Said, Scene, Script, TestResource, config_map, said};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 /// Keeps a config map with the value of its primary's spec, and says so in the status.
@@ -14,7 +14,7 @@ fn sample() -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said("config map is there")))
+            Ok(Said::patch_status(said("config map is there")))
         })
     })
 }
@@ -23,7 +23,7 @@ fn sample() -> Script {
 async fn config_map_status_and_clean_up() -> Result<()> {
     let scene = Scene::new("reconciler-executor").await?;
     let sample = sample();
-    let controller = Controller::builder(sample.clone()).with_cleaner().owns::<ConfigMap>();
+    let controller = sample.controller().with_cleaner().owns::<ConfigMap>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "first").await?;

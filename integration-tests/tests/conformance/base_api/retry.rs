@@ -4,9 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource, TestStatus};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
 use operator_core::{
-    Controller, GenericRetry, UpdateControl,
+    GenericRetry,
     observe::{Cause, Observation, Observer},
     testing::{TestOperator, operator_test},
 };
@@ -38,13 +38,12 @@ async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them(
             }
             assert!(context.retry_info().is_some_and(|retry| !retry.last_attempt), "two attempts are left");
             let message = Some("SUCCESS".to_owned());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let announced = Arc::new(Announced::default());
-    let controller = Controller::builder(script.clone())
-        .retry(GenericRetry::linear(DELAY, 5)?)
-        .namespaces([&scene.namespace]);
+    let controller =
+        script.controller().retry(GenericRetry::linear(DELAY, 5)?).namespaces([&scene.namespace]);
     let operator = TestOperator::start(
         scene.operator().observer(Arc::clone(&announced) as Arc<dyn Observer>).register(controller),
     )

@@ -3,9 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, GenericRetry, observe::Cause, testing::operator_test};
+use operator_core::{GenericRetry, UpdateControl, observe::Cause, testing::operator_test};
 use serde_json::json;
 
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -14,8 +14,10 @@ const INTERVAL: Duration = Duration::from_secs(60);
 async fn events_use_up_no_attempts() -> Result<()> {
     let scene = Scene::new("retry-interval-honored").await?;
     scene.failures.expect("failure");
-    let script = Script::new(|run, _: Arc<TestResource>, _| Box::pin(async move { bail!("failure {run}") }));
-    let controller = Controller::builder(script.clone()).retry(GenericRetry::linear(INTERVAL, 10)?);
+    let script = Script::new(|run, _: Arc<TestResource>, _| {
+        Box::pin(async move { Err::<UpdateControl<_>, _>(anyhow!("failure {run}")) })
+    });
+    let controller = script.controller().retry(GenericRetry::linear(INTERVAL, 10)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, GenericRetry, testing::operator_test};
+use operator_core::{GenericRetry, UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 
 const DELAY: Duration = Duration::from_millis(100);
@@ -18,10 +18,10 @@ async fn three_retries_and_no_more() -> Result<()> {
         let last_attempts = Arc::clone(&last_attempts);
         move |run, _: Arc<TestResource>, context| {
             last_attempts.lock().push(context.retry_info().is_some_and(|retry| retry.last_attempt));
-            Box::pin(async move { bail!("failure {run}") })
+            Box::pin(async move { Err::<UpdateControl<_>, _>(anyhow!("failure {run}")) })
         }
     });
-    let controller = Controller::builder(script.clone()).retry(GenericRetry::linear(DELAY, 3)?);
+    let controller = script.controller().retry(GenericRetry::linear(DELAY, 3)?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

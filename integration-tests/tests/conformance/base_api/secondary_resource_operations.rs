@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use integration_tests::{Scene, Script, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
+use operator_core::{Context, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 /// Sees to a config map with the primary's value, in the way that the primary's name says.
@@ -45,7 +45,7 @@ async fn check(name: &'static str, created_by: &str, updated_by: &[&str]) -> Res
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
 
     scene.create(name, "first").await?;

@@ -11,7 +11,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, InformerEventSource, ObjectKey, UpdateControl,
+    InformerEventSource, ObjectKey, UpdateControl,
     observe::{Cause, SourceIndex},
     testing::operator_test,
 };
@@ -61,7 +61,7 @@ async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).watches(maps_by_reference());
+    let controller = script.controller().watches(maps_by_reference());
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     // One after the other, as two updates of one state of the map would exclude each other.
@@ -121,7 +121,7 @@ async fn one_is_dropped_one_stays_and_one_is_added_by_one_change() -> Result<()>
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).watches(maps_by_reference());
+    let controller = script.controller().watches(maps_by_reference());
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let names = ["added", "dropped", "kept"];
     for name in names {

@@ -11,10 +11,10 @@ use std::{
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Held, Scene, Script, TestResource, said};
+use integration_tests::{Held, Said, Scene, Script, TestResource, said};
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    Context, UpdateControl,
+    Context,
     client::TransportHook,
     operations::WriteMode,
     testing::{TestOperator, operator_test},
@@ -29,14 +29,14 @@ const WITHIN: Duration = Duration::from_secs(5);
 enum Way {
     Apply,
     Put,
-    UpdateControl,
+    StatusFunction,
 }
 
 async fn write(
     way: Way,
     primary: &TestResource,
     context: &Context<TestResource>,
-) -> Result<UpdateControl<TestResource>> {
+) -> Result<Said<TestResource>> {
     let mut desired = primary.clone();
     desired.status = Some(said("same"));
     let operations = context.resource_operations().mode(WriteMode::ForceFilter);
@@ -44,9 +44,9 @@ async fn write(
         Way::Apply => operations.server_side_apply_status(&desired).await?,
         // A replacement is refused after the change, and the run is retried.
         Way::Put => operations.update_status(&desired).await?,
-        Way::UpdateControl => return Ok(UpdateControl::patch_status(said("same"))),
+        Way::StatusFunction => return Ok(Said::patch_status(said("same"))),
     };
-    Ok(UpdateControl::no_update())
+    Ok(Said::no_update())
 }
 
 async fn check(way: Way) -> Result<()> {
@@ -65,8 +65,8 @@ async fn check(way: Way) -> Result<()> {
     let changed = Arc::new(Mutex::new(None));
     let watch = Held::watches_of("testresources");
     watch.release();
-    // An update control that changes nothing sends nothing, so that others have to store the same status unseen.
-    let at_first = matches!(way, Way::UpdateControl);
+    // A status that changes nothing sends nothing, so that others have to store the same status unseen.
+    let at_first = matches!(way, Way::StatusFunction);
     let armed = Arc::new(AtomicBool::new(at_first));
     let hook = TransportHook::around({
         let (others, changes, armed, watch) =
@@ -132,5 +132,5 @@ async fn during_a_put() -> Result<()> {
 
 #[operator_test]
 async fn during_the_write_of_an_update_control() -> Result<()> {
-    check(Way::UpdateControl).await
+    check(Way::StatusFunction).await
 }

@@ -7,7 +7,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 #[operator_test]
@@ -22,7 +22,7 @@ async fn what_the_same_manager_has_applied_stays() -> Result<()> {
         });
         scene.resources.patch(manager, &PatchParams::apply(manager), &Patch::Apply(object)).await?;
     }
-    let controller = Controller::builder(Script::<TestResource>::idle()).name("sample").with_cleaner();
+    let controller = Script::<TestResource>::idle().controller().name("sample").with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let settled = operator.settled().await?;
     for manager in ["sample", "another"] {

@@ -9,7 +9,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 use parking_lot::Mutex;
 
 #[operator_test]
@@ -36,7 +36,7 @@ async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {
             })
         }
     });
-    let controller = Controller::builder(script).name("sample").with_cleaner();
+    let controller = script.controller().name("sample").with_cleaner();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

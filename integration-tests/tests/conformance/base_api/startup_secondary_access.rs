@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::{Scene, Script, TestResource, TestStatus};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{Controller, InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
+use operator_core::{InformerEventSource, ObjectKey, testing::operator_test};
 use serde_json::json;
 
 const MAPS: usize = 200;
@@ -33,17 +33,14 @@ async fn the_first_run_sees_everything() -> Result<()> {
         Box::pin(async move {
             let seen = context.secondaries::<ConfigMap>()?.len();
             ensure!(seen == MAPS, "only {seen} were seen");
-            Ok(UpdateControl::patch_status(TestStatus {
-                message: Some(seen.to_string()),
-                ..TestStatus::default()
-            }))
+            Ok(Said::patch_status(TestStatus { message: Some(seen.to_string()), ..TestStatus::default() }))
         })
     });
     let source = InformerEventSource::<ConfigMap>::new().label_selector(BELONGS_TO).map_to_primary(|map| {
         let namespace = map.namespace().unwrap_or_default();
         map.labels().get(BELONGS_TO).map(|name| ObjectKey::namespaced(&namespace, name)).into_iter().collect()
     });
-    let controller = Controller::builder(script.clone()).watches(source);
+    let controller = script.controller().watches(source);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     operator.settled().await?;
     assert_eq!(script.runs.count(), 1, "the first run is the only one");

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Held, Scene, Script, TestResource, TestStatus, accepted};
+use integration_tests::{Held, Said, Scene, Script, TestResource, TestStatus, accepted};
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    UpdateControl,
     client::TransportHook,
     testing::{TestOperator, operator_test},
 };
@@ -35,7 +34,7 @@ async fn each_run_sees_what_the_one_before_it_wrote() -> Result<()> {
                     others.patch("one", &PatchParams::default(), &spec).await?;
                 }
                 let observed_generation = Some(counter + 1);
-                Ok(UpdateControl::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
+                Ok(Said::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
             })
         }
     });

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, said};
+use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
 use kube::ResourceExt;
-use operator_core::{Controller, UpdateControl, testing::operator_test};
+use operator_core::testing::operator_test;
 use serde_json::json;
 
 async fn check(use_ssa: bool) -> Result<()> {
@@ -17,11 +17,11 @@ async fn check(use_ssa: bool) -> Result<()> {
             let gate = gate.clone();
             Box::pin(async move {
                 gate.pass().await;
-                Ok(UpdateControl::patch_status(said("written")))
+                Ok(Said::patch_status(said("written")))
             })
         }
     });
-    let controller = Controller::builder(script).use_ssa_to_patch_primary(use_ssa);
+    let controller = script.controller().use_ssa_to_patch_primary(use_ssa);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     gate.arrived().await?;

@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, Operator, operator::Stopped, testing::operator_test};
+use operator_core::{Operator, operator::Stopped, testing::operator_test};
 
 #[operator_test]
 async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {
-    let operator =
-        Operator::builder().register(Controller::builder(Script::<TestResource>::idle())).build()?;
+    let operator = Operator::builder().register(Script::<TestResource>::idle().controller()).build()?;
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     assert_eq!(operator.stop().await, Stopped::NotRunning);
     assert!(operator.unhealthy_sources().await.is_empty());

@@ -4,11 +4,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, said};
-use operator_core::{
-    UpdateControl,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
+use operator_core::testing::{TestOperator, operator_test};
 use serde_json::json;
 
 /// Says in the status which spec it has seen, after the test has let it through.
@@ -19,7 +16,7 @@ fn script(gate: Option<Gate>) -> Script {
             if let Some(gate) = gate {
                 gate.pass().await;
             }
-            Ok(UpdateControl::patch_status(said(&primary.spec.value)))
+            Ok(Said::patch_status(said(&primary.spec.value)))
         })
     })
 }

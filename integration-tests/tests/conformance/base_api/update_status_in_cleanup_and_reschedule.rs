@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use kube::api::{Patch, PatchParams};
-use operator_core::{Controller, DeleteControl, testing::operator_test};
+use operator_core::{Removal, testing::operator_test};
 use serde_json::json;
 
 const DELAY: Duration = Duration::from_millis(150);
@@ -19,14 +19,14 @@ async fn each_delay_is_kept_and_the_clean_up_ends() -> Result<()> {
         let resources = resources.clone();
         Box::pin(async move {
             if call > 4 {
-                return Ok(DeleteControl::default_delete());
+                return Ok(Removal::Done);
             }
             let status = Patch::Merge(json!({ "status": { "message": format!("clean-up {call}") } }));
             resources.patch_status("one", &PatchParams::default(), &status).await?;
-            Ok(DeleteControl::no_finalizer_removal_before(DELAY))
+            Ok(Removal::again_in(DELAY))
         })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

@@ -3,14 +3,15 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Controller, event_source::updates, testing::operator_test};
+use operator_core::{event_source::updates, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
 async fn the_users_filter_decides_alone() -> Result<()> {
     let scene = Scene::new("without-default-filters").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .default_filters(false)
         .on_update(|new, old| !updates::annotations_changed(new, old));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

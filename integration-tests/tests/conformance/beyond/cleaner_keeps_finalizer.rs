@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::{DeleteControl, dependent::Capabilities, testing::operator_test};
+use operator_core::{Removal, dependent::Capabilities, testing::operator_test};
 
 #[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
@@ -28,8 +28,8 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
                     "its map is gone"
                 );
                 Ok(match number {
-                    1 => DeleteControl::no_finalizer_removal_before(Duration::from_millis(50)),
-                    _ => DeleteControl::default_delete(),
+                    1 => Removal::again_in(Duration::from_millis(50)),
+                    _ => Removal::Done,
                 })
             })
         }

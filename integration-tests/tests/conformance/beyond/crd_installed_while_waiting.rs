@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use integration_tests::{LateTestResource, Line, LogCapture, Scene, Script, TestResource, eventually};
-use operator_core::{
-    Controller,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::testing::{TestOperator, operator_test};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_millis(300);
@@ -23,8 +20,8 @@ async fn the_operator_warns_and_waits_and_goes_on() -> Result<()> {
     let builder = scene
         .operator()
         .cache_sync_timeout(TIMEOUT)
-        .register(Controller::builder(script.clone()).name("waiting").namespaces([&scene.namespace]))
-        .register(Controller::builder(others.clone()).name("working").namespaces([&working.namespace]));
+        .register(script.controller().name("waiting").namespaces([&scene.namespace]))
+        .register(others.controller().name("working").namespaces([&working.namespace]));
     let started = tokio::time::Instant::now();
     let operator = TestOperator::start_unsynced(builder).await?;
 

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use integration_tests::{LateTestResource, LogCapture, Scene, Script, eventually};
 use operator_core::{
-    Controller,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
@@ -17,7 +16,7 @@ async fn the_operator_says_what_is_missing_once_and_works_when_it_is_there() -> 
     let (log, _guard) = LogCapture::start();
     let (_turn, scene) = Scene::late("crd-missing-at-start").await?;
     let script = Script::<LateTestResource>::idle();
-    let controller = Controller::builder(script.clone()).name("missing").namespaces([&scene.namespace]);
+    let controller = script.controller().name("missing").namespaces([&scene.namespace]);
     let operator = TestOperator::start_unsynced(scene.operator().register(controller)).await?;
 
     let (reason, advice) = eventually("an unhealthy source", async || {

@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
 use integration_tests::{Scene, Script, TestResource, eventually};
 use operator_core::{
-    CachingInboundEventSource, Context, Controller, ObjectKey, PerResourcePollingEventSource,
-    PollingEventSource, SimpleInboundEventSource, UpdateControl,
+    CachingInboundEventSource, Context, ObjectKey, PerResourcePollingEventSource, PollingEventSource,
+    SimpleInboundEventSource, UpdateControl,
     event_source::ExternalResource,
     observe::{Cause, SourceIndex},
     operator::Stopped,
@@ -106,7 +106,8 @@ async fn what_another_system_has_reaches_the_primarys_run() -> Result<()> {
             })
         }
     });
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .namespaces([&scene.namespace])
         .watches(all)
         .watches(each)

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, config_map, eventually, rights};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
@@ -24,7 +24,7 @@ async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_rig
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     let config = scene.cluster.config_as(&user, &[]);
     let operator = TestOperator::start_unsynced(scene.operator().config(config).register(controller)).await?;
     scene.create("one", "value").await?;

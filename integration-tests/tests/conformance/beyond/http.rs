@@ -4,10 +4,10 @@
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
-use integration_tests::{LateTestResource, Scene, Script, TestResource, TestStatus, eventually, said};
+use integration_tests::{LateTestResource, Said, Scene, Script, TestResource, TestStatus, eventually, said};
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    Controller, FunctionEventSource, GenericRetry, LeaderElection, UpdateControl,
+    FunctionEventSource, GenericRetry, LeaderElection,
     metrics::METRICS,
     testing::{TestOperator, operator_test},
 };
@@ -26,7 +26,7 @@ fn script() -> Script<LateTestResource> {
                 _ => {}
             }
             let message = Some("done".to_owned());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }
@@ -66,7 +66,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     scene.failures.expect("the first run fails");
     scene.failures.expect("the first run panics");
     let retry = GenericRetry::linear(Duration::from_millis(100), 5)?;
-    let controller = Controller::builder(script()).name("sample").retry(retry).namespaces([&scene.namespace]);
+    let controller = script().controller().name("sample").retry(retry).namespaces([&scene.namespace]);
     // Alone in its election, so that it leads.
     let election = LeaderElection::new("http").namespace(&scene.namespace);
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into()).leader_election(election);
@@ -141,7 +141,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     let builder = scene
         .operator()
         .http_address(address)
-        .register(Controller::builder(script()).name("late").namespaces([&scene.namespace]));
+        .register(script().controller().name("late").namespaces([&scene.namespace]));
     let taken = TestOperator::start_unsynced(builder).await.expect_err("the port is taken");
     assert!(taken.to_string().contains(&address.to_string()), "{taken}");
     operator.stop().await;
@@ -153,7 +153,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
 async fn a_source_whose_function_has_ended_is_quiet_and_its_operator_alive() -> Result<()> {
     let scene = Scene::<TestResource>::new("http-function").await?;
     let script = Script::new(|_, _: Arc<TestResource>, _| {
-        Box::pin(async { Ok(UpdateControl::patch_status(said("done".to_owned()))) })
+        Box::pin(async { Ok(Said::patch_status(said("done".to_owned()))) })
     });
     let (ends, mut ended) = tokio::sync::mpsc::unbounded_channel();
     let once = FunctionEventSource::new("once", move |events| {
@@ -165,7 +165,7 @@ async fn a_source_whose_function_has_ended_is_quiet_and_its_operator_alive() -> 
         }
     });
     let builder = scene.operator().http_address(([127, 0, 0, 1], 0).into());
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]).watches(once);
+    let controller = script.controller().namespaces([&scene.namespace]).watches(once);
     let operator = TestOperator::start(builder.register(controller)).await?;
     let address = operator.operator().http_address().await.context("it serves")?;
     ended.recv().await.context("it ends")?;

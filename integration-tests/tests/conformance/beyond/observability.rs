@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{LogCapture, Scene, Script, TestResource, TestStatus};
+use integration_tests::{LogCapture, Said, Scene, Script, TestResource, TestStatus};
 use kube::ResourceExt;
 use operator_core::{
-    Controller, GenericRetry, UpdateControl,
+    GenericRetry,
     metrics::{Metrics, Recorded},
     testing::{TestOperator, operator_test},
 };
@@ -17,7 +17,7 @@ async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()>
     let (log, _guard) = LogCapture::start();
     let scene = Scene::new("observability").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).name("observed").namespaces([&scene.namespace]);
+    let controller = script.controller().name("observed").namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -59,10 +59,11 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
                 _ => {}
             }
             let message = Some(primary.spec.value.clone());
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .name("counted")
         .with_cleaner()
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)

@@ -3,10 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus};
-use operator_core::{
-    Controller, DeleteControl, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test,
-};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
+use operator_core::{GenericRetry, Removal, testing::operator_test};
 
 #[operator_test]
 async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
@@ -16,16 +14,12 @@ async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
         Box::pin(async move {
             assert!(primary.spec.value != "bad" || run > 2, "no good");
             let message = Some(format!("run {run}"));
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     })
-    .on_error(|_, _, error| {
-        ErrorStatusUpdateControl::patch_status(TestStatus {
-            message: Some(error.to_string()),
-            ..TestStatus::default()
-        })
-    });
-    let controller = Controller::builder(script.clone())
+    .on_error(|_, _, error| TestStatus { message: Some(error.to_string()), ..TestStatus::default() });
+    let controller = script
+        .controller()
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .max_concurrent_reconciles(1)
         .namespaces([&scene.namespace]);
@@ -57,10 +51,11 @@ async fn a_panic_of_the_clean_up_keeps_the_finalizer_and_is_retried() -> Result<
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             assert!(times > 1, "not yet");
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .with_cleaner()
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .namespaces([&scene.namespace]);

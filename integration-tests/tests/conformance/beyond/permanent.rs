@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use integration_tests::{Child, Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, DeleteControl, Desired, KubernetesDependent, Permanent, Run, UpdateControl, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, Permanent, Removal, Run, UpdateControl, Workflow,
     dependent::{Creator, CustomDependent, DependentResource},
     testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView},
@@ -136,7 +136,7 @@ async fn a_clean_up_is_not_retried_either() -> Result<()> {
             if times == 1 {
                 plan(&one)?;
             }
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
     let operator = scene.start(scene.controller(&script).with_cleaner().status(status)).await?;

@@ -7,12 +7,9 @@ use std::sync::{
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Gate, LogCapture, Scene, Script, TestResource, TestStatus, before};
+use integration_tests::{Gate, LogCapture, Said, Scene, Script, TestResource, TestStatus, before};
 use kube::ResourceExt;
-use operator_core::{
-    UpdateControl,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::testing::{TestOperator, operator_test};
 use tracing::Level;
 
 /// The first run of an object waits at the gate; each run says in the status about which object it was.
@@ -25,7 +22,7 @@ fn script(gate: &Gate) -> Script {
                 gate.pass().await;
             }
             let message = Some(format!("{} in run {run}", primary.uid().unwrap_or_default()));
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }

@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource, TestStatus};
-use operator_core::{Controller, GenericRetry, UpdateControl, testing::operator_test};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
+use operator_core::{GenericRetry, testing::operator_test};
 
 #[operator_test]
 async fn a_successor_starts_afresh() -> Result<()> {
@@ -19,12 +19,11 @@ async fn a_successor_starts_afresh() -> Result<()> {
                 bail!("it is the {} one", primary.spec.value);
             }
             let message = primary.metadata.uid.clone();
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let retry = GenericRetry::linear(Duration::from_millis(50), 2)?;
-    let operator =
-        scene.start(Controller::builder(script.clone()).retry(retry).namespaces([&scene.namespace])).await?;
+    let operator = scene.start(script.controller().retry(retry).namespaces([&scene.namespace])).await?;
 
     let first = scene.create("one", "first").await?;
     operator.settled().await?;

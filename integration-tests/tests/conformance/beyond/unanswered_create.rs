@@ -5,8 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use integration_tests::{ExternalSystem, OneRecord, Scene, Script, TestResource, eventually};
 use operator_core::{
-    Controller, GenericRetry, PollingEventSource, Workflow, dependent::CustomDependent,
-    testing::operator_test,
+    GenericRetry, PollingEventSource, Workflow, dependent::CustomDependent, testing::operator_test,
 };
 
 #[operator_test]
@@ -23,7 +22,8 @@ async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {
     });
     let dependent = CustomDependent::new(OneRecord::new(&system, "")).creates().remembered_by("records");
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .namespaces([&scene.namespace])
         .retry(GenericRetry::default().with_initial_interval(Duration::from_millis(10))?)
         .watches(source)

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Counted, Scene, Script, TestResource, TestStatus, said};
+use integration_tests::{Counted, Said, Scene, Script, TestResource, TestStatus, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, UpdateControl, Workflow,
+    BoxError, Context, Workflow,
     dependent::bulk::BulkKubernetesDependent,
     testing::operator_test,
     workflow::{Condition, ConditionResult, Node, NodeView},
@@ -36,7 +36,7 @@ async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
         Box::pin(async {
             let result = context.workflow().result().context("the workflow has run before")?;
             let message = if result.all_ready() { "ready".to_owned() } else { result.to_string() };
-            Ok(UpdateControl::patch_status(said(message)))
+            Ok(Said::patch_status(said(message)))
         })
     });
     let node = Node::new(BulkKubernetesDependent::new(Counted)).ready_postcondition(Complete);

@@ -11,7 +11,6 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl,
     dependent::{Adoption, Dependent, IntoDependent},
     testing::operator_test,
 };
@@ -23,7 +22,6 @@ async fn refused(scene: &Scene, name: &str, dependent: Dependent<TestResource>) 
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
         noted.lock().push(error.to_string());
-        ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
     let operator = scene.start_managed(&script, &workflow_of_one(dependent)?).await?;
     let map = ConfigMap {

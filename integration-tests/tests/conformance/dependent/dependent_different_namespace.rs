@@ -10,7 +10,7 @@ use integration_tests::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use operator_core::{
-    ErrorStatusUpdateControl, InformerEventSource, WatchScope,
+    InformerEventSource, WatchScope,
     dependent::{Capabilities, IntoDependent},
     testing::operator_test,
 };
@@ -60,7 +60,6 @@ async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Resul
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
         noted.lock().push(error.to_string());
-        ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
     let workflow = workflow_of_one(map_in("default", Capabilities::CRUD))?;
     let operator = scene.start_managed(&script, &workflow).await?;

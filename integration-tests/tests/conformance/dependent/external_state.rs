@@ -9,9 +9,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::ResourceExt;
-use operator_core::{
-    Context, Controller, ControllerBuilder, DeleteControl, UpdateControl, testing::operator_test,
-};
+use operator_core::{Context, ControllerBuilder, Removal, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 fn keeper(of: &TestResource, id: &str, owner: OwnerReference) -> ConfigMap {
@@ -65,11 +63,11 @@ fn controller(scene: &Scene, system: &ExternalSystem) -> ControllerBuilder<Scrip
                     kept_id(context).iter().for_each(|id| system.delete(id));
                     context.resource_operations().delete(&*map).await?;
                 }
-                Ok(DeleteControl::default_delete())
+                Ok(Removal::Done)
             }
             .boxed()
         });
-    Controller::builder(script).with_cleaner().owns::<ConfigMap>().namespaces([&scene.namespace])
+    script.controller().with_cleaner().owns::<ConfigMap>().namespaces([&scene.namespace])
 }
 
 #[operator_test]

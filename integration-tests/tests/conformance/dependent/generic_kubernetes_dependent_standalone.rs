@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, untyped_map};
-use operator_core::{Controller, UpdateControl, dependent::IntoDependent, testing::operator_test};
+use operator_core::{UpdateControl, dependent::IntoDependent, testing::operator_test};
 
 #[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {
@@ -18,7 +18,7 @@ async fn an_untyped_dependent_without_a_workflow() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).dependent(&dependent);
+    let controller = script.controller().dependent(&dependent);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
-use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
+use operator_core::{dependent::IntoDependent, testing::operator_test};
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go() -> Result<()> {
     let scene = Scene::new("multiple-dependent-resource").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
-    let controller = Controller::builder(standalone(&workflow)).event_sources_of(&workflow);
+    let controller = standalone(&workflow).controller().event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.two_maps_come_change_and_go().await
 }

@@ -5,13 +5,13 @@ use anyhow::Result;
 use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::DeleteParams;
-use operator_core::{Controller, dependent::IntoDependent, testing::operator_test};
+use operator_core::{dependent::IntoDependent, testing::operator_test};
 
 #[operator_test]
 async fn the_names_tell_them_apart() -> Result<()> {
     let scene = Scene::new("multiple-no-discriminator").await?;
     let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
-    let controller = Controller::builder(standalone(&workflow)).event_sources_of(&workflow);
+    let controller = standalone(&workflow).controller().event_sources_of(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("two", "other").await?;
     scene.until_values([("two-a", "other"), ("two-b", "other")]).await?;

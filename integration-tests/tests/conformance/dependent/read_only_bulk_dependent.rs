@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, map_of, said};
+use integration_tests::{Said, Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, api::PostParams};
 use operator_core::{
-    UpdateControl, Workflow, dependent::bulk::BulkKubernetesDependent, testing::operator_test, workflow::Node,
+    Workflow, dependent::bulk::BulkKubernetesDependent, testing::operator_test, workflow::Node,
 };
 
 #[operator_test]
@@ -16,7 +16,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
             let ready = context.workflow().result().is_some_and(|result| result.all_ready());
-            Ok(UpdateControl::patch_status(said(ready.to_string())))
+            Ok(Said::patch_status(said(ready.to_string())))
         })
     });
     let maps = BulkKubernetesDependent::read_only::<ConfigMap>("maps");

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use integration_tests::{Counted, Scene, TestResource, standalone, workflow_of_one};
 use operator_core::{
-    Controller,
     dependent::{Capabilities, bulk::BulkKubernetesDependent},
     testing::operator_test,
 };
@@ -13,7 +12,7 @@ async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()>
     let scene = Scene::new("standalone-bulk-dependent").await?;
     let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);
     let workflow = workflow_of_one::<TestResource>(maps)?;
-    let controller = Controller::builder(standalone(&workflow)).with_cleaner().event_sources_of(&workflow);
+    let controller = standalone(&workflow).controller().with_cleaner().event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.scale_up_and_down().await
 }

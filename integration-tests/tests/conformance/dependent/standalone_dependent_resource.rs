@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, accepted, meta_of, said, wanted};
+use integration_tests::{Said, Scene, Script, TestResource, accepted, meta_of, said, wanted};
 use k8s_openapi::api::apps::v1::Deployment;
-use operator_core::{
-    Controller, UpdateControl, dependent::IntoDependent, testing::operator_test, workflow::Operation,
-};
+use operator_core::{dependent::IntoDependent, testing::operator_test, workflow::Operation};
 use serde_json::json;
 
 fn deployment(primary: &TestResource) -> Deployment {
@@ -38,10 +36,10 @@ async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing:
             let read = context.secondary::<Deployment>()?.context("what was written is read")?;
             let replicas = read.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
             assert_eq!(replicas.to_string(), primary.spec.value, "the same run sees its own write");
-            Ok(UpdateControl::patch_status(said(replicas.to_string())))
+            Ok(Said::patch_status(said(replicas.to_string())))
         })
     });
-    let controller = Controller::builder(script).dependent(&dependent).namespaces([&scene.namespace]);
+    let controller = script.controller().dependent(&dependent).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     Ok((scene, operator))
 }

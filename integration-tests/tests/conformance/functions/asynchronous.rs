@@ -59,7 +59,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     let (looks, keys_asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let script = Script::new({
         let (maps, looks, keys) = (Arc::clone(&maps), Arc::clone(&looks), Arc::clone(&keys_asked));
-        move |_, primary: Arc<TestResource>, context: &Context<TestResource>| {
+        move |_, primary: Arc<TestResource>, context: &mut Context<TestResource>| {
             if !says(&primary, "no-quota") {
                 context.put(Quota {
                     maps: maps.load(Ordering::SeqCst),
@@ -75,7 +75,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     });
     let workflow =
         Workflow::builder().nodes((granted.ready(is_granted), keys.after(granted))).explicit_invocation();
-    let controller = Controller::builder(script).workflow(workflow);
+    let controller = script.controller().workflow(workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "locked").await?;

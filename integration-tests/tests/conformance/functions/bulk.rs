@@ -33,7 +33,8 @@ fn after_all(primary: &TestResource) -> ConfigMap {
 async fn several_objects_grow_and_shrink_by_their_names() -> Result<()> {
     let scene = Scene::new("functions-bulk").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let controller = Controller::builder(script)
+    let controller = script
+        .controller()
         .workflow((words.ready(is_short), after_all.ready_when_applied().create_only().after(words)));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let sorted = |mut writes: Vec<String>| {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, TestResource};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use operator_core::{
-    BoxError, Cleaner, ControllerConfiguration, DeleteControl, Reconciler, UpdateControl, prelude::*,
+    BoxError, Cleaner, ControllerConfiguration, Reconciler, Removal, UpdateControl, prelude::*,
     testing::operator_test,
 };
 use serde_json::json;
@@ -134,14 +134,13 @@ struct Quotas;
 
 impl Reconciler for Quotas {
     type Primary = TestResource;
-    type Error = BoxError;
 
     async fn reconcile(
         &self,
-        primary: Arc<TestResource>,
-        cx: &Context<TestResource>,
+        primary: &TestResource,
+        cx: &mut Context<TestResource>,
     ) -> Result<UpdateControl<TestResource>, BoxError> {
-        if says(&primary, "paused") {
+        if says(primary, "paused") {
             return Ok(UpdateControl::no_update());
         }
         cx.put(Quota(primary.spec.value.len()));
@@ -151,12 +150,8 @@ impl Reconciler for Quotas {
 }
 
 impl Cleaner for Quotas {
-    async fn cleanup(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<DeleteControl, BoxError> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 

@@ -36,7 +36,7 @@ async fn what_fails_stops_only_what_comes_after_it() -> Result<()> {
     let scene = Scene::new("functions-failing").await?;
     let (script, _) = looking_on::<TestResource>();
     let nodes = (sound, failing, panicking, nameless, behind.after(panicking));
-    let controller = Controller::builder(script).workflow(nodes);
+    let controller = script.controller().workflow(nodes);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.failures.expect("3 dependents failed: failing: invalid digit found in string; panicking: ");
     scene.create("one", "").await?;

@@ -274,7 +274,7 @@ async fn beside_a_patch(ssa: bool) -> Result<()> {
             Ok(UpdateControl::patch_resource(desired))
         })
     });
-    let controller = Controller::builder(script).use_ssa_to_patch_primary(ssa).workflow((migration,));
+    let controller = script.controller().use_ssa_to_patch_primary(ssa).workflow((migration,));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first whole").await?;
     operator.settled().await?;

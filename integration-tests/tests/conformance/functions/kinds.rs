@@ -12,10 +12,7 @@ use kube::{
     CustomResource, CustomResourceExt, ResourceExt,
     core::{ApiResource, DynamicObject, TypeMeta},
 };
-use operator_core::{
-    ControllerConfiguration, dependent::Capabilities, prelude::*, testing::operator_test,
-    workflow::conditions::KindServed,
-};
+use operator_core::{ControllerConfiguration, dependent::Capabilities, prelude::*, testing::operator_test};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -137,7 +134,7 @@ fn gizmo(primary: &TestResource) -> DynamicObject {
 
 #[derive(ControllerConfiguration)]
 #[controller(primary = TestResource)]
-#[workflow(gizmo(kind(gizmos()), needs(KindServed::of((&gizmos()).into()))))]
+#[workflow(gizmo(kind(gizmos()), when_served))]
 struct Derived;
 
 #[operator_test]

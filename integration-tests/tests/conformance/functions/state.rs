@@ -68,7 +68,8 @@ async fn values_are_nodes_and_conditions_and_a_verdict_has_the_primary_run_again
     let asked = Arc::new(AtomicUsize::new(0));
     let numbered = Numbered { prefix: "number", asked: Arc::clone(&asked) };
     let third_time = ThirdTime(AtomicUsize::new(0));
-    let controller = Controller::builder(script)
+    let controller = script
+        .controller()
         .name("numbers")
         .workflow((keys.after(the::<Numbered>()), numbered.ready(third_time)));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
@@ -91,7 +92,7 @@ async fn what_the_cluster_has_not_is_not_there() -> Result<()> {
     let (script, outcomes) = looking_on::<TestResource>();
     let mesh = Switch::off();
     let nodes = (keys.needs(served::<ConfigMap>()), route.needs(served::<Secret>()).needs(mesh.clone()));
-    let controller = Controller::builder(script).workflow(nodes);
+    let controller = script.controller().workflow(nodes);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "").await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH secrets/one-keys -> 201"]);

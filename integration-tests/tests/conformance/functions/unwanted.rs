@@ -26,7 +26,7 @@ fn entrance(primary: &TestResource) -> Option<Secret> {
 async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Result<()> {
     let scene = Scene::new("functions-unwanted").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let controller = Controller::builder(script).workflow((html.ready(sound), entrance.after(html)));
+    let controller = script.controller().workflow((html.ready(sound), entrance.after(html)));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "exposed").await?;
@@ -48,8 +48,8 @@ async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Re
     let expected = ["PATCH configmaps/one-html -> 200", "DELETE secrets/one-entrance -> 200"];
     assert_eq!(done(&off), expected);
     let result = outcomes.last("one").expect("the workflow has run");
-    let removal = result.node("entrance").and_then(|node| node.removal.clone()).expect("it is removed");
-    assert_eq!((removal.by.as_deref(), &*removal.reason), (Some("entrance"), "it is not wanted"));
+    let unwanted = result.node("entrance").and_then(|node| node.unwanted.clone()).expect("it is removed");
+    assert_eq!((unwanted.by.as_deref(), &*unwanted.reason), (Some("entrance"), "it is not wanted"));
     Ok(())
 }
 
@@ -75,8 +75,7 @@ fn client(_: &TestResource) -> Secret {
 async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Result<()> {
     let scene = Scene::new("functions-hold").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let controller =
-        Controller::builder(script).workflow((network, database.after(network), client.after(database)));
+    let controller = script.controller().workflow((network, database.after(network), client.after(database)));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "networked").await?;
     let created = operator.settled().await?;
@@ -121,7 +120,7 @@ async fn an_object_is_ready_when_its_status_says_so_unless_that_is_not_asked() -
     let late = |primary: &TestResource| a_map(primary);
     let early = |primary: &TestResource| a_map(primary);
     let second = |primary: &TestResource| runner(primary);
-    let controller = Controller::builder(script).workflow((
+    let controller = script.controller().workflow((
         runner,
         late.after(runner).named("late"),
         second.ready_when_applied().named("second"),

@@ -6,7 +6,7 @@ use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use operator_core::{
-    BoxError, Context, Controller, Workflow,
+    BoxError, Context, Workflow,
     dependent::bulk::{BulkDesired, BulkKubernetesDependent},
     testing::operator_test,
     workflow::Node,
@@ -38,7 +38,7 @@ async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
         .node(Child("parent").node().reconcile_when(|primary: &TestResource, _| primary.spec.value == "on"))
         .node(bulk.depends_on("parent").activation_condition(Switch::on()))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "off").await?;

@@ -6,7 +6,7 @@ use integration_tests::{Held, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
 use kube::ResourceExt;
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
     workflow::{Node, conditions::Ready},
 };
@@ -60,7 +60,7 @@ async fn everything_gets_ready_in_order() -> Result<()> {
         .node(set("second").depends_on("first-service").ready_postcondition(Ready))
         .node(service("second-service", "second").depends_on("second").depends_on("first"))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     // Nobody tells the operator for now what becomes of the sets that it makes.
     let held = Held::watches_of("statefulsets");
     let operator = scene.start_through(held.hook(), controller.namespaces([&scene.namespace])).await?;

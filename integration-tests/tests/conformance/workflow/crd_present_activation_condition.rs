@@ -4,7 +4,7 @@ use anyhow::Result;
 use integration_tests::{Scene, TestResource, eventually, looking_on};
 use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, Workflow,
     testing::operator_test,
     workflow::{
         Node,
@@ -43,7 +43,7 @@ async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
         .node(node("present").activation_condition(CrdPresent::<Gadget>::new()))
         .node(node("served").activation_condition(KindServed::<Gadget>::new()))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -7,7 +7,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, Workflow, testing::operator_test, workflow::conditions::ResourceDeleted};
+use operator_core::{Workflow, testing::operator_test, workflow::conditions::ResourceDeleted};
 use serde_json::json;
 
 #[operator_test]
@@ -18,7 +18,7 @@ async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {
         .node(Child("below").deleted_node())
         .node(Child("child").deleted_node().depends_on("below").delete_postcondition(ResourceDeleted))
         .build()?;
-    let controller = Controller::builder(script).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Child, Scene, Switch, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, Workflow, testing::operator_test};
+use operator_core::{Workflow, testing::operator_test};
 use serde_json::json;
 
 async fn values(scene: &Scene) -> Result<Vec<String>> {
@@ -24,7 +24,7 @@ async fn each_is_active_by_its_own_condition() -> Result<()> {
         .node(Child("left").node().activation_condition(left.clone()))
         .node(Child("right").node().activation_condition(right.clone()))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     // The nodes that the value names are active. What goes off does so before the change, and what comes on after it.
     let set = async |value: &str| {

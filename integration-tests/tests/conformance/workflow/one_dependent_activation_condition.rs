@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use operator_core::{Controller, Workflow, testing::operator_test};
+use operator_core::{Workflow, testing::operator_test};
 
 #[operator_test]
 async fn the_reconciler_runs() -> Result<()> {
@@ -10,7 +10,7 @@ async fn the_reconciler_runs() -> Result<()> {
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow =
         Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, TestResource, looking_on};
-use operator_core::{Controller, Workflow, testing::operator_test};
+use operator_core::{Workflow, testing::operator_test};
 
 #[operator_test]
 async fn the_order_is_that_of_the_dependencies() -> Result<()> {
@@ -12,7 +12,7 @@ async fn the_order_is_that_of_the_dependencies() -> Result<()> {
         .node(Child("second").node().depends_on("first"))
         .node(Child("first").node())
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

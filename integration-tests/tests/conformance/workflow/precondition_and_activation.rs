@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use operator_core::{Controller, Workflow, testing::operator_test};
+use operator_core::{Workflow, testing::operator_test};
 
 #[operator_test]
 async fn neither_is_created() -> Result<()> {
@@ -12,7 +12,7 @@ async fn neither_is_created() -> Result<()> {
         .node(Child("above").node().reconcile_when(|_, _| false))
         .node(Child("below").node().depends_on("above").activation_condition(Switch::off()))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

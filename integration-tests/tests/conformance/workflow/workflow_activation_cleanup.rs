@@ -4,7 +4,7 @@
 use anyhow::Result;
 use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, Workflow, controller::IntoController, testing::operator_test};
+use operator_core::{Workflow, controller::IntoController, testing::operator_test};
 
 #[operator_test]
 async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
@@ -14,10 +14,7 @@ async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
         let workflow = Workflow::builder()
             .node(Child("child").deleted_node().activation_condition(Switch::on()))
             .build()?;
-        Ok(Controller::builder(script)
-            .workflow(&workflow)
-            .namespaces([&scene.namespace])
-            .into_controller()?)
+        Ok(script.controller().workflow(&workflow).namespaces([&scene.namespace]).into_controller()?)
     };
     let first = scene.start(controller()?).await?;
     scene.create("one", "value").await?;

@@ -8,7 +8,7 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, ResourceType, Workflow,
     testing::operator_test,
     workflow::{
         Node,
@@ -47,7 +47,7 @@ async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
         .node(Child("child").node().activation_condition(KindServed::of(map)))
         .node(Child("not-served").node().activation_condition(KindServed::<ConfigMap>::new().not()))
         .build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -14,7 +14,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, Workflow,
+    BoxError, Context, Desired, KubernetesDependent, Workflow,
     status::kstatus::Kstatus,
     testing::{TestOperator, operator_test},
     workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, conditions::Ready},
@@ -87,7 +87,7 @@ async fn start_told(told: &Held) -> Result<World> {
                 .delete_postcondition(Marked(Arc::clone(&asked))),
         )
         .build()?;
-    let controller = Controller::builder(script).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start_through(told.hook(), controller.namespaces([&scene.namespace])).await?;
     Ok(World { scene, operator, outcomes, asked })
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use integration_tests::{Child, Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, UpdateControl, Workflow, testing::operator_test};
+use operator_core::{Removal, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 fn workflow() -> Result<Workflow<TestResource>> {
@@ -26,7 +26,7 @@ fn script() -> Script {
 #[operator_test]
 async fn without_a_cleaner_it_is_cleaned_up_all_the_same() -> Result<()> {
     let scene = Scene::new("workflow-explicit-cleanup").await?;
-    let controller = Controller::builder(script()).workflow(&workflow()?);
+    let controller = script().controller().workflow(&workflow()?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
@@ -49,14 +49,14 @@ async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
     let script = script().cleanup(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             if primary.spec.value == "keep" {
-                return Ok(DeleteControl::no_finalizer_removal());
+                return Ok(Removal::keep());
             }
             anyhow::ensure!(context.workflow().cleanup_result().is_none(), "nothing has run yet");
             context.workflow().cleanup().await?;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner().workflow(&workflow()?);
+    let controller = script.controller().with_cleaner().workflow(&workflow()?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "keep").await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Child, Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
+use operator_core::{UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -24,7 +24,7 @@ async fn it_runs_when_it_is_called_and_is_cleaned_up_by_itself() -> Result<()> {
         })
     });
     let workflow = Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "wait").await?;

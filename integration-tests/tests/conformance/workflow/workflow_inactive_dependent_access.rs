@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, Switch, TestResource, TestStatus};
+use integration_tests::{Child, Said, Scene, Script, Switch, TestResource, TestStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, Workflow, testing::operator_test};
+use operator_core::{Workflow, testing::operator_test};
 
 #[operator_test]
 async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
@@ -15,12 +15,12 @@ async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
             let maps = context.secondaries::<ConfigMap>()?.len();
             let source = context.event_source::<ConfigMap>("ConfigMap").is_some();
             let message = Some(format!("{maps} maps, a source: {source}"));
-            Ok(UpdateControl::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let workflow =
         Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
-    let controller = Controller::builder(script).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

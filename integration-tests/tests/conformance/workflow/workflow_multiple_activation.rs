@@ -6,7 +6,7 @@ use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, lo
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    Controller, Workflow,
+    Workflow,
     testing::{TestOperator, operator_test},
     workflow::Node,
 };
@@ -26,7 +26,7 @@ async fn start_with(
     let (script, outcomes) = looking_on::<TestResource>();
     let child = child.activation_condition(active.clone());
     let workflow = Workflow::builder().node(child).build()?;
-    let controller = Controller::builder(script.clone()).workflow(&workflow);
+    let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     Ok((scene, operator, script, outcomes))
 }

@@ -9,7 +9,7 @@ use std::sync::{
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use operator_core::{
-    BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
+    BoxError, Context, Removal, UpdateControl, Workflow,
     dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource},
     testing::operator_test,
 };
@@ -69,13 +69,13 @@ async fn errors_stay_in_the_results() -> Result<()> {
     .cleanup(move |_, _: Arc<TestResource>, context| {
         let failed = context.workflow().cleanup_result().map_or(0, |result| result.failed().count());
         cleaned_up.fetch_add(failed, Ordering::SeqCst);
-        Box::pin(async { Ok(DeleteControl::default_delete()) })
+        Box::pin(async { Ok(Removal::Done) })
     });
     let workflow = Workflow::builder()
         .dependent(CustomDependent::new(Broken).creates().deletes())
         .handle_errors_in_reconciler()
         .build()?;
-    let controller = Controller::builder(script.clone()).with_cleaner().workflow(&workflow);
+    let controller = script.controller().with_cleaner().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

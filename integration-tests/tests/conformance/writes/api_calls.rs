@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Audit, Calls, Scene, Script, TestResource, config_map, eventually, said};
+use integration_tests::{Audit, Calls, Said, Scene, Script, TestResource, config_map, eventually, said};
 use k8s_openapi::{
     ByteString,
     api::core::v1::{ConfigMap, Secret, Service, ServicePort, ServiceSpec},
@@ -14,7 +14,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     observe::{Cause, SourceIndex},
     testing::{TestOperator, operator_test},
 };
@@ -40,7 +40,7 @@ fn script() -> Script {
             operations.server_side_apply(&map).await?;
             operations.server_side_apply(&secret).await?;
             operations.server_side_apply(&service).await?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
 }
@@ -48,7 +48,8 @@ fn script() -> Script {
 /// Starts an operator for the script, and shows that nothing but lists and watches went before its first run.
 async fn start(scene: &Scene, script: &Script) -> Result<(TestOperator, Audit)> {
     let (operator, mut audit) = scene.audited().await?;
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .name("api-calls")
         .with_cleaner()
         .owns::<ConfigMap>()

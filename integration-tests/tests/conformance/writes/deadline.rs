@@ -3,10 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{
-    Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test,
-};
+use integration_tests::{Said, Scene, Script, TestResource, said};
+use operator_core::{GenericRetry, testing::operator_test};
 
 #[operator_test]
 async fn the_run_is_dropped_and_retried() -> Result<()> {
@@ -17,11 +15,12 @@ async fn the_run_is_dropped_and_retried() -> Result<()> {
             if run == 1 {
                 std::future::pending::<()>().await;
             }
-            Ok(UpdateControl::patch_status(said("done")))
+            Ok(Said::patch_status(said("done")))
         })
     })
-    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
-    let controller = Controller::builder(script.clone())
+    .on_error(|_, _, error| said(error.to_string()));
+    let controller = script
+        .controller()
         .reconcile_timeout(Duration::from_millis(200))
         // The retry is far enough away for the error status to be read.
         .retry(GenericRetry::linear(Duration::from_secs(2), 5)?)

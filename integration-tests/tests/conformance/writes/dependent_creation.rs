@@ -12,10 +12,7 @@ use kube::{
     Resource,
     api::{DeleteParams, PostParams},
 };
-use operator_core::{
-    ErrorStatusUpdateControl, UpdateControl, dependent::Capabilities, testing::operator_test,
-    workflow::Operation,
-};
+use operator_core::{UpdateControl, dependent::Capabilities, testing::operator_test, workflow::Operation};
 use parking_lot::Mutex;
 
 /// Fails if the dependent says in the first run that it has done something else. The echo of a write whose answer was lost is
@@ -97,7 +94,6 @@ async fn an_object_that_others_have_put_in_its_place_is_not_changed() -> Result<
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
         noted.lock().push(error.to_string());
-        ErrorStatusUpdateControl::no_status_update().with_no_retry()
     });
     let first = scene.start_managed(&script, &workflow_of_one(wanted_map("a"))?).await?;
     scene.create("one", "first").await?;

@@ -9,7 +9,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Context, Controller, UpdateControl, testing::operator_test};
+use operator_core::{Context, UpdateControl, testing::operator_test};
 use serde_json::json;
 
 async fn write_in_all_ways(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
@@ -43,7 +43,7 @@ async fn others_keep_what_is_theirs() -> Result<()> {
     });
     let maps = scene.api::<ConfigMap>();
     maps.patch("one", &PatchParams::apply("others"), &Patch::Apply(theirs)).await?;
-    let controller = Controller::builder(script).owns::<ConfigMap>().namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;

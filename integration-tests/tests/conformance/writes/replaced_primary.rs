@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use http::Method;
-use integration_tests::{Scene, Script, TestResource, fresh, once_before, said};
+use integration_tests::{Said, Scene, Script, TestResource, fresh, once_before, said};
 use kube::{ResourceExt, api::DeleteParams};
-use operator_core::{Context, UpdateControl, testing::operator_test};
+use operator_core::{Context, testing::operator_test};
 use serde_json::json;
 
 /// The writes, with the method and the subresource by which they are recognized.
@@ -55,21 +55,21 @@ async fn answer(
     way: &str,
     primary: &TestResource,
     context: &Context<TestResource>,
-) -> Result<UpdateControl<TestResource>> {
+) -> Result<Said<TestResource>> {
     let status = said(primary.uid().unwrap_or_default());
     if primary.spec.value != "old" || way.starts_with("finalizer") {
-        return Ok(UpdateControl::patch_status(status));
+        return Ok(Said::patch_status(status));
     }
     match way {
-        "answer" | "answer-no-ssa" => Ok(UpdateControl::patch_status(said("of the old object"))),
+        "answer" | "answer-no-ssa" => Ok(Said::patch_status(said("of the old object"))),
         "answer-object" | "answer-object-no-ssa" => {
             let mut desired = primary.clone();
             desired.metadata.annotations = Some([("by".to_owned(), "us".to_owned())].into());
-            Ok(UpdateControl::patch_resource(desired))
+            Ok(Said::patch_resource(desired))
         }
         _ => {
             write(way, primary, context).await?;
-            Ok(UpdateControl::patch_status(status))
+            Ok(Said::patch_status(status))
         }
     }
 }

@@ -10,8 +10,7 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, GenericRetry, InformerEventSource, UpdateControl, WatchScope,
-    operations, testing::operator_test,
+    GenericRetry, InformerEventSource, UpdateControl, WatchScope, operations, testing::operator_test,
 };
 use parking_lot::Mutex;
 
@@ -54,12 +53,11 @@ async fn the_error_says_what_is_wrong() -> Result<()> {
         let errors = Arc::clone(&errors);
         move |_, _, error| {
             errors.lock().push(error.to_string());
-            ErrorStatusUpdateControl::no_status_update()
         }
     });
     let source =
         InformerEventSource::<ConfigMap>::new().namespaces(WatchScope::Namespaces([ending.clone()].into()));
-    let controller = Controller::builder(script).watches(source).namespaces([&scene.namespace]);
+    let controller = script.controller().watches(source).namespaces([&scene.namespace]);
     let operator = scene.start(controller.retry(GenericRetry::linear(Duration::from_secs(1), 2)?)).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;

@@ -7,12 +7,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use anyhow::Result;
 use http::Method;
 use integration_tests::{
-    Audit, Scene, Script, TestObject, TestResource, before, eventually, map_of, said, wanted, workflow_of,
+    Audit, Said, Scene, Script, TestObject, TestResource, before, eventually, map_of, said, wanted,
+    workflow_of,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    OperatorBuilder, UpdateControl,
+    OperatorBuilder,
     dependent::{Dependent, IntoDependent},
     testing::{TestOperator, operator_test},
 };
@@ -35,7 +36,7 @@ fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             anyhow::ensure!(context.workflow().result().is_some_and(|result| result.all_ready()));
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
 }

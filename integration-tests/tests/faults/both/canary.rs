@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Result;
 use integration_tests::{
-    Answer, Faulty, LogText, Scene, Script, TestResource, eventually, meta_of, said, wanted, workflow_of_one,
+    Answer, Faulty, LogText, Said, Scene, Script, TestResource, eventually, meta_of, said, wanted,
+    workflow_of_one,
 };
 use k8s_openapi::{
     ByteString,
@@ -19,7 +20,7 @@ use kube::{
     api::{ListParams, Patch, PatchParams},
 };
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, GenericRetry, UpdateControl,
+    GenericRetry,
     metrics::{AggregatedMetrics, Metrics, PrometheusMetrics, Recorded},
     observe::{Observation, Observer},
     testing::{TestOperator, operator_test},
@@ -140,17 +141,18 @@ async fn start(
     notes: LogText,
 ) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(&*primary.spec.value))) })
+        Box::pin(async move { Ok(Said::patch_status(said(&*primary.spec.value))) })
     })
     .on_error(|_, _, error| {
         // As telling as a user can make it.
         let chain: Vec<String> = std::iter::successors(Some(error), |error| error.source())
             .map(|error| format!("{error} {error:?}"))
             .collect();
-        ErrorStatusUpdateControl::patch_status(said(chain.join(": ")))
+        said(chain.join(": "))
     });
     let workflow = workflow_of_one(wanted("secret", secret))?;
-    let controller = Controller::builder(script)
+    let controller = script
+        .controller()
         .workflow(&workflow)
         .retry(GenericRetry::linear(Duration::from_millis(100), 1_000)?)
         .namespaces([&scene.namespace]);

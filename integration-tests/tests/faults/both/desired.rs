@@ -3,14 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, Scene, Script, TestResource, eventually, said, workflow_of_one};
+use integration_tests::{Counted, Said, Scene, Script, TestResource, eventually, said, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, UpdateControl,
     dependent::bulk::BulkKubernetesDependent,
     testing::{TestOperator, operator_test},
 };
@@ -23,10 +22,10 @@ async fn counting(scene: &Scene) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             ensure!(primary.spec.value.starts_with(|c: char| c.is_ascii_digit()), "the value is no number");
-            Ok(UpdateControl::patch_status(said(&*primary.spec.value)))
+            Ok(Said::patch_status(said(&*primary.spec.value)))
         })
     })
-    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    .on_error(|_, _, error| said(error.to_string()));
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
     scene.start_managed(&script, &workflow).await
 }

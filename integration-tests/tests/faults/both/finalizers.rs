@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Gate, Scene, Script, TestResource};
 use kube::ResourceExt;
-use operator_core::{Controller, DeleteControl, testing::operator_test};
+use operator_core::{Removal, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
@@ -15,10 +15,10 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
         let gate = passed.clone();
         Box::pin(async move {
             gate.pass().await;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -37,7 +37,7 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
 async fn f32_a_foreign_finalizer_keeps_the_object_and_not_the_operator() -> Result<()> {
     let scene = Scene::new("f32-foreign").await?;
     let script = Script::<TestResource>::idle();
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     let mut one = scene.create("one", "first").await?;
     operator.settled().await?;

@@ -20,10 +20,10 @@ mod webhooks;
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestObject, TestStatus, chain_of, config_map, said, value_of};
+use integration_tests::{Said, Scene, Script, TestObject, TestStatus, chain_of, config_map, said, value_of};
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
 use kube::{Resource, core::object::HasStatus};
-use operator_core::{Controller, ControllerBuilder, ErrorStatusUpdateControl, GenericRetry, UpdateControl};
+use operator_core::{ControllerBuilder, GenericRetry};
 
 /// A reconciler that keeps a config map with the primary's value, says so in the status, and an error as well.
 fn keeping<K>() -> Script<K>
@@ -34,10 +34,10 @@ where
         Box::pin(async move {
             let map = config_map(&*primary, context, primary.value());
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(primary.value())))
+            Ok(Said::patch_status(said(primary.value())))
         })
     })
-    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(chain_of(error))))
+    .on_error(|_, _, error| said(chain_of(error)))
 }
 
 /// Its controller, which tries again soon and often.
@@ -45,7 +45,8 @@ fn keeper<K>(scene: &Scene<K>, script: &Script<K>) -> Result<ControllerBuilder<S
 where
     K: TestObject + HasStatus<Status = TestStatus> + Resource<Scope = NamespaceResourceScope>,
 {
-    Ok(Controller::builder(script.clone())
+    Ok(script
+        .controller()
         .owns::<ConfigMap>()
         .retry(GenericRetry::linear(Duration::from_millis(200), 1_000)?)
         .namespaces([&scene.namespace]))

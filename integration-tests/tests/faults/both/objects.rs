@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, map_of, said, wanted, workflow_of_one};
+use integration_tests::{Said, Scene, Script, TestResource, map_of, said, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{ErrorStatusUpdateControl, GenericRetry, UpdateControl, testing::operator_test};
+use operator_core::{GenericRetry, testing::operator_test};
 
 use super::says;
 
@@ -35,9 +35,9 @@ async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> R
     scene.failures.expect("Request entity too large");
     let workflow = workflow_of_one(wanted("map", sized))?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(&*primary.spec.value))) })
+        Box::pin(async move { Ok(Said::patch_status(said(&*primary.spec.value))) })
     })
-    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    .on_error(|_, _, error| said(error.to_string()));
     let controller =
         scene.managed(&script, &workflow).retry(GenericRetry::linear(Duration::from_millis(50), 100)?);
     let operator = scene.start(controller).await?;

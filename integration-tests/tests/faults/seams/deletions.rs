@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, PostParams};
-use operator_core::{Controller, DeleteControl, UpdateControl, testing::faults::Faults};
+use operator_core::{Removal, UpdateControl, testing::faults::Faults};
 use serde_json::json;
 
 use super::{pass, scene, under};
@@ -31,7 +31,7 @@ fn keeper(namespace: &str) -> Script {
         let namespace = removed.clone();
         Box::pin(async move {
             context.resource_operations().delete(&map(&namespace, "whom?")?).await?;
-            Ok(DeleteControl::RemoveFinalizer)
+            Ok(Removal::Done)
         })
     })
 }
@@ -39,7 +39,7 @@ fn keeper(namespace: &str) -> Script {
 /// Who has made the map that is there in the end.
 async fn left_after(scene: &Scene, replaced: bool) -> Result<Option<String>> {
     let script = keeper(&scene.namespace);
-    let controller = Controller::builder(script.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let operator = under(&Faults::none(), scene, controller.owns::<ConfigMap>()).await?;
     scene.create("one", "first").await?;
     pass(10).await;

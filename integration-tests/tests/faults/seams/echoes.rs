@@ -3,15 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Script, TestResource, fresh, said};
+use integration_tests::{Said, Script, TestResource, fresh, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use operator_core::{
-    Context, Controller, InformerEventSource, ObjectKey, UpdateControl, testing::faults::Faults,
-};
+use operator_core::{Context, InformerEventSource, ObjectKey, UpdateControl, testing::faults::Faults};
 use serde_json::json;
 
 use super::{message, pass, scene, under};
@@ -45,14 +43,14 @@ async fn shared_with(foreign: bool) -> Result<()> {
                 let map = json!({ "metadata": { "name": "shared", "namespace": namespace }, "data": data });
                 let map: ConfigMap = serde_json::from_value(map)?;
                 context.resource_operations().server_side_apply(&map).await?;
-                return Ok(UpdateControl::no_update());
+                return Ok(Said::no_update());
             }
             let map = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, "shared"))?;
             let value = map.and_then(|map| map.data.as_ref()?.get("two").cloned());
-            Ok(UpdateControl::patch_status(said(value.unwrap_or_default())))
+            Ok(Said::patch_status(said(value.unwrap_or_default())))
         })
     });
-    let controller = Controller::builder(script.clone()).name("shared").watches(by_data());
+    let controller = script.controller().name("shared").watches(by_data());
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     pass(10).await;
@@ -103,10 +101,10 @@ async fn created_with(user: bool) -> Result<()> {
                 child.metadata.name = Some("child".to_owned());
                 context.resource_operations().server_side_apply(&child).await?;
             }
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
-    let controller = Controller::builder(script.clone()).name("tree").namespaces([&scene.namespace]);
+    let controller = script.controller().name("tree").namespaces([&scene.namespace]);
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create(if user { "child" } else { "parent" }, "root").await?;
     pass(600).await;
@@ -137,7 +135,7 @@ async fn runs_at_a_start(
             Ok(UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script.clone()).name("shared").watches(by_data());
+    let controller = script.controller().name("shared").watches(by_data());
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     pass(60).await;
     operator.settled().await?;

@@ -13,7 +13,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Controller, DeleteControl, UpdateControl, Workflow,
+    BoxError, Context, Removal, UpdateControl, Workflow,
     controller::IntoController,
     dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState},
     testing::faults::Faults,
@@ -204,7 +204,7 @@ async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> 
     .cleanup(|_, _, context| {
         Box::pin(async {
             context.workflow().cleanup().await?;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
     is_kept(&scene, scene.managed(&script, &workflow).with_cleaner()).await
@@ -231,7 +231,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
         let workflow = cleans_up.clone();
         Box::pin(async move {
             let _ = workflow.cleanup(&primary, context).await;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
     let controller = scene.controller(&script).with_cleaner().event_sources_of(&workflow);
@@ -248,13 +248,12 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
 #[test]
 fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<()> {
     let workflow = Workflow::builder().node(Child("kept").node()).node(Child("a").deleted_node()).build()?;
-    let declared =
-        || Controller::builder(Script::<TestResource>::idle()).name("seams").event_sources_of(&workflow);
+    let declared = || Script::<TestResource>::idle().controller().name("seams").event_sources_of(&workflow);
     let error = declared().build().err().map(|error| error.to_string()).unwrap_or_default();
     assert!(error.contains("`a`") && error.contains("with_cleaner"), "{error:?}");
     assert!(!error.contains("kept"), "{error}");
     assert!(declared().with_cleaner().build().is_ok());
     let collected = Workflow::builder().node(Child("kept").node()).build()?;
-    assert!(Controller::builder(Script::<TestResource>::idle()).event_sources_of(&collected).build().is_ok());
+    assert!(Script::<TestResource>::idle().controller().event_sources_of(&collected).build().is_ok());
     Ok(())
 }

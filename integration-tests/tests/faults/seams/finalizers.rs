@@ -6,7 +6,7 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, ControllerBuilder, testing::faults::Faults};
+use operator_core::{ControllerBuilder, testing::faults::Faults};
 use serde_json::json;
 
 use super::{gone_after, pass, scene, under};
@@ -17,7 +17,7 @@ async fn upgraded(
     newer: impl FnOnce(ControllerBuilder<Script>) -> ControllerBuilder<Script>,
 ) -> Result<(Scene, Vec<String>)> {
     let scene = scene().await?;
-    let of_scene = |script: &Script| Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let of_scene = |script: &Script| script.controller().namespaces([&scene.namespace]);
     let script = Script::idle();
     let cleaning = of_scene(&script).with_cleaner();
     let cleaning = match older {
@@ -81,7 +81,7 @@ async fn s17_what_another_controller_has_put_there_stays() -> Result<()> {
     let theirs = json!({ "apiVersion": "conformance.operator-core.io/v1", "kind": "TestResource",
         "metadata": { "name": "one", "finalizers": [name] } });
     scene.resources.patch("one", &PatchParams::apply("another"), &Patch::Apply(theirs)).await?;
-    let plain = Controller::builder(Script::<TestResource>::idle()).namespaces([&scene.namespace]);
+    let plain = Script::<TestResource>::idle().controller().namespaces([&scene.namespace]);
     let operator = under(&Faults::none(), &scene, plain).await?;
     pass(60).await;
     let written = operator.settled().await?.written();

@@ -17,7 +17,7 @@ use integration_tests::Script;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::PostParams;
 use operator_core::{
-    Controller, InformerEventSource, UpdateControl,
+    InformerEventSource, UpdateControl,
     client::TransportHook,
     environment::Environment,
     testing::{
@@ -108,7 +108,7 @@ async fn many_objects_are_listed_though_a_body_is_slow_and_a_page_expires() -> R
         }
     });
     let source = InformerEventSource::<ConfigMap>::new();
-    let controller = Controller::builder(script.clone()).name("many").watches(source);
+    let controller = script.controller().name("many").watches(source);
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let builder = builder.transport(faults.hook()).transport(noted(&lists));
     let operator =

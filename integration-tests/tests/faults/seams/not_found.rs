@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, said};
+use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -13,7 +13,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams},
 };
 use operator_core::{
-    ControllerBuilder, UpdateControl,
+    ControllerBuilder,
     testing::{
         TestOperator,
         faults::{Faults, Rule, StatusAnswer, Verb},
@@ -188,7 +188,7 @@ async fn unserved_with(meanwhile_served: bool) -> Result<()> {
         let gate = waits.clone();
         Box::pin(async move {
             gate.pass().await;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let _operator = under(&Faults::none(), &scene, keeper(&scene, &script)?).await?;

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Script, TestResource, said, wanted_map, workflow_of_one};
+use integration_tests::{Said, Script, TestResource, said, wanted_map, workflow_of_one};
 use operator_core::{
-    Controller, GenericRetry, UpdateControl,
+    GenericRetry,
     testing::faults::{Faults, Rule, StatusAnswer},
 };
 
@@ -31,7 +31,7 @@ async fn change_with(retry: Option<GenericRetry>) -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             // Without a reschedule, which would lead to a run after the last retry, too.
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let faults = Faults::new([Rule::writes().status(StatusAnswer::internal())]);
@@ -75,13 +75,13 @@ async fn periodic_with(retry: Option<GenericRetry>) -> Result<()> {
     let scene = scene().await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| {
         Box::pin(async move {
-            let done = UpdateControl::patch_status(said(format!("run {run}")));
+            let done = Said::patch_status(said(format!("run {run}")));
             Ok(done.reschedule_after(Duration::from_secs(60)))
         })
     });
     let faults = Faults::new([Rule::writes().status(StatusAnswer::internal())]);
     faults.off();
-    let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+    let controller = script.controller().namespaces([&scene.namespace]);
     let controller = match retry {
         Some(retry) => controller.retry(retry),
         None => controller,

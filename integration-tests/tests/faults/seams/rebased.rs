@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Script, TestObject, TestResource, TestStatus};
+use integration_tests::{Gate, Said, Script, TestObject, TestResource, TestStatus};
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     testing::faults::{Faults, Rule, Verb},
 };
 use serde_json::json;
@@ -36,7 +36,7 @@ async fn rebased_by(seen: bool, change: serde_json::Value) -> Result<Vec<String>
             for item in status.messages.iter_mut().filter(|item| *item == "b") {
                 *item = "B".to_owned();
             }
-            Ok(UpdateControl::patch_status(status))
+            Ok(Said::patch_status(status))
         })
     });
     scene.create("one", "first").await?;
@@ -54,8 +54,7 @@ async fn rebased_by(seen: bool, change: serde_json::Value) -> Result<Vec<String>
                 }
             }
         });
-    let controller =
-        Controller::builder(script).use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);
+    let controller = script.controller().use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);
     let _operator = under(&Faults::new([meanwhile.clone()]), &scene, controller).await?;
     gate.arrived().await?;
     if seen {
@@ -122,7 +121,7 @@ async fn finalizers_after(joins: Option<&'static str>) -> Result<Vec<String>> {
             }
         });
     let faults = Faults::new([meanwhile.clone()]);
-    let controller = Controller::builder(script).with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
     let mut one = TestResource::named("one", "first");
     one.metadata.finalizers = Some(vec![THEIRS.to_owned()]);
     scene.resources.create(&PostParams::default(), &one).await?;

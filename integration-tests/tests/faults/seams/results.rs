@@ -19,7 +19,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    BoxError, Context, ErrorStatusUpdateControl, UpdateControl, Workflow,
+    BoxError, Context, Run, UpdateControl, Workflow,
     client::TransportHook,
     dependent::{Creator, CustomDependent, DependentResource, bulk::BulkKubernetesDependent},
     resource::KubeObject,
@@ -164,7 +164,7 @@ async fn s5_a_second_call_in_one_run_is_about_its_own_primary() -> Result<()> {
         Box::pin(async move {
             let mut other = TestResource::clone(&primary);
             other.spec.value = "other".to_owned();
-            for primary in [&primary, &Arc::new(other), &primary] {
+            for primary in [&*primary, &other, &*primary] {
                 workflow.reconcile(primary, context).await.check()?;
                 noted.lock().extend(held(context));
             }
@@ -285,7 +285,7 @@ async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
     Ok(())
 }
 
-/// What an error status could tell of the nodes: by the result, and by what they came to last.
+/// What a status could tell of the nodes: by the run, and by what they came to last.
 type Told = Arc<Mutex<Vec<(Vec<String>, Vec<NodeStatus>, bool)>>>;
 
 #[tokio::test(start_paused = true)]
@@ -293,15 +293,11 @@ async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
     let scene = scene().await?;
     let told = Told::default();
     let noted = Arc::clone(&told);
-    let script = Script::idle().on_error(move |_, context, _| {
-        let handle = context.workflow();
-        let result = handle.result();
-        let lines = result
-            .iter()
-            .flat_map(|result| result.to_string().lines().map(str::to_owned).collect::<Vec<_>>());
-        let found = result.as_ref().is_some_and(|result| result.resource::<ConfigMap>("first").is_some());
-        noted.lock().push((lines.collect(), handle.latest(), found));
-        ErrorStatusUpdateControl::default_processing()
+    let script = Script::idle().on_error(move |_, run: &Run<TestResource>, _| {
+        let lines = run.nodes().iter().map(|node| format!("{}: {}", node.name, node.state));
+        let first = run.nodes()[0].reconciled.as_ref();
+        let found = first.is_some_and(|first| first.resource::<ConfigMap>().is_some());
+        noted.lock().push((lines.collect(), run.latest(), found));
     });
     let workflow = Workflow::builder()
         .node(Child("first").node())

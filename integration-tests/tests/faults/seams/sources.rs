@@ -8,15 +8,14 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
-use integration_tests::{LateTestResource, LogCapture, Script, config_map, said};
+use integration_tests::{LateTestResource, LogCapture, Said, Script, config_map, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     CustomResourceExt, ResourceExt,
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Controller, InformerEventSource, Operator, PerResourcePollingEventSource,
-    UpdateControl, Workflow,
+    BoxError, Context, InformerEventSource, Operator, PerResourcePollingEventSource, UpdateControl, Workflow,
     client::TransportHook,
     dependent::{CustomDependent, DependentResource, DependentSource},
     event_source::ExternalResource,
@@ -84,7 +83,7 @@ async fn a_per_primary_source_that_starts_late_knows_the_primaries_that_are_ther
     let node = Node::new(CustomDependent::new(Reads(Arc::clone(&asked))).name("reads"));
     let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
     let workflow = Workflow::builder().node(node).build()?;
-    let controller = Controller::builder(script.clone()).name("late").workflow(&workflow);
+    let controller = script.controller().name("late").workflow(&workflow);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -108,12 +107,12 @@ async fn polls_that_wait_for_a_status_begin_when_the_operator_writes_it() -> Res
     let scene = scene().await?;
     let asked = Asked::default();
     let script = Script::new(|run, _: Arc<TestResource>, _| {
-        Box::pin(async move {
-            Ok(if run == 1 { UpdateControl::patch_status(said("id-1")) } else { UpdateControl::no_update() })
-        })
+        Box::pin(
+            async move { Ok(if run == 1 { Said::patch_status(said("id-1")) } else { Said::no_update() }) },
+        )
     });
     let source = polled(&asked).poll_when(|primary| primary.status.is_some());
-    let controller = Controller::builder(script.clone()).name("polling").watches(source);
+    let controller = script.controller().name("polling").watches(source);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -183,7 +182,7 @@ async fn a_spec_that_goes_back_with_a_restored_backup_is_reconciled() -> Result<
     scene.create("one", "first").await?;
     let gone = Rule::watch("testresources").nth(2).event(LineFault::Gone);
     let faults = Faults::new([gone.clone()]);
-    let controller = Controller::builder(script).name("restored").namespaces([&scene.namespace]);
+    let controller = script.controller().name("restored").namespaces([&scene.namespace]);
     let builder = scene.operator().transport(restored("testresources")).transport(faults.hook());
     let operator = TestOperator::start(builder.register(controller)).await?;
     pass(1).await;
@@ -211,7 +210,7 @@ async fn what_the_source_of_a_written_object_does_not_select_is_said_once_and_no
         })
     });
     let source = InformerEventSource::<ConfigMap>::new().label_selector("part-of=shop");
-    let controller = Controller::builder(script.clone()).name("selecting").watches(source);
+    let controller = script.controller().name("selecting").watches(source);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     pass(5).await;
@@ -255,7 +254,7 @@ async fn without_the_right_to_list_definitions_runs_do_not_wait_and_go_on_when_i
     let node = Node::new(CustomDependent::new(Reads(Asked::default())).name("reads"));
     let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
     let workflow = Workflow::builder().node(node).build()?;
-    let controller = Controller::builder(script.clone()).name("asking").workflow(&workflow);
+    let controller = script.controller().name("asking").workflow(&workflow);
     let words = "customresourcedefinitions is forbidden";
     let denied = Rule::any().resource(DEFINITIONS).status(StatusAnswer::forbidden(words));
     let faults = Faults::new([denied.clone()]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use integration_tests::{Script, TestObject, TestStatus, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -30,7 +30,7 @@ fn of_the_status() -> Match {
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_is_not_retried_is_until_its_status_is_written() -> Result<()> {
     let scene = scene().await?;
-    let script = Script::new(|_, _, _| Box::pin(async { bail!(Permanent::new("there is no such plan")) }));
+    let script = Script::failing(|| Permanent::new("there is no such plan"));
     let unwritten = of_the_status().first(3).status(StatusAnswer::unavailable());
     let faults = Faults::new([unwritten.clone()]);
     let operator = under(&faults, &scene, scene.controller(&script).status(status)).await?;

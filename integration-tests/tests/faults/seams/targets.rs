@@ -1,13 +1,10 @@
 //! A dependent looks for another object than the one it desires (api.md, 1.4).
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use integration_tests::{Script, TestResource, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, Controller, Desired, ErrorStatusUpdateControl, KubernetesDependent, ObjectKey,
-    Workflow,
+    BoxError, Context, Desired, KubernetesDependent, ObjectKey, Workflow,
     testing::faults::{Faults, Rule, StatusAnswer},
 };
 
@@ -30,14 +27,12 @@ impl Desired<TestResource> for Map {
 #[tokio::test(start_paused = true)]
 async fn a_target_that_is_not_desired_fails_its_node_and_nothing_is_written() -> Result<()> {
     let scene = scene().await?;
-    let script = Script::idle().on_error(|_: Arc<TestResource>, _, error| {
-        ErrorStatusUpdateControl::patch_status(said(error.to_string()))
-    });
+    let script = Script::idle().on_error(|_: &TestResource, _, error| said(error.to_string()));
     let map = KubernetesDependent::new(Map).target(|_, context: &Context<TestResource>| {
         ObjectKey::namespaced(context.primary_key().namespace().unwrap_or_default(), "two")
     });
     let workflow = Workflow::builder().dependent(map);
-    let controller = Controller::builder(script).workflow(workflow).namespaces([&scene.namespace]);
+    let controller = script.controller().workflow(workflow).namespaces([&scene.namespace]);
     // A write would be undone by the same run, and made again by the next, for ever.
     let written = Rule::writes().resource("configmaps").status(StatusAnswer::forbidden("not to be written"));
     let faults = Faults::new([written]);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{LogCapture, Scene, Script, TestResource, config_map, said};
+use integration_tests::{LogCapture, Said, Scene, Script, TestResource, config_map, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -13,7 +13,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams},
 };
 use operator_core::{
-    Controller, DeleteControl, UpdateControl,
+    Removal,
     environment::Environment,
     metrics::{Metrics, Recorded},
     testing::{TestCluster, TestOperator},
@@ -60,11 +60,8 @@ type Values = Arc<Mutex<Vec<String>>>;
 
 /// A controller of a reconciler like [`keeping`], and an operator with it that counts.
 async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Arc<Recorded>)> {
-    let controller = Controller::builder(script.clone())
-        .name("web")
-        .owns::<ConfigMap>()
-        .with_cleaner()
-        .namespaces([&scene.namespace]);
+    let controller =
+        script.controller().name("web").owns::<ConfigMap>().with_cleaner().namespaces([&scene.namespace]);
     let counted = Arc::new(Recorded::new());
     let metrics = Arc::clone(&counted) as Arc<dyn Metrics>;
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).metrics(metrics);
@@ -86,12 +83,12 @@ fn keeping(cleaned: &Values) -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
     .cleanup(move |_, primary: Arc<TestResource>, _| {
         cleaned.lock().push(primary.spec.value.clone());
-        Box::pin(async { Ok(DeleteControl::default_delete()) })
+        Box::pin(async { Ok(Removal::Done) })
     })
 }
 

@@ -4,14 +4,14 @@
 use std::{fmt::Debug, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Answer, Faulty, LogCapture, Scene, Script, TestResource, said};
+use integration_tests::{Answer, Faulty, LogCapture, Said, Scene, Script, TestResource, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{Resource, ResourceExt, api::PostParams};
 use operator_core::{
-    Context, Controller, ControllerBuilder, InformerEventSource, ObjectKey, UpdateControl,
+    Context, ControllerBuilder, InformerEventSource, ObjectKey,
     environment::Environment,
     metrics::{Metrics, Recorded},
     operations,
@@ -112,12 +112,12 @@ fn said_of(context: &Context<TestResource>, key: &ObjectKey) -> Vec<Option<Strin
 fn reading() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         let said_of = said_of(context, &ObjectKey::of(&*primary));
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(serde_json::to_string(&said_of)?))) })
+        Box::pin(async move { Ok(Said::patch_status(said(serde_json::to_string(&said_of)?))) })
     })
 }
 
-fn web(scene: &Scene, script: Script) -> ControllerBuilder<Script> {
-    Controller::builder(script).name("web").namespaces([&scene.namespace])
+fn web(scene: &Scene, script: &Script) -> ControllerBuilder<Script> {
+    script.controller().name("web").namespaces([&scene.namespace])
 }
 
 const REASON: &str = "data: invalid type, expected a map";
@@ -127,7 +127,7 @@ async fn a_read_of_what_cannot_be_decoded_fails_and_is_told_once() -> Result<()>
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let owner = scene.create("one", "first").await?;
-    let asked = Asked::start(&scene, &owner, web(&scene, reading()).owns::<ConfigMap>()).await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, &reading()).owns::<ConfigMap>()).await?;
     let read = |text: Option<String>| serde_json::from_str::<Vec<Option<String>>>(&text.unwrap_or_default());
     let refusals = read(message(&scene, "one").await?)?;
     let refusal = format!("ConfigMap default/one: the api server's answer cannot be read: {REASON}");
@@ -159,14 +159,14 @@ async fn a_read_of_what_cannot_be_decoded_fails_and_is_told_once() -> Result<()>
 
 /// A reconciler that reads nothing.
 fn blind() -> Script {
-    Script::new(|_, _, _| Box::pin(async { Ok(UpdateControl::patch_status(said("done"))) }))
+    Script::new(|_, _, _| Box::pin(async { Ok(Said::patch_status(said("done"))) }))
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() -> Result<()> {
     let scene = scene().await?;
     let owner = scene.create("one", "first").await?;
-    let asked = Asked::start(&scene, &owner, web(&scene, blind()).owns::<ConfigMap>()).await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, &blind()).owns::<ConfigMap>()).await?;
     assert_eq!(message(&scene, "one").await?.as_deref(), Some("done"));
     assert_eq!(asked.told().await, (0.0, vec![]));
     asked.operator.stop().await;
@@ -178,7 +178,7 @@ async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() ->
         InformerEventSource::new()
             .index("data", |map: &ConfigMap| map.data.iter().flatten().map(|(key, _)| key.clone()).collect()),
     ] {
-        let asked = Asked::start(&scene, &owner, web(&scene, blind()).watches(source)).await?;
+        let asked = Asked::start(&scene, &owner, web(&scene, &blind()).watches(source)).await?;
         assert_eq!(asked.told().await, (1.0, vec![REASON.to_owned()]));
         asked.operator.stop().await;
     }
@@ -200,7 +200,7 @@ fn applying(label: Option<&'static str>, looks: bool) -> Script {
             let map = ConfigMap { metadata, ..ConfigMap::default() };
             let applied = context.resource_operations().server_side_apply(&map).await?;
             let look = if looks { refused(applied.object()) } else { None };
-            Ok(UpdateControl::patch_status(said(look.unwrap_or_else(|| "applied".to_owned()))))
+            Ok(Said::patch_status(said(look.unwrap_or_else(|| "applied".to_owned()))))
         })
     })
 }
@@ -209,7 +209,7 @@ fn applying(label: Option<&'static str>, looks: bool) -> Script {
 async fn what_is_applied_is_decoded_when_somebody_looks_at_it() -> Result<()> {
     let scene = scene().await?;
     let owner = scene.create("one", "first").await?;
-    let asked = Asked::start(&scene, &owner, web(&scene, applying(None, true)).owns::<ConfigMap>()).await?;
+    let asked = Asked::start(&scene, &owner, web(&scene, &applying(None, true)).owns::<ConfigMap>()).await?;
     let written = asked.operator.settled().await?.written();
     assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
     let refusal = message(&scene, "one").await?.unwrap_or_default();
@@ -228,7 +228,7 @@ async fn the_answer_to_a_write_is_decoded_when_somebody_looks_at_it() -> Result<
         let mut answer = odd(&owner);
         answer["metadata"]["namespace"] = scene.namespace.as_str().into();
         faulty.writes([Answer::json(200, &answer)]);
-        let controller = web(&scene, applying(None, looks)).owns::<ConfigMap>();
+        let controller = web(&scene, &applying(None, looks)).owns::<ConfigMap>();
         let asked = Asked::start_with(&scene, &faulty, controller).await?;
         let said = message(&scene, "one").await?.unwrap_or_default();
         if looks {
@@ -256,7 +256,7 @@ async fn what_is_surely_another_is_not_decoded_to_be_written() -> Result<()> {
     map["metadata"]["labels"]["a"] = json!("second");
     map["metadata"]["resourceVersion"] = json!("2");
     faulty.writes([Answer::json(200, &map)]);
-    let controller = web(&scene, applying(Some("second"), false)).owns::<ConfigMap>();
+    let controller = web(&scene, &applying(Some("second"), false)).owns::<ConfigMap>();
     let asked = Asked::start_with(&scene, &faulty, controller).await?;
     assert_eq!(message(&scene, "one").await?.as_deref(), Some("applied"));
     assert_eq!(faulty.left(), [0; 4], "it was written");

@@ -3,12 +3,11 @@
 use std::{fmt::Debug, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Child, Script, Switch, TestResource, said};
+use integration_tests::{Child, Said, Script, Switch, TestResource, said};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use kube::core::{ApiResource, DynamicObject};
 use operator_core::{
-    Context, Controller, InformerEventSource, ObjectKey, ResourceType, UpdateControl, Workflow, operations,
-    testing::faults::Faults,
+    Context, InformerEventSource, ObjectKey, ResourceType, Workflow, operations, testing::faults::Faults,
 };
 
 use super::{message, scene, under};
@@ -45,11 +44,10 @@ async fn a_kind_that_nobody_watches_is_named_with_the_line_to_add() -> Result<()
     let scene = scene().await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let said_of = said_of(context);
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(serde_json::to_string(&said_of)?))) })
+        Box::pin(async move { Ok(Said::patch_status(said(serde_json::to_string(&said_of)?))) })
     });
     let maps = InformerEventSource::<DynamicObject>::of_type(ApiResource::erase::<ConfigMap>(&()));
-    let controller =
-        Controller::builder(script).owns::<Service>().watches(maps).namespaces([&scene.namespace]);
+    let controller = script.controller().owns::<Service>().watches(maps).namespaces([&scene.namespace]);
     let operator = under(&Faults::new([]), &scene, controller).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;
@@ -72,12 +70,10 @@ async fn the_kind_of_an_inactive_node_is_watched() -> Result<()> {
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let maps = context.secondaries::<ConfigMap>().map(|maps| maps.len());
         let map = context.secondary::<ConfigMap>().map(|map| map.is_some());
-        Box::pin(
-            async move { Ok(UpdateControl::patch_status(said(format!("{} maps, one: {}", maps?, map?)))) },
-        )
+        Box::pin(async move { Ok(Said::patch_status(said(format!("{} maps, one: {}", maps?, map?)))) })
     });
     let workflow = Workflow::builder().node(Child("child").node().activation_condition(Switch::off()));
-    let controller = Controller::builder(script).workflow(workflow).namespaces([&scene.namespace]);
+    let controller = script.controller().workflow(workflow).namespaces([&scene.namespace]);
     let operator = under(&Faults::new([]), &scene, controller).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;

@@ -7,7 +7,6 @@ use integration_tests::{chain_of, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    ErrorStatusUpdateControl,
     client::TransportHook,
     environment::Environment,
     testing::{
@@ -75,8 +74,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
         (StatusAnswer::new(500, "InternalError", UNREACHABLE), "failed calling webhook \"maps.example.com\""),
     ] {
         let scene = scene().await?;
-        let script =
-            saying().on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(chain_of(error))));
+        let script = saying().on_error(|_, _, error| said(chain_of(error)));
         let denial = Rule::writes().resource("configmaps").status(answer);
         let faults = Faults::new([denial.clone()]);
         let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;

@@ -1,5 +1,6 @@
 //! A wall clock that others set, while everything that has to do with time is under way.
 
+use integration_tests::Said;
 use std::{
     sync::{
         Arc,
@@ -10,7 +11,7 @@ use std::{
 
 use anyhow::{Result, ensure};
 use operator_core::{
-    GenericRetry, PollingEventSource, UpdateControl,
+    GenericRetry, PollingEventSource,
     environment::WallClock,
     processor::GovernorRateLimiter,
     testing::{
@@ -56,7 +57,7 @@ async fn f33_timers_do_not_follow_a_wall_clock_that_jumps() -> Result<()> {
     let clock = Arc::new(Jumping::default());
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
-            let done = UpdateControl::patch_status(said(format!("{} {run}", primary.spec.value)));
+            let done = Said::patch_status(said(format!("{} {run}", primary.spec.value)));
             match &*primary.spec.value {
                 "retries" => ensure!(run > 3, "not yet"),
                 "reschedules" if run <= 3 => return Ok(done.reschedule_after(Duration::from_secs(20))),

@@ -9,11 +9,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use integration_tests::{ExternalSystem, TestObject};
+use integration_tests::{ExternalSystem, Said, TestObject};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    Controller, DeleteControl, Operator, OperatorBuilder, UpdateControl,
+    Operator, OperatorBuilder, Removal,
     operator::Stopped,
     testing::{
         faults::{Faults, Rule},
@@ -42,7 +42,7 @@ fn recorder(system: &ExternalSystem, early: &Early) -> Script {
             if records.named(&uid).is_empty() {
                 records.create(&uid, primary.value())?;
             }
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
     .cleanup(move |_, primary, _| {
@@ -51,14 +51,14 @@ fn recorder(system: &ExternalSystem, early: &Early) -> Script {
             for record in records.named(&primary.uid().unwrap_or_default()) {
                 records.delete(&record.id);
             }
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     })
 }
 
 fn declare(script: &Script) -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
-    let controller = Controller::builder(script.clone()).name("recorder").with_cleaner().workflow(&workflow);
+    let controller = script.controller().name("recorder").with_cleaner().workflow(&workflow);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 

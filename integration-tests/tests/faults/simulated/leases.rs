@@ -10,6 +10,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams},
 };
 use operator_core::{
+    UpdateControl,
     client::RequestBudget,
     environment::WallClock,
     operator::{Leadership, LostLeadership},
@@ -67,7 +68,7 @@ pub(super) fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             });
-            std::future::pending().await
+            std::future::pending::<Result<UpdateControl<_>>>().await
         })
     })
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use http_body_util::BodyExt;
-use integration_tests::{LogCapture, Scene, config_map};
+use integration_tests::{LogCapture, Said, Scene, config_map};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -13,7 +13,6 @@ use kube::{
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    UpdateControl,
     client::TransportHook,
     metrics::{Metrics, Recorded},
     testing::{
@@ -110,7 +109,7 @@ async fn f08_while_versions_are_too_old_the_cache_answers_and_the_operator_is_re
             let map = config_map(&*primary, context, "kept");
             let seen = context.secondary::<ConfigMap>()?.is_some();
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(format!("run {run}: {seen}"))))
+            Ok(Said::patch_status(said(format!("run {run}: {seen}"))))
         })
     });
     let ends = Rule::watch("configmaps").nth(2).event(LineFault::Gone);

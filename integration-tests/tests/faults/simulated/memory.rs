@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Gate, Scene, config_map};
+use integration_tests::{Gate, Said, Scene, config_map};
 use operator_core::{
     GenericRetry, UpdateControl,
     environment::{Environment, Now},
@@ -48,7 +48,7 @@ fn keeping() -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, "kept");
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
 }

@@ -34,10 +34,10 @@ use std::{
 };
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said, wanted_map};
+use integration_tests::{Said, Scene, Script, TestResource, said, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    Controller, ControllerBuilder, GenericRetry, UpdateControl, Workflow,
+    ControllerBuilder, GenericRetry, Workflow,
     controller::IntoController,
     dependent::Capabilities,
     environment::Environment,
@@ -72,7 +72,7 @@ fn maps() -> Result<Workflow<TestResource>> {
 /// Says the primary's value in its status.
 pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
     })
 }
 
@@ -82,7 +82,7 @@ fn erring() -> (Script, Arc<AtomicBool>) {
     let told = Arc::clone(&errs);
     let script = Script::new(move |_, _: Arc<TestResource>, _| {
         let says = if told.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(says.to_owned()))) })
+        Box::pin(async move { Ok(Said::patch_status(said(says.to_owned()))) })
     });
     (script, errs)
 }
@@ -99,11 +99,7 @@ fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
 
 /// A controller without dependents that knows the config maps that its primaries own.
 fn owner(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
-    Ok(Controller::builder(script.clone())
-        .name("owner")
-        .owns::<ConfigMap>()
-        .retry(patient()?)
-        .namespaces([&scene.namespace]))
+    Ok(script.controller().name("owner").owns::<ConfigMap>().retry(patient()?).namespaces([&scene.namespace]))
 }
 
 /// Starts an operator that meets these faults. It may not be synced for long, or ever.

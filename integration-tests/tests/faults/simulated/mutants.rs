@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-use integration_tests::{TestObject, config_map, wanted_map};
+use integration_tests::{Said, TestObject, config_map, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt;
 use operator_core::{
-    Controller, DeleteControl, ErrorStatusUpdateControl, Operator, OperatorBuilder, UpdateControl, Workflow,
+    Operator, OperatorBuilder, Removal, Workflow,
     environment::PlantedBug,
     testing::{
         faults::{Fault, LineFault, Rule, StatusAnswer},
@@ -27,11 +27,8 @@ use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 
 fn declare() -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
-    let controller = Controller::builder(saying())
-        .name("keeper")
-        .with_cleaner()
-        .workflow(&workflow)
-        .namespaces(["default"]);
+    let controller =
+        saying().controller().name("keeper").with_cleaner().workflow(&workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
@@ -88,7 +85,7 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
     let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
-    let controller = Controller::builder(saying()).name("keeper").workflow(workflow).namespaces(["default"]);
+    let controller = saying().controller().name("keeper").workflow(workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }
 
@@ -163,7 +160,7 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             context.workflow().reconcile().await?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let script = script.cleanup(move |_, primary, context| {
@@ -174,12 +171,13 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
             }
             let result = context.workflow().cleanup().await?;
             Ok(match result.all_deleted() {
-                true => DeleteControl::default_delete(),
-                false => DeleteControl::no_finalizer_removal(),
+                true => Removal::Done,
+                false => Removal::keep(),
             })
         })
     });
-    let controller = Controller::builder(script)
+    let controller = script
+        .controller()
         .name("keeper")
         .with_cleaner()
         .workflow(two_maps().explicit_invocation())
@@ -232,9 +230,10 @@ fn complaining() -> OperatorBuilder {
     let failures = Arc::new(AtomicU64::new(0));
     let script = saying().on_error(move |_, _, error| {
         let times = failures.fetch_add(1, Ordering::Relaxed) + 1;
-        ErrorStatusUpdateControl::patch_status(said(format!("failed {times} times: {error}")))
+        said(format!("failed {times} times: {error}"))
     });
-    let controller = Controller::builder(script)
+    let controller = script
+        .controller()
         .name("keeper")
         .with_cleaner()
         .retry(patient().expect("the delays are right"))
@@ -266,14 +265,14 @@ fn hasty(status_first: bool) -> Script {
             let map = config_map(&*primary, context, &primary.spec.value);
             if status_first {
                 if primary.status.as_ref() == Some(&status) {
-                    return Ok(UpdateControl::no_update());
+                    return Ok(Said::no_update());
                 }
                 let mut written = (*primary).clone();
                 written.status = Some(status.clone());
                 operations.update_status(&written).await?;
             }
             operations.server_side_apply(&map).await?;
-            Ok(UpdateControl::patch_status(status))
+            Ok(Said::patch_status(status))
         })
     })
 }
@@ -283,7 +282,7 @@ fn a_status_before_its_child_is_found_by_the_crashes_at_each_write() {
     let story = |status_first| {
         move |sim: Sim| async move {
             sim.operator(move || {
-                let controller = Controller::builder(hasty(status_first)).name("hasty").owns::<ConfigMap>();
+                let controller = hasty(status_first).controller().name("hasty").owns::<ConfigMap>();
                 Operator::builder().crd(TestResource::crd()).register(controller.namespaces(["default"]))
             });
             sim.faults(FaultPlan::none().crash_at_every_write());

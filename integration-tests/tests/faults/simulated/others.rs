@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, ExternalSystem, OneRecord, workflow_of_one};
+use integration_tests::{Counted, ExternalSystem, OneRecord, Said, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, PollingEventSource, UpdateControl, Workflow,
+    PollingEventSource, Workflow,
     dependent::{CustomDependent, bulk::BulkKubernetesDependent},
     observe::SourceHealth,
     testing::faults::Faults,
@@ -24,10 +24,10 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             ensure!(primary.spec.value != "2 invalid", "it is invalid");
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
-    .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
+    .on_error(|_, _, error| said(error.to_string()));
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
     let operator =
         under(&Faults::none(), &scene, scene.managed(&script, &workflow).retry(patient()?)).await?;
@@ -121,7 +121,8 @@ async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()>
     });
     let dependent = CustomDependent::new(OneRecord::new(&system, "")).creates().remembered_by("records");
     let script = saying();
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .namespaces([&scene.namespace])
         .retry(patient()?)
         .watches(source)

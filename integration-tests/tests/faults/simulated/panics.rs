@@ -9,14 +9,14 @@ use std::{
 };
 
 use anyhow::{Result, ensure};
-use integration_tests::{Scene, map_of, value_of, workflow_of_one};
+use integration_tests::{Said, Scene, map_of, value_of, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Controller, DeleteControl, GenericRetry, InformerEventSource, UpdateControl,
+    BoxError, Context, GenericRetry, InformerEventSource, Removal,
     dependent::bulk::{BulkDesired, BulkKubernetesDependent},
     environment::Now,
     metrics::{Metrics, Recorded},
@@ -63,7 +63,7 @@ async fn f20_a_panic_in_a_clean_up_keeps_the_finalizer_and_is_tried_again() -> R
         if primary.name_any() == "bad" {
             tried.try_it("the clean-up");
         }
-        Box::pin(async { Ok(DeleteControl::default_delete()) })
+        Box::pin(async { Ok(Removal::Done) })
     });
     let numbers = Arc::new(Recorded::new());
     let controller = owner(&scene, &script)?.with_cleaner().max_concurrent_reconciles(1);
@@ -161,10 +161,10 @@ async fn f20_a_panic_in_a_retry_or_a_rate_limiter_ends_nobody_s_work() -> Result
         let script = Script::new(|run, primary: Arc<TestResource>, _| {
             Box::pin(async move {
                 ensure!(run > 3 || primary.name_any() != "bad", "not yet");
-                Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::patch_status(said(primary.spec.value.clone())))
             })
         });
-        let controller = Controller::builder(script.clone()).namespaces([&scene.namespace]);
+        let controller = script.controller().namespaces([&scene.namespace]);
         let controller = match limits {
             true => controller.rate_limiter(unlucky.clone()),
             false => controller.retry(unlucky.clone()),
@@ -196,10 +196,8 @@ async fn f20_a_filter_that_panics_lets_the_change_through() -> Result<()> {
             of_secondaries.try_it("a filter of secondaries");
             value_of(map) == Some("of interest")
         });
-    let controller = Controller::builder(script.clone())
-        .watches(source)
-        .namespaces([&scene.namespace])
-        .on_update(move |primary, _| {
+    let controller =
+        script.controller().watches(source).namespaces([&scene.namespace]).on_update(move |primary, _| {
             of_primaries.try_it("a filter of primaries");
             primary.spec.value == "of interest"
         });

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::Gate;
+use integration_tests::{Gate, Said};
 use operator_core::{
-    ObjectKey, UpdateControl,
+    ObjectKey,
     bench::{Effect, Input, Machine, MachineConfig, Outcome},
     environment::Now,
     observe::Cause,
@@ -94,7 +94,7 @@ async fn f22_a_storm_of_changes_costs_a_run_at_a_time() -> Result<()> {
             if run == 1 {
                 gate.pass().await;
             }
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let operator = under(&Faults::none(), &scene, owner(&scene, &script)?).await?;

@@ -4,11 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use http::{Method, Request};
-use integration_tests::{Gate, Scene, TestObject, config_map, eventually, said};
+use integration_tests::{Gate, Said, Scene, TestObject, config_map, eventually, said};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{api::PostParams, client::Body};
 use operator_core::{
-    UpdateControl,
     client::TransportHook,
     controller::IntoController,
     operator::{Leadership, LostLeadership, Stopped},
@@ -37,7 +36,7 @@ fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
             let written = context.resource_operations().server_side_apply(&map).await;
             results.lock().push(written.as_ref().map_or_else(ToString::to_string, |_| "written".to_owned()));
             written?;
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })
 }

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Gate, value_of, wanted};
+use integration_tests::{Gate, Said, value_of, wanted};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{
-    Controller, ErrorStatusUpdateControl, InformerEventSource, ObjectKey, UpdateControl, Workflow,
+    InformerEventSource, ObjectKey, Workflow,
     metrics::{Metrics, Recorded},
     testing::{TestOperator, faults::Faults},
     workflow::Node,
@@ -27,7 +27,7 @@ async fn f19_slow_runs_on_all_workers_but_one_hold_nobody_up() -> Result<()> {
                 if primary.name_any().starts_with("slow") {
                     tokio::time::sleep(Duration::from_secs(60)).await;
                 }
-                Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::patch_status(said(primary.spec.value.clone())))
             })
         });
         let operator =
@@ -64,7 +64,7 @@ async fn f19_events_are_taken_in_while_all_workers_are_busy() -> Result<()> {
             if primary.name_any() == "slow" {
                 gate.pass().await;
             }
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let operator =
@@ -118,12 +118,12 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
             let fails = primary.spec.value == "error policy" && run <= 3;
             Box::pin(async move {
                 ensure!(!fails, "not yet");
-                Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::patch_status(said(primary.spec.value.clone())))
             })
         })
         .on_error(move |primary, _, error| {
-            policy(&primary);
-            ErrorStatusUpdateControl::patch_status(said(error.to_string()))
+            policy(primary);
+            said(error.to_string())
         });
         let (desired, condition) = (panics_in("desired"), panics_in("condition"));
         let map = wanted("a", move |primary: &TestResource| {
@@ -170,7 +170,7 @@ async fn f20_a_panic_in_a_mapper_costs_the_event_alone() -> Result<()> {
         assert_ne!(value_of(map), Some("poison"), "not to be mapped");
         vec![ObjectKey::of(map)]
     });
-    let controller = Controller::builder(script.clone()).watches(source).namespaces([&scene.namespace]);
+    let controller = script.controller().watches(source).namespaces([&scene.namespace]);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     rest(&operator).await?;

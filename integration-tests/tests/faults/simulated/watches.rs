@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Counted, Relist, Script, wanted_map, workflow_of_one};
+use integration_tests::{Counted, Relist, Said, Script, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
@@ -278,7 +278,7 @@ async fn f07_an_object_that_is_replaced_unseen_starts_afresh() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             anyhow::ensure!(primary.spec.value != "bad", "it is bad");
-            Ok(UpdateControl::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
     let relist = Relist::of("testresources");

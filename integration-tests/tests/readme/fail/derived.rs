@@ -174,9 +174,8 @@ struct OfWebPages;
 
 impl Reconciler for OfWebPages {
     type Primary = WebPage;
-    type Error = operator_core::BoxError;
 
-    async fn reconcile(&self, _: Arc<WebPage>, _: &Context<WebPage>) -> Result<UpdateControl<WebPage>> {
+    async fn reconcile(&self, _: &WebPage, _: &mut Context<WebPage>) -> Result<UpdateControl<WebPage>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }

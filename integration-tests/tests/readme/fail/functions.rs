@@ -267,7 +267,7 @@ mod kinds {
         of().workflow((html, node(web).kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` says of which kind it is, so its node takes no `.kind(…)`
     }
     fn said_by_its_name() {
-        of().workflow((html, gateway.kind("Gateway"))); //~ mismatched types
+        of().workflow((html, gateway.kind("Gateway"))); //~ `&str` does not say a kind //~ write version and kind
     }
 }
 

@@ -24,9 +24,8 @@ fn register() {
 
 impl Reconciler for PodReconciler {
     type Primary = Pod;
-    type Error = BoxError;
 
-    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }

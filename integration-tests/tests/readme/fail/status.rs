@@ -34,9 +34,8 @@ struct PodReconciler;
 
 impl Reconciler for PodReconciler {
     type Primary = Pod;
-    type Error = BoxError;
 
-    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }
@@ -55,9 +54,8 @@ struct Derived;
 
 impl Reconciler for Derived {
     type Primary = Pod;
-    type Error = BoxError;
 
-    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }

@@ -1,6 +1,6 @@
 //! Of which kind a node's objects are: their type says so, or the node.
 
-use kube::core::ApiResource;
+use kube::core::{ApiResource, GroupVersionKind};
 
 use crate::resource::KubeObject;
 
@@ -12,11 +12,39 @@ pub struct OfType;
 #[derive(Clone, Debug)]
 pub struct AtRunTime(pub(crate) ApiResource);
 
+/// What says a kind at run time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say a kind",
+    label = "says no kind",
+    note = "write version and kind, `.kind((\"gateway.networking.k8s.io/v1\", \"Gateway\"))`, or an `ApiResource` of kube"
+)]
+pub trait SaysKind {
+    /// What it says.
+    fn said(self) -> ApiResource;
+}
+
+#[diagnostic::do_not_recommend]
+impl SaysKind for ApiResource {
+    fn said(self) -> ApiResource {
+        self
+    }
+}
+
+/// Version and kind, as they stand in an object. The plural is made of the kind, as kube makes it.
+#[diagnostic::do_not_recommend]
+impl SaysKind for (&str, &str) {
+    fn said(self) -> ApiResource {
+        let (version, kind) = self;
+        let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
+        ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
+    }
+}
+
 /// Objects whose kind is said so. `T` tells the two ways apart; the compiler finds it.
 #[diagnostic::on_unimplemented(
     message = "of which kind a `{Self}` is isn't known before run time, and its node doesn't say so",
     label = "a node of a `{Self}`",
-    note = "say it by `.kind(…)` with an `ApiResource`: `gateway.kind(resource)`, or `gateway(kind(resource))` in the derive"
+    note = "say it by `.kind((version, kind))` or an `ApiResource`: `gateway.kind(resource)`, or `gateway(kind(resource))` in the derive"
 )]
 pub trait KindOf<T>: KubeObject {
     /// The kind.

@@ -1,13 +1,12 @@
 //! What a status function is told.
 
 use super::*;
-use crate::reconciler::{erased, run};
 
 /// One whose status is made by a function, and what that was told: whether it was called for a run that failed.
 pub(super) async fn with_a_function(timeout: Option<Duration>) -> (World, Arc<Mutex<Vec<bool>>>) {
     let told: Arc<Mutex<Vec<bool>>> = Arc::default();
     let noted = Arc::clone(&told);
-    let mut world = World::with(Writes { child_in: "shop", says: false }, timeout).await;
+    let mut world = World::with(Writes { child_in: "shop" }, timeout).await;
     world.dispatcher.status = Some(erased(move |_: &ConfigMap, run: &run::Run<ConfigMap>| {
         noted.lock().push(run.error().is_some());
         json!({ "said": run.all_ready() })

@@ -1,6 +1,6 @@
 //! What is told of an operator: its own mistakes, and those of all its controllers together.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use k8s_openapi::api::core::v1::{Pod, Secret};
 
@@ -17,9 +17,8 @@ struct Pods;
 
 impl Reconciler for Pods {
     type Primary = Pod;
-    type Error = BoxError;
 
-    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }

@@ -59,8 +59,6 @@ pub enum Effect {
     RetriesExhausted {
         /// The primary.
         key: ObjectKey,
-        /// Whether the reconciler has dealt with the error.
-        handled: bool,
     },
     /// A primary is gone, or was replaced, and all that was kept about it is dropped.
     Forgotten {

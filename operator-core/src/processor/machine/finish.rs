@@ -61,12 +61,12 @@ impl Machine {
                 record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
                 core.wait_for_max_interval(&key, record, now);
             }
-            Outcome::Failed { kind, handled, .. } => core.failed(&key, record, kind, handled, now, effects),
+            Outcome::Failed { kind, .. } => core.failed(&key, record, kind, now, effects),
             Outcome::Abandoned if !core.started || run.0 < core.first_run_since_start => {
                 record.pending.extend(flight.causes);
                 core.submit(&key, record, now, effects);
             }
-            Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, false, now, effects),
+            Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, now, effects),
         }
     }
 }
@@ -99,7 +99,6 @@ impl Core {
         key: &ObjectKey,
         record: &mut Record,
         kind: FailureKind,
-        handled: bool,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
@@ -132,7 +131,7 @@ impl Core {
             self.wait_for_last_resort(key, record, now);
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
-                effects.push(Effect::RetriesExhausted { key: key.clone(), handled });
+                effects.push(Effect::RetriesExhausted { key: key.clone() });
             }
         } else {
             if kind == FailureKind::Retryable {

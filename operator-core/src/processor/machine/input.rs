@@ -82,8 +82,6 @@ pub enum Outcome {
     Failed {
         /// Whose failure it is, and so what follows.
         kind: FailureKind,
-        /// Whether the reconciler has dealt with the error in its error status; only changes how loudly it is logged.
-        handled: bool,
         /// When the server is ready to be asked again, where it has said so (`Retry-After`). Nothing leads to a run of this
         /// object before.
         not_before: Option<Now>,

@@ -157,10 +157,7 @@ impl ProcessorTask {
                         after,
                     });
                 }
-                Effect::RetriesExhausted { key, handled: true } => {
-                    tracing::debug!(controller, %key, "no retry is left");
-                }
-                Effect::RetriesExhausted { key, handled: false } => {
+                Effect::RetriesExhausted { key } => {
                     tracing::error!(
                         controller, %key,
                         "no retry is left; the next event or the maximum interval leads to the next run"

@@ -25,7 +25,7 @@ use crate::{
 };
 
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
-const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, handled: false, not_before: None };
+const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_before: None };
 
 /// A run that has started; ends with what it is told.
 struct Started {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{AnyRun, Run};
-use crate::{
-    reconciler::SerializedStatus,
-    resource::{AnyObject, KubeObject},
-};
+use crate::resource::{AnyObject, KubeObject};
+
+/// A status on its way to the API server: serialized when it is made; what went wrong then becomes the run's error.
+pub(crate) type SerializedStatus = serde_json::Result<serde_json::Value>;
 
 /// A function that makes a status: `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of one: `None`
 /// leaves the status as it is.

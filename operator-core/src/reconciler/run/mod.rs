@@ -26,11 +26,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 pub use error::RunError;
 pub use function::StatusFunction;
-pub(crate) use function::{AnyStatus, erased};
+pub(crate) use function::{AnyStatus, SerializedStatus, erased};
 
 use super::{
-    AnyContext,
-    workflow::{ManagedWorkflow, NodeResult, NodeState, Operation, Secondary, WorkflowResult},
+    AnyContext, Data,
+    workflow::{ManagedWorkflow, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowResult},
 };
 use crate::resource::{AnyObject, KubeObject};
 use conditions::Verdict;
@@ -111,6 +111,14 @@ impl<P: KubeObject> Run<P> {
         self.any.nodes()
     }
 
+    /// What the nodes came to last, in this run or an earlier one, and since when; in the order of their declarations.
+    /// Empty before the first run, and after a restart of the operator.
+    #[must_use]
+    pub fn latest(&self) -> Vec<NodeStatus> {
+        let context = &self.any.context;
+        context.shared().workflows.latest.of(context.primary_key())
+    }
+
     /// The nodes that wait: they aren't ready, can't begin yet, wait for another one, or for their end. Each state has the reason.
     pub fn waiting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| conditions::waits(&node.state))
@@ -122,9 +130,9 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// The nodes that are not to be there: which node says so and why is in their
-    /// [`removal`](crate::workflow::NodeResult::removal).
+    /// [`unwanted`](crate::workflow::NodeResult::unwanted).
     pub fn removed(&self) -> impl Iterator<Item = &NodeResult> {
-        self.nodes().iter().filter(|node| node.removal.is_some())
+        self.nodes().iter().filter(|node| node.unwanted.is_some())
     }
 
     /// The nodes that take no part, as the cluster can't do what they need. Each state has the reason.
@@ -149,6 +157,12 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn conditions(&self, primary: &P) -> Vec<Condition> {
         self.any.conditions(primary)
+    }
+
+    /// What the reconciler has put into the run of type `T`, by [`Context::put`](crate::Context::put).
+    #[must_use]
+    pub fn data<T: Send + Sync + 'static>(&self) -> Option<Data<T>> {
+        self.any.context.data().get().ok()
     }
 
     /// What became of the node of that name.
@@ -239,7 +253,7 @@ impl AnyRun {
 
     fn secondaries(&self, name: &str) -> Vec<Secondary> {
         let Some(node) = self.nodes().iter().find(|node| &*node.name == name) else { return Vec::new() };
-        if node.removal.is_some() {
+        if node.unwanted.is_some() {
             return Vec::new();
         }
         if let Some(reconciled) = &node.reconciled {

@@ -22,7 +22,7 @@ fn node(name: &str, state: NodeState) -> NodeResult {
         reconciled: None,
         conditions: BTreeMap::new(),
         error: None,
-        removal: None,
+        unwanted: None,
     }
 }
 

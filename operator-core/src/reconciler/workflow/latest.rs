@@ -78,7 +78,7 @@ mod tests {
             reconciled: None,
             conditions: BTreeMap::new(),
             error: None,
-            removal: None,
+            unwanted: None,
         }])
     }
 

@@ -34,6 +34,6 @@ pub use latest::NodeStatus;
 pub(crate) use leaving::Leaving;
 pub(crate) use panicked::{Panicked, panic_text};
 pub(crate) use result::NOT_COME_TO;
-pub use result::{NodeResult, Removal, WorkflowResult};
+pub use result::{NodeResult, Unwanted, WorkflowResult};
 pub use secondary::{ReconcileResult, Secondary};
 pub(crate) use surroundings::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};

@@ -22,12 +22,12 @@ pub struct NodeResult {
     /// The error, where it failed.
     pub error: Option<Arc<BoxError>>,
     /// Why it is not to be there, where that is so, and how much of it was.
-    pub removal: Option<Removal>,
+    pub unwanted: Option<Unwanted>,
 }
 
 /// Why a node is not to be there, and how much of it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removal {
+pub struct Unwanted {
     /// The node that says so by its gate or its activation condition: this one, or the nearest that it depends on; `None`
     /// where the primary goes.
     pub by: Option<Arc<str>>,
@@ -38,7 +38,7 @@ pub struct Removal {
     pub deleted: Option<usize>,
 }
 
-impl Removal {
+impl Unwanted {
     /// Whether nothing was there that could have been deleted.
     #[must_use]
     pub fn found_nothing(&self) -> bool {

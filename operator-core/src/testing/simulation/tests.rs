@@ -15,9 +15,8 @@ use serde_json::json;
 use super::*;
 use crate::{
     controller::Controller,
-    operations,
     operator::Operator,
-    reconciler::{Context, Reconciler, UpdateControl},
+    reconciler::{BoxError, Context, Reconciler, UpdateControl, run::Run},
     testing::faults::{Rule, Verb},
 };
 
@@ -73,16 +72,15 @@ pub(super) fn child(shelf: &Shelf, owner: &OwnerReference) -> ConfigMap {
 
 impl Reconciler for Shelves {
     type Primary = Shelf;
-    type Error = operations::Error;
 
     async fn reconcile(
         &self,
-        shelf: Arc<Shelf>,
-        context: &Context<Shelf>,
-    ) -> Result<UpdateControl<Shelf>, operations::Error> {
+        shelf: &Shelf,
+        context: &mut Context<Shelf>,
+    ) -> Result<UpdateControl<Shelf>, BoxError> {
         let operations = context.resource_operations();
-        let owner = context.owner_reference(&shelf).expect("a primary has a uid");
-        let mut child = child(&shelf, &owner);
+        let owner = context.owner_reference(shelf).expect("a primary has a uid");
+        let mut child = child(shelf, &owner);
         let status = ShelfStatus { text: Some(shelf.spec.text.clone()), ..ShelfStatus::default() };
         match self.bug {
             Bug::None => {}
@@ -90,7 +88,7 @@ impl Reconciler for Shelves {
                 if shelf.status.as_ref() == Some(&status) {
                     return Ok(UpdateControl::no_update());
                 }
-                let mut written = (*shelf).clone();
+                let mut written = shelf.clone();
                 written.status = Some(status.clone());
                 operations.update_status(&written).await?;
             }
@@ -113,15 +111,21 @@ impl Reconciler for Shelves {
             Bug::Panics => assert_ne!(shelf.spec.text, "two", "two is one too many"),
         }
         operations.server_side_apply(&child).await?;
-        Ok(UpdateControl::patch_status(status))
+        context.put(status);
+        Ok(UpdateControl::no_update())
     }
+}
+
+/// The status that the reconciler has put into the run.
+pub(super) fn put_status(_: &Shelf, run: &Run<Shelf>) -> Option<ShelfStatus> {
+    run.data::<ShelfStatus>().filter(|_| run.error().is_none()).map(|status| ShelfStatus::clone(&status))
 }
 
 fn operator(bug: Bug) -> OperatorBuilder {
     let shelves = Shelves { bug };
     Operator::builder()
         .crd(Shelf::crd())
-        .register(Controller::builder(shelves).name("shelves").owns::<ConfigMap>())
+        .register(Controller::builder(shelves).name("shelves").owns::<ConfigMap>().status(put_status))
 }
 
 async fn story(sim: Sim, bug: Bug) {

@@ -44,7 +44,7 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-use record::{Activity, Part, Record, Records, removals, state_of};
+use record::{Activity, Part, Record, Records, state_of, unwanted};
 
 /// Who runs a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,14 +119,14 @@ impl Course<'_> {
     fn result(&self) -> WorkflowResult {
         let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
         let graph = &workflow.graph;
-        let mut removals = removals(graph, |node| plan.fate(node), records, *cleans_up);
+        let mut unwanted = unwanted(graph, |node| plan.fate(node), records, *cleans_up);
         let nodes = workflow.nodes.iter().zip(plan.fates()).map(|(declared, (node, fate))| {
-            let removal = removals.get_mut(node.index()).and_then(Option::take);
+            let why = unwanted.get_mut(node.index()).and_then(Option::take);
             // One after the other: two of them held at the same time would have to be so in one order everywhere.
             let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
-            record.finish(declared.name(), state, removal)
+            record.finish(declared.name(), state, why)
         });
         WorkflowResult::new(nodes.collect())
     }

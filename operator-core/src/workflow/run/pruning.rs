@@ -36,7 +36,7 @@ pub(super) async fn prune(
             reconciled: None,
             conditions: BTreeMap::new(),
             error: Some(Arc::new(error)),
-            removal: None,
+            unwanted: None,
         });
     }
 }

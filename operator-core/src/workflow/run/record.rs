@@ -10,7 +10,7 @@ use crate::{
     reconciler::{
         BoxError,
         workflow::{
-            ConditionKind, ConditionResult, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Removal,
+            ConditionKind, ConditionResult, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Unwanted,
         },
     },
     workflow::{
@@ -112,30 +112,30 @@ impl Record {
         &mut self,
         name: Arc<str>,
         state: NodeState,
-        removal: Option<Removal>,
+        unwanted: Option<Unwanted>,
     ) -> NodeResult {
         let (conditions, reconciled) = (take(&mut self.conditions), self.reconciled.take());
         // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
         let error =
             self.error.take().filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
-        NodeResult { name, state, reconciled, conditions, error, removal }
+        NodeResult { name, state, reconciled, conditions, error, unwanted }
     }
 }
 
 /// Why each node is not to be there: the nearest one that says so, of those that it depends on and itself. Empty where all
 /// are to be there.
-pub(super) fn removals(
+pub(super) fn unwanted(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
     records: &Records,
     cleans_up: bool,
-) -> Vec<Option<Removal>> {
+) -> Vec<Option<Unwanted>> {
     if !graph.nodes().any(|node| fate(node).is_about_removal()) {
         return Vec::new();
     }
     // How far away it is, and which one.
     let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; graph.len()];
-    let mut removals = vec![None; graph.len()];
+    let mut unwanted = vec![None; graph.len()];
     for node in graph.in_order() {
         let is_removed = fate(node).is_about_removal();
         let (says_so, deleted) = {
@@ -157,9 +157,9 @@ pub(super) fn removals(
             }
             _ => (None, String::new()),
         };
-        removals[node.index()] = Some(Removal { by, reason, deleted });
+        unwanted[node.index()] = Some(Unwanted { by, reason, deleted });
     }
-    removals
+    unwanted
 }
 
 /// What is told of a node that has come to this end; `blocking` is the reason of the node that is in its way, where one is.

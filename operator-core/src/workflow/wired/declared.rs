@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
-use kube::core::ApiResource;
-
 use super::{
     NodeRef,
     condition::{Condition, Decides, erase, name_of},
@@ -11,15 +9,15 @@ use super::{
 use crate::{
     dependent::{
         Capabilities, Settings, declare,
-        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, Shape, ShapeOf},
+        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
     reconciler::workflow::{ConditionKind, NodeKey},
-    resource::{Access, KubeObject},
+    resource::{Access, KubeObject, ResourceType},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
         condition::{AnyCondition, For, all_conditions},
-        conditions::Ready,
+        conditions::{KindServed, Ready},
         node::AnyNode,
     },
 };
@@ -40,6 +38,7 @@ struct Said {
     name: Option<Arc<str>>,
     after: Vec<NodeKey>,
     needs: Vec<Arc<dyn AnyActivation>>,
+    needs_its_kind: bool,
     ready: ReadyWhen,
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
@@ -77,6 +76,7 @@ impl Said {
             name: None,
             after: Vec::new(),
             needs: Vec::new(),
+            needs_its_kind: false,
             ready: ReadyWhen::Status,
             gone: Vec::new(),
             first: false,
@@ -85,19 +85,26 @@ impl Said {
         }
     }
 
+    fn need(&mut self, word: String, capability: impl Activation) {
+        self.word(ConditionKind::Activation, word);
+        self.asks.extend(capability.access());
+        self.needs.push(Arc::new(capability));
+    }
+
     fn word(&mut self, kind: ConditionKind, word: String) {
         self.words.entry(kind).or_default().push(word);
     }
 }
 
 impl<P: KubeObject, S: Shape> Node<P, S> {
-    /// Says of which kind its objects are, where their type alone doesn't: that of a `DynamicObject` is known at run time only. They
+    /// Says of which kind its objects are, where their type alone doesn't: that of a `DynamicObject` is known at run time only. It is said
+    /// by version and kind, or by an `ApiResource` of kube. They
     /// count as namespaced unless [`cluster_scoped`](Self::cluster_scoped) is said as well.
     ///
     /// ```
-    /// use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    /// use kube::core::DynamicObject;
     /// use k8s_openapi::api::core::v1::Pod;
-    /// use operator_core::{prelude::*, workflow::conditions::KindServed};
+    /// use operator_core::prelude::*;
     /// use serde_json::json;
     ///
     /// fn gateway(pod: &Pod) -> Option<DynamicObject> {
@@ -106,16 +113,15 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     ///     Some(DynamicObject { types: None, metadata: Default::default(), data })
     /// }
     ///
-    /// let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("gateway.networking.k8s.io", "v1", "Gateway"));
-    /// let needed = KindServed::of((&kind).into());
-    /// let controller = Controller::of_existing::<Pod>().workflow((gateway.kind(kind).needs(needed),));
+    /// let gateway = gateway.kind(("gateway.networking.k8s.io/v1", "Gateway")).when_served();
+    /// let controller = Controller::of_existing::<Pod>().workflow((gateway,));
     /// ```
-    pub fn kind(self, kind: ApiResource) -> Node<P, S, AtRunTime>
+    pub fn kind(self, kind: impl SaysKind) -> Node<P, S, AtRunTime>
     where
         S::Item: KindAtRunTime,
     {
         let Self { said, dependent, judged, settings, shape, .. } = self;
-        Node { said, kind: AtRunTime(kind), dependent, judged, settings, shape }
+        Node { said, kind: AtRunTime(kind.said()), dependent, judged, settings, shape }
     }
 }
 
@@ -159,9 +165,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Takes part only where the cluster has that: [`served::<Route>()`](crate::served), say. Otherwise the node isn't there, so
     /// nothing of it is deleted, and what comes after it is removed. May be said several times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
-        self.said.word(ConditionKind::Activation, name_of_val(&capability));
-        self.said.asks.extend(capability.access());
-        self.said.needs.push(Arc::new(capability));
+        self.said.need(name_of_val(&capability), capability);
+        self
+    }
+
+    /// Takes part only where the cluster serves the kind of its own objects: for a kind that not every cluster has.
+    /// [`needs`](Self::needs)`(served::<K>())`, without saying the kind again.
+    pub fn when_served(mut self) -> Self {
+        self.said.needs_its_kind = true;
         self
     }
 
@@ -195,13 +206,17 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     where
         S: ShapeOf<K>,
     {
-        let Self { said, kind, dependent, judged, mut settings, .. } = self;
+        let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
+        let kind = S::kind_of(kind);
+        if said.needs_its_kind {
+            said.need("served".to_owned(), KindServed::of(ResourceType::with::<S::Item>(&kind)));
+        }
         // One without a name has its whole path, until it is told so.
         let name = said.name.clone().or_else(|| said.key.short().map(Arc::from));
         let is_named = name.as_ref().is_some_and(|name| !name.is_empty());
         settings.name = name.filter(|_| is_named).unwrap_or_else(|| Arc::from(said.key.to_string()));
         let status = || For::<_, P>::new(Ready) as Arc<dyn AnyCondition>;
-        let dependent = declare(settings, S::kind_of(kind), S::SEVERAL, judged, dependent);
+        let dependent = declare(settings, kind, S::SEVERAL, judged, dependent);
         said.finish(AnyNode::of(dependent), is_named, status)
     }
 }

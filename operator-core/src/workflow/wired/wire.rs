@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use kube::core::ApiResource;
-
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
         Adoption,
-        function::{AtRunTime, ByHand, Dependent, Function, KindAtRunTime, Shape, Signature},
+        function::{AtRunTime, ByHand, Dependent, Function, KindAtRunTime, SaysKind, Shape, Signature},
     },
     resource::KubeObject,
     workflow::Activation,
@@ -35,7 +33,7 @@ pub trait Wire<M>: Sized {
     /// [`Node::kind`].
     fn kind<D: 'static, S: Shape<Item: KindAtRunTime>>(
         self,
-        kind: ApiResource,
+        kind: impl SaysKind,
     ) -> Node<Self::Primary, S, AtRunTime>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
@@ -75,6 +73,14 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).needs(capability)
+    }
+
+    /// [`Node::when_served`].
+    fn when_served<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).when_served()
     }
 
     /// [`Node::delete_first`].

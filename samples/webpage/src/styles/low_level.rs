@@ -1,8 +1,6 @@
 //! Everything by hand: the reconciler writes the children itself. For those who want to see each write, or need an order
 //! that no workflow has.
 
-use std::{error::Error as StdError, sync::Arc};
-
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
@@ -13,10 +11,13 @@ use k8s_openapi::{
 };
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, Reconciler, UpdateControl, operations,
+    BoxError, Context, Controller, ControllerBuilder, Permanent, Reconciler, UpdateControl, operations,
 };
 
-use crate::{WebPage, WebPageError, children};
+use crate::{
+    WebPage, WebPageError,
+    children::{self, IsReady},
+};
 
 /// Brings the children of a page into being.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,25 +31,25 @@ pub fn controller() -> ControllerBuilder<WebPageReconciler> {
         .owns::<Deployment>()
         .owns::<Service>()
         .owns::<Ingress>()
+        .status(children::status)
 }
 
 impl Reconciler for WebPageReconciler {
     type Primary = WebPage;
-    type Error = WebPageError;
 
     async fn reconcile(
         &self,
-        page: Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, WebPageError> {
-        if !children::is_servable(&page) {
-            return Err(WebPageError::ErrorInHtml);
+        page: &WebPage,
+        context: &mut Context<WebPage>,
+    ) -> Result<UpdateControl<WebPage>, BoxError> {
+        if !children::is_servable(page) {
+            return Err(Permanent::new(WebPageError::ErrorInHtml).into());
         }
-        let owner = context.owner_reference(&page).ok_or(WebPageError::NoUid)?;
-        let config_map = owned(children::config_map(&page), &owner);
-        let deployment = owned(children::deployment(&page)?, &owner);
-        let service = owned(children::service(&page)?, &owner);
-        let ingress = if page.spec.exposed { Some(owned(children::ingress(&page)?, &owner)) } else { None };
+        let owner = context.owner_reference(page).ok_or(WebPageError::NoUid)?;
+        let config_map = owned(children::config_map(page), &owner);
+        let deployment = owned(children::deployment(page)?, &owner);
+        let service = owned(children::service(page)?, &owner);
+        let ingress = if page.spec.exposed { Some(owned(children::ingress(page)?, &owner)) } else { None };
 
         // What is already as it should be is not sent; the rest goes out at the same time.
         let operations = context.resource_operations();
@@ -56,24 +57,11 @@ impl Reconciler for WebPageReconciler {
             operations.server_side_apply(&config_map),
             operations.server_side_apply(&deployment),
             operations.server_side_apply(&service),
-            self.expose(&page, ingress.as_ref(), context),
+            self.expose(page, ingress.as_ref(), context),
         )?;
 
-        let is_ready = children::is_rolled_out(&*deployment.object()?);
-        Ok(UpdateControl::patch_status(children::status(&page, is_ready)))
-    }
-
-    async fn update_error_status(
-        &self,
-        page: Arc<WebPage>,
-        _context: &Context<WebPage>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<WebPage> {
-        ErrorStatusUpdateControl::patch_status(children::error_status(&page, error))
-    }
-
-    fn is_retryable(&self, error: &WebPageError) -> bool {
-        error.is_retryable()
+        context.put(IsReady(children::is_rolled_out(&*deployment.object()?)));
+        Ok(UpdateControl::no_update())
     }
 }
 

@@ -1,15 +1,14 @@
 //! A workflow that the reconciler builds and calls by itself, without macros. For those who want to decide in code when the
 //! children are reconciled.
 
-use std::{error::Error as StdError, sync::Arc};
-
 use operator_core::{
-    Context, Controller, ControllerBuilder, ErrorStatusUpdateControl, Reconciler, UpdateControl, Wire,
-    Workflow, workflow,
+    BoxError, Context, Controller, ControllerBuilder, Permanent, Reconciler, UpdateControl, Wire, Workflow,
+    workflow,
 };
 
 use crate::{
-    WebPage, WebPageError, children,
+    WebPage, WebPageError,
+    children::{self, IsReady},
     dependents::{html, ingress, service, web},
 };
 
@@ -34,36 +33,26 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
 pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::Error> {
     let workflow = workflow()?;
     let reconciler = WebPageReconciler { workflow: workflow.clone() };
-    Ok(Controller::builder(reconciler).name("webpage-operator").event_sources_of(&workflow))
+    Ok(Controller::builder(reconciler)
+        .name("webpage-operator")
+        .event_sources_of(&workflow)
+        .status(children::status))
 }
 
 impl Reconciler for WebPageReconciler {
     type Primary = WebPage;
-    type Error = WebPageError;
 
     async fn reconcile(
         &self,
-        page: Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, WebPageError> {
-        if !children::is_servable(&page) {
-            return Err(WebPageError::ErrorInHtml);
+        page: &WebPage,
+        context: &mut Context<WebPage>,
+    ) -> Result<UpdateControl<WebPage>, BoxError> {
+        if !children::is_servable(page) {
+            return Err(Permanent::new(WebPageError::ErrorInHtml).into());
         }
-        let result = self.workflow.reconcile(&page, context).await;
+        let result = self.workflow.reconcile(page, context).await;
         result.check()?;
-        Ok(UpdateControl::patch_status(children::status(&page, result.all_ready())))
-    }
-
-    async fn update_error_status(
-        &self,
-        page: Arc<WebPage>,
-        _context: &Context<WebPage>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<WebPage> {
-        ErrorStatusUpdateControl::patch_status(children::error_status(&page, error))
-    }
-
-    fn is_retryable(&self, error: &WebPageError) -> bool {
-        error.is_retryable()
+        context.put(IsReady(result.all_ready()));
+        Ok(UpdateControl::no_update())
     }
 }

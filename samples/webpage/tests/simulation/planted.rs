@@ -1,11 +1,9 @@
 //! The example of the documentation: an operator with a bug that no ordinary test finds.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt, api::ObjectMeta};
 use operator_core::{
-    Context, Controller, Operator, OperatorBuilder, Reconciler, UpdateControl, operations,
+    BoxError, Context, Controller, Operator, OperatorBuilder, Reconciler, UpdateControl,
     testing::simulation::{FaultPlan, Oracle, Settings, Sim, explore},
 };
 use webpage::{WebPage, WebPageStatus};
@@ -17,23 +15,22 @@ struct Hasty;
 
 impl Reconciler for Hasty {
     type Primary = WebPage;
-    type Error = operations::Error;
 
     async fn reconcile(
         &self,
-        page: Arc<WebPage>,
-        context: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, operations::Error> {
+        page: &WebPage,
+        context: &mut Context<WebPage>,
+    ) -> Result<UpdateControl<WebPage>, BoxError> {
         let status =
             WebPageStatus { observed_generation: page.metadata.generation, ..WebPageStatus::default() };
         if page.status.as_ref() == Some(&status) {
             return Ok(UpdateControl::no_update()); // done before, nothing to do
         }
         let operations = context.resource_operations();
-        let mut written = (*page).clone();
+        let mut written = page.clone();
         written.status = Some(status);
         operations.update_status(&written).await?;
-        operations.server_side_apply(&html(&page, context)).await?;
+        operations.server_side_apply(&html(page, context)).await?;
         Ok(UpdateControl::no_update())
     }
 }

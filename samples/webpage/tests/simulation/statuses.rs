@@ -1,8 +1,6 @@
 //! A status function under bad luck: in the end each status says what its page has come to, also that of a page that can't be served
 //! and is never retried.
 
-use std::sync::Arc;
-
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
     OperatorBuilder, Permanent, Reconciler, UpdateControl,
@@ -22,12 +20,11 @@ struct WebPages;
 
 impl Reconciler for WebPages {
     type Primary = WebPage;
-    type Error = BoxError;
 
     async fn reconcile(
         &self,
-        page: Arc<WebPage>,
-        _: &Context<WebPage>,
+        page: &WebPage,
+        _: &mut Context<WebPage>,
     ) -> Result<UpdateControl<WebPage>, BoxError> {
         if page.spec.html.contains("error") {
             return Err(Permanent::new("the html contains the word \"error\"").into());

@@ -1,9 +1,9 @@
 //! The sample's operator with a finalizer, and with code that never comes to an end, for the tests of its process.
 
-use std::{convert::Infallible, env, future::pending, process::ExitCode, sync::Arc, time::Duration};
+use std::{env, future::pending, process::ExitCode, time::Duration};
 
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, LeaderElection, Operator, OperatorBuilder, Reconciler,
+    BoxError, Cleaner, Context, Controller, LeaderElection, Operator, OperatorBuilder, Reconciler, Removal,
     UpdateControl, cli::CommandLine,
 };
 use webpage::{
@@ -16,13 +16,12 @@ struct Cleaning;
 
 impl Reconciler for Cleaning {
     type Primary = WebPage;
-    type Error = Infallible;
 
     async fn reconcile(
         &self,
-        page: Arc<WebPage>,
-        _: &Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, Infallible> {
+        page: &WebPage,
+        _: &mut Context<WebPage>,
+    ) -> Result<UpdateControl<WebPage>, BoxError> {
         match page.spec.html.as_str() {
             "stall" => pending().await,
             "block" => block(),
@@ -33,8 +32,8 @@ impl Reconciler for Cleaning {
 
 /// The garbage collector takes the children.
 impl Cleaner for Cleaning {
-    async fn cleanup(&self, _: Arc<WebPage>, _: &Context<WebPage>) -> Result<DeleteControl, Infallible> {
-        Ok(DeleteControl::RemoveFinalizer)
+    async fn cleanup(&self, _: &WebPage, _: &mut Context<WebPage>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 

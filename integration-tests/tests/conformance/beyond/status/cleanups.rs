@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
-use operator_core::{DeleteControl, Run, Workflow, testing::operator_test};
+use operator_core::{Removal, Run, Workflow, testing::operator_test};
 
 use super::{retries, status, told, told_now};
 
@@ -14,8 +14,8 @@ async fn a_clean_up_that_waits_is_told_and_one_that_is_done_is_not() -> Result<(
     let script = Script::idle().cleanup(|times, _, _| {
         Box::pin(async move {
             Ok(match times {
-                1 => DeleteControl::no_finalizer_removal_before(Duration::from_millis(500)),
-                _ => DeleteControl::default_delete(),
+                1 => Removal::again_in(Duration::from_millis(500)),
+                _ => Removal::Done,
             })
         })
     });
@@ -73,7 +73,7 @@ async fn a_clean_up_that_fails_says_why() -> Result<()> {
         Box::pin(async move {
             match times {
                 ..=2 => bail!("the record can't be deleted"),
-                _ => Ok(DeleteControl::default_delete()),
+                _ => Ok(Removal::Done),
             }
         })
     });

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
 use operator_core::{
-    BoxError, Context, Controller, GenericRetry, Run, Workflow,
+    BoxError, Context, GenericRetry, Run, Workflow,
     dependent::{Creator, CustomDependent, DependentResource},
     testing::operator_test,
     workflow::Node,
@@ -84,7 +84,7 @@ fn messages(one: &TestResource, run: &Run<TestResource>) -> TestStatus {
 async fn an_error_is_told_with_its_attempt_and_whether_it_is_the_last_one() -> Result<()> {
     let scene = Scene::new("status-attempts").await?;
     scene.failures.expect("no luck");
-    let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") }));
+    let script = Script::failing(|| anyhow!("no luck"));
     let controller = scene.controller(&script).status(messages).retry(retries(2)?);
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
@@ -99,7 +99,7 @@ async fn an_error_is_told_with_its_attempt_and_whether_it_is_the_last_one() -> R
 async fn without_retries_the_first_attempt_is_the_last_one() -> Result<()> {
     let scene = Scene::new("status-no-retry").await?;
     scene.failures.expect("no luck");
-    let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") }));
+    let script = Script::failing(|| anyhow!("no luck"));
     let controller = scene.controller(&script).status(messages).retry(retries(0)?);
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
@@ -189,7 +189,7 @@ async fn a_panic_is_told_with_its_words() -> Result<()> {
             Ok(operator_core::UpdateControl::no_update())
         })
     });
-    let controller = Controller::builder(script).namespaces([&scene.namespace]);
+    let controller = script.controller().namespaces([&scene.namespace]);
     let operator = scene.start(controller.status(status).retry(retries(1)?)).await?;
     scene.create("one", "bad").await?;
     operator.settled().await?;
@@ -246,8 +246,8 @@ async fn what_is_removed_says_by_whom_and_why() -> Result<()> {
     let workflow = Workflow::builder().node(first).node(behind).build()?;
     let status = |_: &TestResource, run: &Run<TestResource>| {
         let removed = run.removed().filter_map(|node| {
-            let removal = node.removal.as_ref()?;
-            Some(format!("{} by {}: {}", node.name, removal.by.as_deref()?, removal.reason))
+            let unwanted = node.unwanted.as_ref()?;
+            Some(format!("{} by {}: {}", node.name, unwanted.by.as_deref()?, unwanted.reason))
         });
         TestStatus { messages: removed.collect(), ..TestStatus::default() }
     };

@@ -1,16 +1,16 @@
-//! A status function that is wrong, or is not the only one.
+//! A status function that is wrong, and what else it is told.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, TestStatus, said};
-use operator_core::{ErrorStatusUpdateControl, Run, UpdateControl, testing::operator_test};
+use operator_core::{Permanent, Run, UpdateControl, testing::operator_test};
 use serde_json::json;
 
-use super::{retries, status, told_now};
+use super::{retries, status};
 
 #[operator_test]
 async fn a_status_function_that_panics_fails_its_run_which_is_retried() -> Result<()> {
@@ -46,48 +46,49 @@ async fn a_status_that_is_refused_fails_a_run_that_has_succeeded() -> Result<()>
     Ok(())
 }
 
-#[operator_test]
-async fn a_reconciler_that_answers_with_a_status_as_well_fails_its_run() -> Result<()> {
-    let scene = Scene::new("status-twice").await?;
-    scene.failures.expect("`reconcile` answered with a status, and the controller has `.status(…)`");
-    let script =
-        Script::new(|_, _, _| Box::pin(async { Ok(UpdateControl::patch_status(said("by the reconciler"))) }));
-    let operator = scene.start(scene.controller(&script).status(status)).await?;
-    scene.create("one", "value").await?;
-    let settled = operator.settled().await?;
-    assert_eq!(settled.runs_of(&scene.key("one")), 1, "only other code helps");
-    let told = told_now(&scene).await?;
-    let words = "Stalled True Failed `reconcile` answered with a status, and the controller has `.status(…)`, which writes it; \
-                 leave one of them out";
-    assert_eq!(told.last().map(String::as_str), Some(words));
-    let written = scene.resources.get("one").await?.status.unwrap_or_default().message;
-    assert_eq!(written.as_deref(), Some("value"), "that of the function");
-    Ok(())
-}
+/// What the reconciler has to say of the status.
+struct Word(&'static str);
 
 #[operator_test]
-async fn an_error_status_as_well_is_no_different() -> Result<()> {
-    let scene = Scene::new("status-error-twice").await?;
-    scene.failures.expect("`update_error_status` answered with a status");
-    let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") }))
-        .on_error(|_, _, _| ErrorStatusUpdateControl::patch_status(said("by the reconciler")));
-    let operator = scene.start(scene.controller(&script).status(status)).await?;
-    scene.create("one", "value").await?;
+async fn what_the_reconciler_puts_into_the_run_reaches_the_status_also_of_a_run_that_fails() -> Result<()> {
+    let scene = Scene::new("status-data").await?;
+    scene.failures.expect("no luck");
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            context.put(Word("by the reconciler"));
+            anyhow::ensure!(primary.spec.value != "bad", "no luck");
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let status = |one: &TestResource, run: &Run<TestResource>| TestStatus {
+        message: run.data::<Word>().map(|word| word.0.to_owned()),
+        messages: run.error().iter().map(ToString::to_string).collect(),
+        ..status(one, run)
+    };
+    let operator = scene.start(scene.controller(&script).status(status).retry(retries(0)?)).await?;
+    scene.create("one", "good").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.runs_of(&scene.key("one")), 1);
-    let told = told_now(&scene).await?;
-    assert!(told[0].ends_with("leave one of them out (it was about: no luck)"), "{told:?}");
+    let written = scene.resources.get("one").await?.status.unwrap_or_default();
+    assert_eq!(written.message.as_deref(), Some("by the reconciler"));
+    assert!(written.messages.is_empty(), "{:?}", written.messages);
+    scene.set("one", "bad").await?;
+    operator.settled().await?;
+    let written = scene.resources.get("one").await?.status.unwrap_or_default();
+    assert_eq!(
+        (written.message.as_deref(), written.messages),
+        (Some("by the reconciler"), vec!["no luck".to_owned()])
+    );
     Ok(())
 }
 
 #[operator_test]
-async fn who_ends_the_retries_is_asked_before_the_status_is_made() -> Result<()> {
-    let scene = Scene::new("status-handled").await?;
+async fn an_error_that_is_not_retried_is_told_as_the_last_attempt() -> Result<()> {
+    let scene = Scene::new("status-permanent").await?;
     scene.failures.expect("no luck");
-    let script = Script::new(|_, _, _| Box::pin(async { bail!("no luck") }))
-        .on_error(|_, _, _| ErrorStatusUpdateControl::no_status_update().with_no_retry());
+    let script = Script::failing(|| Permanent::new("no luck"));
     let status = |_: &TestResource, run: &Run<TestResource>| {
-        let last = run.error().map(|error| format!("{error}: {}", error.is_last_attempt()));
+        let last = run.error().map(|error| format!("{}: {}", error.get_ref(), error.is_last_attempt()));
         TestStatus { message: last, ..TestStatus::default() }
     };
     let operator = scene.start(scene.controller(&script).status(status)).await?;

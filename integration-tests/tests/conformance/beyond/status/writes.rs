@@ -13,7 +13,7 @@ use integration_tests::{Child, Scene, Script, TestResource, TestStatus, eventual
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
-    Controller, Run, UpdateControl, Workflow,
+    Run, UpdateControl, Workflow,
     testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ async fn a_kind_of_the_clusters_own_gets_a_part_of_its_status_and_others_keep_th
     let somebody = PatchParams::apply("somebody");
     services.patch_status("one", &somebody, &Patch::Apply(theirs("True"))).await?;
     let script = Script::<Service>::idle();
-    let controller = Controller::builder(script).namespaces([&scene.namespace]).name("built-in");
+    let controller = script.controller().namespaces([&scene.namespace]).name("built-in");
     let operator = scene.start(controller.status(of_service)).await?;
     operator.settled().await?;
     // They say something else, and nobody is in their way.

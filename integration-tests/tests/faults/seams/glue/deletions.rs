@@ -11,7 +11,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Controller, DeleteControl, UpdateControl, Workflow,
+    Removal, UpdateControl, Workflow,
     testing::{
         TestOperator,
         faults::{Faults, Rule, StatusAnswer, Verb},
@@ -36,7 +36,7 @@ fn keeper() -> Script {
             if let Some(map) = context.secondary::<ConfigMap>()? {
                 context.resource_operations().delete(&*map).await?;
             }
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     })
 }
@@ -58,7 +58,7 @@ async fn what_has_taken_the_name_just_before_the_deletion_stays() -> Result<()> 
         let scene = others.clone();
         Box::pin(async move { replace(&scene).await })
     });
-    let controller = Controller::builder(script.clone()).name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
     let builder = scene.operator().transport(hook).register(controller.namespaces([&scene.namespace]));
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "ours").await?;
@@ -83,7 +83,7 @@ async fn a_deletion_that_was_refused_is_not_done() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());
     let refusals = Rule::on(Verb::Delete).resource("configmaps").first(2).status(StatusAnswer::conflict());
     let faults = Faults::new([refusals.clone()]);
-    let controller = Controller::builder(script.clone()).name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
     let operator = under(&faults, &scene, controller.namespaces([&scene.namespace])).await?;
     let one = scene.create("one", "ours").await?;
     pass(10).await;
@@ -133,7 +133,7 @@ async fn what_goes_already_is_not_asked_to_go_again() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_belongs_to_what_we_delete_goes_with_it() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());
-    let controller = Controller::builder(script.clone()).name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
     let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "ours").await?;
     pass(10).await;

@@ -8,12 +8,11 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Result;
-use integration_tests::{Child, Script, TestResource, map_of, said, wish, workflow_of_one};
+use anyhow::{Result, anyhow};
+use integration_tests::{Child, Said, Script, TestResource, map_of, said, wish, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, DeleteControl, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
-    UpdateControl, Workflow,
+    Context, KubernetesDependent, Removal, UpdateControl, Workflow,
     dependent::Capabilities,
     observe::{Observation, Observer, RunEnd},
     testing::{
@@ -54,12 +53,12 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
 async fn a_look_that_fails_is_made_again() -> Result<()> {
     let scene = scene().await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
     });
     let lost = Rule::writes().resource("testresources").first(1).fault(Fault::AnswerLost);
     let refused = Rule::on(Verb::Get).resource("testresources").first(2).status(StatusAnswer::internal());
     let faults = Faults::new([lost.clone(), refused.clone()]);
-    let controller = Controller::builder(script.clone()).name("looking").namespaces([&scene.namespace]);
+    let controller = script.controller().name("looking").namespaces([&scene.namespace]);
     let operator = under(&faults, &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(300).await;
@@ -100,45 +99,19 @@ fn fresh(name: &str) -> TestResource {
     TestResource::named(name, "value")
 }
 
-/// Fails, and never comes to an end with its error status.
-#[derive(Clone, Default)]
-struct Endless {
-    runs: Arc<AtomicUsize>,
-}
-
-impl Reconciler for Endless {
-    type Primary = TestResource;
-    type Error = std::io::Error;
-
-    async fn reconcile(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> std::io::Result<UpdateControl<TestResource>> {
-        self.runs.fetch_add(1, Ordering::SeqCst);
-        Err(std::io::Error::other("it fails"))
-    }
-
-    async fn update_error_status(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-        _: &(dyn std::error::Error + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<TestResource> {
-        std::future::pending().await
-    }
-}
-
 #[tokio::test(start_paused = true)]
-async fn an_error_status_that_takes_too_long_does_not_keep_its_primary_from_being_retried() -> Result<()> {
-    let (scene, endless) = (scene().await?, Endless::default());
-    let controller = Controller::builder(endless.clone()).reconcile_timeout(Duration::from_secs(30));
-    let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
+async fn the_status_of_a_failure_that_takes_too_long_does_not_keep_its_primary_from_being_retried()
+-> Result<()> {
+    let scene = scene().await?;
+    let script = Script::failing(|| anyhow!("it fails")).on_error(|_, _, error| said(error.to_string()));
+    let endless = Rule::writes().resource("testresources").subresource("status").hang();
+    let controller = scene.controller(&script).reconcile_timeout(Duration::from_secs(10));
+    let operator = under(&Faults::new([endless]), &scene, controller).await?;
     scene.create("one", "value").await?;
-    pass(20).await;
-    assert_eq!(endless.runs.load(Ordering::SeqCst), 1, "its error status is being written");
+    pass(5).await;
+    assert_eq!(script.runs.count(), 1, "its status is being written");
     pass(3600).await;
-    assert_eq!(endless.runs.load(Ordering::SeqCst), 6, "the first run and five retries");
+    assert_eq!(script.runs.count(), 6, "the first run and five retries");
     operator.stop().await;
     Ok(())
 }
@@ -152,12 +125,11 @@ async fn a_run_whose_primary_has_gone_is_no_failure() -> Result<()> {
         let scene = others.clone();
         Box::pin(async move {
             scene.delete(&primary.name_any()).await?;
-            Ok(UpdateControl::patch_status(said("too late")))
+            Ok(Said::patch_status(said("too late")))
         })
     });
     let script = script.on_error(move |_, _, _| {
         noted.store(true, Ordering::SeqCst);
-        ErrorStatusUpdateControl::default_processing()
     });
     let (log, _guard) = integration_tests::LogCapture::start();
     let operator = under(&calm(), &scene, scene.controller(&script)).await?;
@@ -238,10 +210,10 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
     let script = script.cleanup(|run, _, context| {
         Box::pin(async move {
             if run == 1 {
-                return Ok(DeleteControl::no_finalizer_removal_before(Duration::from_secs(60)));
+                return Ok(Removal::again_in(Duration::from_secs(60)));
             }
             context.workflow().cleanup().await?;
-            Ok(DeleteControl::default_delete())
+            Ok(Removal::Done)
         })
     });
     let workflow = Workflow::builder().node(Child("a").deleted_node()).explicit_invocation().build()?;

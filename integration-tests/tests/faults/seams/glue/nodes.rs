@@ -8,7 +8,7 @@ use integration_tests::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, ErrorStatusUpdateControl, KubernetesDependent, UpdateControl, Workflow,
+    BoxError, Context, GenericRetry, KubernetesDependent, UpdateControl, Workflow,
     dependent::bulk::BulkKubernetesDependent,
     observe::{Observation, Observer},
     testing::TestOperator,
@@ -31,12 +31,10 @@ async fn the_error_of_a_run_names_all_nodes_that_failed() -> Result<()> {
     let scene = scene().await?;
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&told);
-    let script = Script::idle().on_error(move |_, _, error| {
-        noted.lock().push(error.to_string());
-        ErrorStatusUpdateControl::no_status_update().with_no_retry()
-    });
+    let script = Script::idle().on_error(move |_, _, error| noted.lock().push(error.to_string()));
     let workflow = Workflow::builder().node(broken("a")).node(Child("b").node()).node(broken("c")).build()?;
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    let controller = scene.managed(&script, &workflow).retry(GenericRetry::no_retry());
+    let operator = under(&calm(), &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(60).await;
     assert_eq!(*told.lock(), ["2 dependents failed: a: a is broken; c: c is broken"]);

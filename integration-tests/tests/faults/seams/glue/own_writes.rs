@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Result;
 use integration_tests::{Script, TestObject, TestResource, config_map, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Controller, UpdateControl, operations::WriteMode, testing::faults::Faults};
+use operator_core::{UpdateControl, operations::WriteMode, testing::faults::Faults};
 use parking_lot::Mutex;
 
 use super::{late, pass, scene, under};
@@ -26,7 +26,7 @@ async fn found_with(mode: WriteMode) -> Result<Vec<Vec<String>>> {
         })
     });
     let faults = Faults::new([late("configmaps")]);
-    let controller = Controller::builder(script).name("writer").owns::<ConfigMap>();
+    let controller = script.controller().name("writer").owns::<ConfigMap>();
     let operator = under(&faults, &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(5)).await;

@@ -7,7 +7,7 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use operator_core::{Controller, InformerEventSource, ObjectKey};
+use operator_core::{InformerEventSource, ObjectKey};
 use serde_json::json;
 
 use super::{Scene, calm, pass, scene, under};
@@ -25,7 +25,8 @@ async fn a_deletion_wakes_a_primary_that_has_come_since_the_last_change() -> Res
     let (scene, script) = (scene().await?, Script::idle());
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index("needs", &map.name_any()));
-    let controller = Controller::builder(script.clone())
+    let controller = script
+        .controller()
         .name("needing")
         .index("needs", |primary: &TestResource| vec![primary.spec.value.clone()])
         .watches(source);
@@ -49,12 +50,10 @@ async fn a_referenced_secondary_that_moves_wakes_whom_it_leaves() -> Result<()> 
         let of = map.data.as_ref().and_then(|data| data.get("of"));
         of.map(|name| ObjectKey::namespaced(&map.namespace().unwrap_or_default(), name)).into_iter().collect()
     });
-    let controller = Controller::builder(script.clone()).name("referring").watches_referenced(
-        source,
-        |primary: &TestResource| {
+    let controller =
+        script.controller().name("referring").watches_referenced(source, |primary: &TestResource| {
             vec![ObjectKey::namespaced(&primary.namespace().unwrap_or_default(), &primary.spec.value)]
-        },
-    );
+        });
     let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
     for name in ["one", "two"] {
         scene.create(name, "shared").await?;
@@ -74,7 +73,7 @@ async fn a_referenced_secondary_that_moves_wakes_whom_it_leaves() -> Result<()> 
 #[tokio::test(start_paused = true)]
 async fn a_run_for_the_end_of_what_was_owned_looks_at_the_live_primary() -> Result<()> {
     let (scene, script) = (scene().await?, Script::<TestResource>::idle());
-    let controller = Controller::builder(script.clone()).name("owner").owns::<ConfigMap>();
+    let controller = script.controller().name("owner").owns::<ConfigMap>();
     let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
     let one = scene.create("one", "value").await?;
     pass(5).await;

@@ -13,7 +13,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    Controller, UpdateControl,
+    UpdateControl,
     operator::{LostLeadership, Stopped},
     testing::TestOperator,
 };
@@ -44,7 +44,7 @@ fn restless(written: &Arc<AtomicUsize>) -> Script {
                 }
             });
             // Its run is under way as long as the operator lets it be.
-            std::future::pending().await
+            std::future::pending::<Result<UpdateControl<_>>>().await
         })
     })
 }
@@ -57,7 +57,7 @@ async fn take(scene: &Scene) -> Result<()> {
 }
 
 async fn leader(scene: &Scene, script: &Script) -> Result<TestOperator> {
-    let controller = Controller::builder(script.clone()).name("restless").namespaces([&scene.namespace]);
+    let controller = script.controller().name("restless").namespaces([&scene.namespace]);
     let builder = declared(scene, "first", election(scene, "first"))?.register(controller);
     let operator = TestOperator::start(builder).await?;
     until_leading(operator.operator()).await?;

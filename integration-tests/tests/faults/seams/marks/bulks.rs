@@ -5,7 +5,7 @@ use integration_tests::{Counted, Script, TestResource, meta_of, wanted_map, work
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::PostParams;
 use operator_core::{
-    BoxError, Context, Controller, InformerEventSource, ObjectKey,
+    BoxError, Context, InformerEventSource, ObjectKey,
     controller::IntoController,
     dependent::{
         IntoDependent,
@@ -69,7 +69,8 @@ async fn s1_a_bulk_that_wants_another_secret_leaves_the_secret_that_the_spec_nam
 #[tokio::test(start_paused = true)]
 async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -> Result<()> {
     let workflow = workflow_of_one(BulkKubernetesDependent::new(Own(true)).name("own"))?;
-    let mapped = Controller::builder(Script::<TestResource>::idle())
+    let mapped = Script::<TestResource>::idle()
+        .controller()
         .workflow(&workflow)
         .watches_referenced(InformerEventSource::<Secret>::new(), referenced);
     let mistakes = mapped.into_controller().err().map(|mistakes| mistakes.to_string()).unwrap_or_default();

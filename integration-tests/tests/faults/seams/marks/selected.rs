@@ -21,7 +21,7 @@ async fn other_people_s_objects_never_come_into_memory() -> Result<()> {
     somebodys_map(&scene, "theirs").await?;
     let known = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&known);
-    let script = Script::new(move |_, _, context: &Context<TestResource>| {
+    let script = Script::new(move |_, _, context: &mut Context<TestResource>| {
         let source = context.event_source::<ConfigMap>("ConfigMap");
         let keys = source.map(|source| source.informer().keys()).unwrap_or_default();
         *noted.lock() = keys.iter().map(|key| key.name().to_owned()).collect();

@@ -1,11 +1,11 @@
-//! A reconciler's word on its own errors, an error status that ends the retries, and a retry of the user's own.
+//! Errors that say that they are not to be retried, failures that a run deals with, and a retry of the user's own.
 
-use std::{error::Error as StdError, io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use anyhow::Result;
-use integration_tests::{RunRecord, Script, said};
+use anyhow::{Result, anyhow};
+use integration_tests::{RunRecord, Said, Script, TestStatus, said};
 use operator_core::{
-    Cleaner, Context, Controller, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl,
+    BoxError, Cleaner, Context, Controller, Permanent, Reconciler, Removal, Run, UpdateControl,
     environment::Now,
     processor::{Retry, RetryState},
     testing::faults::{Faults, Rule, StatusAnswer},
@@ -25,58 +25,48 @@ struct Choosy {
     cleanups: RunRecord,
 }
 
-fn work(value: &str) -> io::Result<()> {
+fn work(value: &str) -> Result<(), BoxError> {
     match value {
-        "invalid" => Err(io::Error::new(io::ErrorKind::InvalidInput, "can't be helped")),
-        "busy" => Err(io::Error::other("try again")),
+        "invalid" => Err(Permanent::new("can't be helped").into()),
+        "busy" => Err("try again".into()),
         _ => Ok(()),
     }
 }
 
 impl Reconciler for Choosy {
     type Primary = TestResource;
-    type Error = io::Error;
 
     async fn reconcile(
         &self,
-        primary: Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> io::Result<UpdateControl<TestResource>> {
-        let _run = self.runs.begin(&*primary, context);
+        primary: &TestResource,
+        context: &mut Context<TestResource>,
+    ) -> Result<UpdateControl<TestResource>, BoxError> {
+        let _run = self.runs.begin(primary, context);
         work(&primary.spec.value)?;
-        Ok(UpdateControl::patch_status(said("well")))
+        Ok(UpdateControl::no_update())
     }
+}
 
-    async fn update_error_status(
-        &self,
-        _: Arc<TestResource>,
-        _: &Context<TestResource>,
-        error: &(dyn StdError + Send + Sync + 'static),
-    ) -> ErrorStatusUpdateControl<TestResource> {
-        ErrorStatusUpdateControl::patch_status(said(error.to_string()))
-    }
-
-    fn is_retryable(&self, error: &io::Error) -> bool {
-        error.kind() != io::ErrorKind::InvalidInput
-    }
+fn status(_: &TestResource, run: &Run<TestResource>) -> TestStatus {
+    said(run.error().map_or_else(|| "well".to_owned(), |error| error.get_ref().to_string()))
 }
 
 impl Cleaner for Choosy {
     async fn cleanup(
         &self,
-        primary: Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> io::Result<DeleteControl> {
-        let _run = self.cleanups.begin(&*primary, context);
+        primary: &TestResource,
+        context: &mut Context<TestResource>,
+    ) -> Result<Removal, BoxError> {
+        let _run = self.cleanups.begin(primary, context);
         work(primary.spec.value.trim_start_matches("clean-up "))?;
-        Ok(DeleteControl::default_delete())
+        Ok(Removal::Done)
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<()> {
     let (scene, choosy) = (scene().await?, Choosy::default());
-    let controller = Controller::builder(choosy.clone()).namespaces([&scene.namespace]);
+    let controller = Controller::builder(choosy.clone()).status(status).namespaces([&scene.namespace]);
     let operator = under(&calm(), &scene, controller).await?;
     scene.create("hopeless", "invalid").await?;
     scene.create("hopeful", "busy").await?;
@@ -84,7 +74,7 @@ async fn an_error_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<
     let runs = |name: &str| choosy.runs.of(name).len();
     assert_eq!(runs("hopeful"), 6, "the first run and five retries");
     assert_eq!(runs("hopeless"), 1, "no retry");
-    assert_eq!(message(&scene, "hopeless").await?.as_deref(), Some("can't be helped"), "the error status");
+    assert_eq!(message(&scene, "hopeless").await?.as_deref(), Some("can't be helped"), "the status");
 
     // An event leads to a run, and so does the maximum interval.
     scene.set("hopeless", "well").await?;
@@ -118,30 +108,42 @@ async fn a_clean_up_that_the_reconciler_calls_hopeless_is_not_retried() -> Resul
     Ok(())
 }
 
-/// Always fails, and says this about it.
-fn failing(control: impl Fn() -> ErrorStatusUpdateControl<TestResource> + Send + Sync + 'static) -> Script {
-    let script = Script::new(|_, _: Arc<TestResource>, _| Box::pin(async { anyhow::bail!("it fails") }));
-    script.on_error(move |_, _, _| control())
+/// Why a run fails.
+type Why = fn() -> anyhow::Error;
+
+/// A user's own error.
+#[derive(Debug)]
+struct Own(BoxError);
+
+impl std::fmt::Display for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it fails")
+    }
 }
 
-/// What to do about an error.
-type Control = fn() -> ErrorStatusUpdateControl<TestResource>;
+impl std::error::Error for Own {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
 
 #[tokio::test(start_paused = true)]
-async fn an_error_status_with_no_retry_ends_the_retries() -> Result<()> {
-    let controls: [(&str, Control, usize); 5] = [
-        ("default", ErrorStatusUpdateControl::default_processing, 6),
-        ("handled", ErrorStatusUpdateControl::no_status_update, 6),
-        ("default, no retry", || ErrorStatusUpdateControl::default_processing().with_no_retry(), 1),
-        ("handled, no retry", || ErrorStatusUpdateControl::no_status_update().with_no_retry(), 1),
-        ("status, no retry", || ErrorStatusUpdateControl::patch_status(said("it fails")).with_no_retry(), 1),
+async fn an_error_that_says_so_ends_the_retries() -> Result<()> {
+    let controls: [(&str, Why, usize); 5] = [
+        ("its own", || Own("no luck".into()).into(), 6),
+        ("with its context", || anyhow!("no luck").context("it fails"), 6),
+        ("permanent", || Permanent::new("it fails").into(), 1),
+        ("permanent, with its context", || anyhow!(Permanent::new("no luck")).context("it fails"), 1),
+        ("permanent, in its own", || Own(Permanent::new("no luck").into()).into(), 1),
     ];
-    for (what, control, expected) in controls {
-        let (scene, script) = (scene().await?, failing(control));
+    for (what, why, expected) in controls {
+        let (scene, script) = (scene().await?, Script::failing(why));
+        let script = script.on_error(|_, _, error| said(error.to_string()));
         let operator = under(&calm(), &scene, scene.controller(&script)).await?;
         scene.create("one", "value").await?;
         pass(HOUR).await;
         assert_eq!(script.runs.count(), expected, "{what}: runs in an hour");
+        assert_eq!(message(&scene, "one").await?.as_deref(), Some("it fails"), "{what}");
         pass(10 * HOUR).await;
         assert!(script.runs.count() > expected, "{what}: the maximum interval leads to a further one");
         operator.stop().await;
@@ -150,10 +152,15 @@ async fn an_error_status_with_no_retry_ends_the_retries() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_status_that_reschedules_is_no_retry() -> Result<()> {
+async fn a_run_that_deals_with_its_failure_and_asks_for_another_one_is_no_retry() -> Result<()> {
     let minute = Duration::from_secs(60);
-    let control = move || ErrorStatusUpdateControl::no_status_update().reschedule_after(minute);
-    let (scene, script) = (scene().await?, failing(control));
+    let script = Script::new(move |_, _: Arc<TestResource>, _| {
+        Box::pin(async move {
+            let Err(_) = work("busy") else { return Ok(UpdateControl::no_update()) };
+            Ok(UpdateControl::no_update().reschedule_after(minute))
+        })
+    });
+    let scene = scene().await?;
     let operator = under(&calm(), &scene, scene.controller(&script)).await?;
     let begin = Instant::now();
     scene.create("one", "value").await?;
@@ -228,9 +235,8 @@ async fn a_retry_of_the_users_own_says_when_and_how_often() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_retry_of_the_users_own_says_when_a_failure_of_the_server_is_tried_again() -> Result<()> {
     let scene = scene().await?;
-    let script = Script::new(|_, _: Arc<TestResource>, _| {
-        Box::pin(async { Ok(UpdateControl::patch_status(said("well"))) })
-    });
+    let script =
+        Script::new(|_, _: Arc<TestResource>, _| Box::pin(async { Ok(Said::patch_status(said("well"))) }));
     let faults = Faults::new([Rule::writes().status(StatusAnswer::internal())]);
     let retry = Pauses { delays: &[1], of_the_server: Duration::from_secs(100) };
     let operator = under(&faults, &scene, scene.controller(&script).retry(retry)).await?;

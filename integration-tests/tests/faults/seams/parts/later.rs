@@ -2,7 +2,7 @@
 //! came before.
 
 use anyhow::Result;
-use integration_tests::{Switch, wanted_map};
+use integration_tests::{Said, Switch, wanted_map};
 use operator_core::{
     CachingInboundEventSource, ObjectKey, Workflow, event_source::ExternalResource,
     testing::faults::LineFault, workflow::Node,
@@ -116,7 +116,7 @@ async fn what_is_pushed_does_not_wait_for_primaries_that_cannot_be_listed() -> R
     }
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let pushed = context.external::<Pushed>().len();
-        Box::pin(async move { Ok(UpdateControl::patch_status(said(pushed.to_string()))) })
+        Box::pin(async move { Ok(Said::patch_status(said(pushed.to_string()))) })
     });
     let faults = two.refused("testresources");
     let controller = two.scene.controller(&script).watches(source).namespaces(two.namespaces());

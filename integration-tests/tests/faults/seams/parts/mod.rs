@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use integration_tests::{
-    RecordedRun, Scene, Script, TestObject, TestResource,
+    RecordedRun, Said, Scene, Script, TestObject, TestResource,
     rights::{managed_maps, primaries},
     said, values_in,
 };
@@ -21,7 +21,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    ControllerBuilder, OperatorBuilder, UpdateControl,
+    ControllerBuilder, OperatorBuilder,
     environment::Environment,
     event_source::HeldBack,
     observe::SourceHealth,
@@ -146,7 +146,7 @@ fn counting() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let seen = context.secondaries::<ConfigMap>()?.len();
-            Ok(UpdateControl::patch_status(said(seen.to_string())))
+            Ok(Said::patch_status(said(seen.to_string())))
         })
     })
 }

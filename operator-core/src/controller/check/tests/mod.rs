@@ -4,13 +4,11 @@ mod functions;
 mod kinds;
 mod table;
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 
 use crate::{
     controller::{Controller, ControllerBuilder, IntoController},
-    reconciler::{BoxError, Cleaner, Context, DeleteControl, Reconciler, UpdateControl},
+    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl},
 };
 
 /// A reconciler that does nothing.
@@ -18,16 +16,15 @@ pub(super) struct Pods;
 
 impl Reconciler for Pods {
     type Primary = Pod;
-    type Error = BoxError;
 
-    async fn reconcile(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
         Ok(UpdateControl::no_update())
     }
 }
 
 impl Cleaner for Pods {
-    async fn cleanup(&self, _: Arc<Pod>, _: &Context<Pod>) -> Result<DeleteControl, BoxError> {
-        Ok(DeleteControl::default_delete())
+    async fn cleanup(&self, _: &Pod, _: &mut Context<Pod>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
     }
 }
 

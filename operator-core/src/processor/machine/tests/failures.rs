@@ -18,7 +18,7 @@ fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
         assert_eq!((run.retry, run.causes), (info(attempt, attempt == 5), Causes::from(Cause::Retry)));
     }
     bench.finished(&run, FAILURE).idle();
-    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a"), handled: false }]);
+    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a") }]);
     assert_eq!(bench.machine.snapshot().exhausted, 1);
     bench.pass(Duration::from_secs(35_999)).idle();
     assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
@@ -50,7 +50,7 @@ fn after_the_last_retry_events_still_run_and_only_a_success_starts_afresh() {
 /// A failure after which the server wants to be left alone for so long.
 fn busy(bench: &Bench, millis: u64) -> Outcome {
     let not_before = Some(bench.now + Duration::from_millis(millis));
-    Outcome::Failed { kind: FailureKind::Retryable, handled: false, not_before }
+    Outcome::Failed { kind: FailureKind::Retryable, not_before }
 }
 
 #[test]
@@ -101,10 +101,8 @@ fn no_retry_means_exhausted_at_once() {
     let retry = Arc::new(GenericRetry::no_retry());
     let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
     let run = bench.changed("a", Cause::Created).run();
-    bench
-        .finished(&run, Outcome::Failed { kind: FailureKind::Retryable, handled: true, not_before: None })
-        .idle();
-    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a"), handled: true }]);
+    bench.finished(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None }).idle();
+    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a") }]);
     assert_eq!(bench.machine.snapshot().due.max_interval, Some(Now::at(Duration::from_secs(36_000))));
 }
 

@@ -28,7 +28,7 @@ const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
 
 const fn failure(kind: FailureKind) -> Outcome {
-    Outcome::Failed { kind, handled: false, not_before: None }
+    Outcome::Failed { kind, not_before: None }
 }
 
 fn key(name: &str) -> ObjectKey {

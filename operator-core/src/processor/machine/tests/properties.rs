@@ -75,7 +75,7 @@ impl Op {
                         let not_before = Some(Now::at(millis(DELAYS[choose(8)])));
                         let kind =
                             if choose(4) > 0 { FailureKind::Retryable } else { FailureKind::Permanent };
-                        Outcome::Failed { kind, handled: false, not_before }
+                        Outcome::Failed { kind, not_before }
                     }
                     14 => Outcome::FinalizerRemoved,
                     _ => TROUBLE,
@@ -186,9 +186,9 @@ impl World {
         let deleting = self.oracle.names[&run.key].deleting;
         let outcome = if outcome == Outcome::FinalizerRemoved && !deleting { SUCCESS } else { outcome };
         let outcome = match outcome {
-            Outcome::Failed { kind, handled, not_before: Some(delay) } => {
+            Outcome::Failed { kind, not_before: Some(delay) } => {
                 let not_before = Some(self.now + delay.since(Now::START));
-                Outcome::Failed { kind, handled, not_before }
+                Outcome::Failed { kind, not_before }
             }
             other => other,
         };

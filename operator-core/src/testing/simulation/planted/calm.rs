@@ -65,7 +65,8 @@ fn a_status_that_is_about_another_generation_is_found() {
         Box::pin(async move {
             made(&shelf, context).await?;
             let status = ShelfStatus { observed_generation: Some(1), ..ShelfStatus::default() };
-            Ok(UpdateControl::patch_status(status))
+            context.put(status);
+            Ok(UpdateControl::no_update())
         })
     };
     let failure = failure("behind", |sim| async move {

@@ -11,18 +11,18 @@ use serde_json::json;
 use super::*;
 use crate::{
     operator::LeaderElection,
-    reconciler::{Cleaner, DeleteControl},
+    reconciler::{Cleaner, Removal},
     testing::faults::{Fault, Rule, StatusAnswer},
 };
 
 impl Cleaner for Planted {
-    async fn cleanup(&self, _: Arc<Shelf>, context: &Context<Shelf>) -> Result<DeleteControl, BoxError> {
+    async fn cleanup(&self, _: &Shelf, context: &mut Context<Shelf>) -> Result<Removal, BoxError> {
         let maps: Api<ConfigMap> = Api::namespaced(context.client().clone(), "default");
         match maps.delete("a", &DeleteParams::default()).await {
             Err(error) if !matches!(&error, kube::Error::Api(status) if status.code == 404) => {
                 Err(error.into())
             }
-            _ => Ok(DeleteControl::default_delete()),
+            _ => Ok(Removal::Done),
         }
     }
 }

@@ -20,7 +20,7 @@ use kube::CustomResourceExt;
 
 use super::{
     Failure, FaultPlan, Oracle, Settings, Sim, Tape, explore,
-    tests::{Shelf, child, shelf},
+    tests::{Shelf, child, put_status, shelf},
 };
 use crate::{
     controller::{Controller, ControllerBuilder},
@@ -36,7 +36,7 @@ struct Life {
 }
 
 type Answer<'c> = BoxFuture<'c, Result<UpdateControl<Shelf>, BoxError>>;
-type Run = for<'c> fn(Life, Arc<Shelf>, &'c Context<Shelf>) -> Answer<'c>;
+type Run = for<'c> fn(Life, Arc<Shelf>, &'c mut Context<Shelf>) -> Answer<'c>;
 
 /// Reconciles by a function.
 struct Planted {
@@ -46,14 +46,13 @@ struct Planted {
 
 impl Reconciler for Planted {
     type Primary = Shelf;
-    type Error = BoxError;
 
     async fn reconcile(
         &self,
-        shelf: Arc<Shelf>,
-        context: &Context<Shelf>,
+        shelf: &Shelf,
+        context: &mut Context<Shelf>,
     ) -> Result<UpdateControl<Shelf>, BoxError> {
-        (self.run)(self.life, shelf, context).await
+        (self.run)(self.life, Arc::new(shelf.clone()), context).await
     }
 }
 
@@ -85,7 +84,7 @@ fn declare_with(
     let starts = Arc::new(AtomicU32::new(0));
     move || {
         let life = Life { number: starts.fetch_add(1, Ordering::Relaxed) + 1 };
-        let controller = add(Controller::builder(Planted { life, run }).name("planted"));
+        let controller = add(Controller::builder(Planted { life, run }).name("planted").status(put_status));
         Operator::builder().crd(Shelf::crd()).register(controller)
     }
 }

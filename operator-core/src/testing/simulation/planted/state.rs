@@ -15,10 +15,8 @@ fn a_status_that_falls_behind_its_generation_is_found() {
             made(&shelf, context).await?;
             let generation =
                 shelf.metadata.generation.map(|generation| generation + 1 - i64::from(life.number));
-            Ok(UpdateControl::patch_status(ShelfStatus {
-                observed_generation: generation,
-                ..ShelfStatus::default()
-            }))
+            context.put(ShelfStatus { observed_generation: generation, ..ShelfStatus::default() });
+            Ok(UpdateControl::no_update())
         })
     };
     let failure = failure("behind", |sim| one_shelf(sim, declare(run)));

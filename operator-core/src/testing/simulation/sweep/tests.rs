@@ -1,7 +1,7 @@
 //! The sweeps find what they are for: operators that no single crash shows to be wrong, but somebody who acts at the wrong
 //! moment, or a second fault.
 
-use std::{collections::BTreeSet, error::Error, sync::Arc};
+use std::{collections::BTreeSet, error::Error};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -16,10 +16,10 @@ use crate::{
     controller::Controller,
     environment::PlantedBug,
     operator::{Operator, OperatorBuilder},
-    reconciler::{Cleaner, Context, DeleteControl, Reconciler, UpdateControl},
+    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl},
     testing::simulation::{
         Failure, FaultPlan, Oracle, Report, Settings, Sim, explore,
-        tests::{Shelf, ShelfStatus, child, shelf},
+        tests::{Shelf, ShelfStatus, child, put_status, shelf},
     },
 };
 
@@ -62,13 +62,12 @@ impl Shelves {
 
 impl Reconciler for Shelves {
     type Primary = Shelf;
-    type Error = Failed;
 
     async fn reconcile(
         &self,
-        shelf: Arc<Shelf>,
-        context: &Context<Shelf>,
-    ) -> Result<UpdateControl<Shelf>, Failed> {
+        shelf: &Shelf,
+        context: &mut Context<Shelf>,
+    ) -> Result<UpdateControl<Shelf>, BoxError> {
         if self.bug == Bug::Overwrites && shelf.annotations().get("seen") != Some(&shelf.spec.text) {
             let shelves = Api::<Shelf>::namespaced(context.client().clone(), "default");
             // Wrong: the annotation alone would do, or the version that it was made from.
@@ -76,26 +75,27 @@ impl Reconciler for Shelves {
             let patch = Patch::Merge(json!({ "metadata": metadata, "spec": shelf.spec }));
             shelves.patch(&shelf.name_any(), &PatchParams::default(), &patch).await?;
         }
-        self.write_child(&shelf, context).await?;
-        Ok(UpdateControl::patch_status(ShelfStatus {
+        self.write_child(shelf, context).await?;
+        context.put(ShelfStatus {
             text: Some(shelf.spec.text.clone()),
             observed_generation: shelf.metadata.generation,
-        }))
+        });
+        Ok(UpdateControl::no_update())
     }
 }
 
 impl Cleaner for Shelves {
-    async fn cleanup(&self, shelf: Arc<Shelf>, context: &Context<Shelf>) -> Result<DeleteControl, Failed> {
+    async fn cleanup(&self, shelf: &Shelf, context: &mut Context<Shelf>) -> Result<Removal, BoxError> {
         if let Some(child) = context.secondary_named::<ConfigMap>(&shelf.name_any())? {
             context.resource_operations().delete(&*child).await?;
         }
-        Ok(DeleteControl::default_delete())
+        Ok(Removal::Done)
     }
 }
 
 fn operator(bug: Bug, cleans: bool) -> OperatorBuilder {
     let shelves = Shelves { bug, doubted: Mutex::default() };
-    let controller = Controller::builder(shelves).name("shelves").owns::<ConfigMap>();
+    let controller = Controller::builder(shelves).name("shelves").owns::<ConfigMap>().status(put_status);
     let controller = if cleans { controller.with_cleaner() } else { controller };
     Operator::builder().crd(Shelf::crd()).register(controller)
 }

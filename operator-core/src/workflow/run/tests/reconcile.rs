@@ -184,9 +184,9 @@ async fn what_is_as_it_should_be_waits_for_nobody() {
 }
 
 /// By whom and why a node is not to be there, and how many of it were.
-fn removal(result: &WorkflowResult, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
-    let removal = result.node(node).unwrap().removal.clone()?;
-    Some((removal.by.map(|by| by.to_string()), removal.reason, removal.deleted))
+fn unwanted(result: &WorkflowResult, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
+    let unwanted = result.node(node).unwrap().unwanted.clone()?;
+    Some((unwanted.by.map(|by| by.to_string()), unwanted.reason, unwanted.deleted))
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,20 +203,20 @@ async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
     ]);
     let (result, _) = reconciled(&all).await;
     let by = |by: &str, reason: &str, deleted| Some((Some(by.to_owned()), reason.to_owned(), deleted));
-    assert_eq!(removal(&result, "page"), None);
-    assert_eq!(removal(&result, "ingress"), by("ingress", "not exposed", Some(1)));
-    assert_eq!(removal(&result, "rules"), by("ingress", "not exposed", Some(0)), "it was never there");
-    assert!(result.node("rules").unwrap().removal.as_ref().unwrap().found_nothing());
-    assert_eq!(removal(&result, "extra"), by("ingress", "not exposed", Some(1)));
-    assert_eq!(removal(&result, "own"), by("own", "not wanted", Some(1)));
-    assert_eq!(removal(&result, "read"), by("read", "not readable", None), "nobody deletes it");
+    assert_eq!(unwanted(&result, "page"), None);
+    assert_eq!(unwanted(&result, "ingress"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(unwanted(&result, "rules"), by("ingress", "not exposed", Some(0)), "it was never there");
+    assert!(result.node("rules").unwrap().unwanted.as_ref().unwrap().found_nothing());
+    assert_eq!(unwanted(&result, "extra"), by("ingress", "not exposed", Some(1)));
+    assert_eq!(unwanted(&result, "own"), by("own", "not wanted", Some(1)));
+    assert_eq!(unwanted(&result, "read"), by("read", "not readable", None), "nobody deletes it");
 
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);
     let result = all.cleanup(&primary, &context).await;
     let with_the_primary = |deleted| Some((None, String::new(), deleted));
-    assert_eq!(removal(&result, "page"), with_the_primary(Some(1)));
-    assert_eq!(removal(&result, "ingress"), with_the_primary(Some(0)));
+    assert_eq!(unwanted(&result, "page"), with_the_primary(Some(1)));
+    assert_eq!(unwanted(&result, "ingress"), with_the_primary(Some(0)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -230,7 +230,7 @@ async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
     let (result, _) = reconciled(&all).await;
     assert_eq!(lines(&result)[0], "app: waiting for user to be gone, which failed");
     let by_app = Some((Some("app".to_owned()), "not wanted".to_owned(), None));
-    assert_eq!((removal(&result, "app"), removal(&result, "user")), (by_app.clone(), by_app));
+    assert_eq!((unwanted(&result, "app"), unwanted(&result, "user")), (by_app.clone(), by_app));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, TestResource, TestStatus};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{Controller, ControllerBuilder, UpdateControl, testing::operator_test};
+use operator_core::{ControllerBuilder, testing::operator_test};
 use serde_json::json;
 
 use super::{Requests, after, scene, upgraded, who};
@@ -22,9 +22,9 @@ fn saying(scene: &Scene, messages: bool) -> ControllerBuilder<Script> {
             messages: if messages { vec!["dropped".to_owned()] } else { Vec::new() },
             ..TestStatus::default()
         };
-        async move { Ok(UpdateControl::patch_status(status)) }.boxed()
+        async move { Ok(Said::patch_status(status)) }.boxed()
     });
-    Controller::builder(script).namespaces([&scene.namespace])
+    script.controller().namespaces([&scene.namespace])
 }
 
 /// Who has applied something.

@@ -13,7 +13,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
 };
 use operator_core::{
-    Controller, Operator,
+    Operator,
     environment::Environment,
     testing::{InProcessServer, TestOperator},
 };
@@ -164,7 +164,8 @@ impl World {
     async fn start(&mut self) -> Result<()> {
         self.told.push(format!("operators start with {:?}", self.version));
         for (at, home) in self.homes().into_iter().enumerate() {
-            let controller = Controller::builder(Script::<TestResource>::idle())
+            let controller = Script::<TestResource>::idle()
+                .controller()
                 .name(OPERATOR)
                 .namespaces([home])
                 .workflow(&self.version.build()?);
