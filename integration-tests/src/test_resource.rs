@@ -9,7 +9,7 @@ use k8s_openapi::{
 };
 use kube::{CustomResource, CustomResourceExt};
 use operator_core::resource::KubeObject;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// The API group of [`TestResource`] and [`ClusterTestResource`].
@@ -31,25 +31,6 @@ fn counted<S: Serializer>(message: &Option<String>, serializer: S) -> Result<S::
     message.serialize(serializer)
 }
 
-/// The schema of a list of conditions, which `k8s-openapi` has behind a feature.
-fn conditions(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["type", "status", "reason", "message", "lastTransitionTime"],
-            "properties": {
-                "type": { "type": "string" },
-                "status": { "type": "string", "enum": ["True", "False", "Unknown"] },
-                "reason": { "type": "string", "minLength": 1 },
-                "message": { "type": "string", "maxLength": 32768 },
-                "lastTransitionTime": { "type": "string", "format": "date-time" },
-                "observedGeneration": { "type": "integer", "format": "int64" }
-            }
-        }
-    })
-}
-
 /// The status of every test resource.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +43,6 @@ pub struct TestStatus {
     pub messages: Vec<String>,
     /// The conditions, as a list that is written as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "conditions")]
     pub conditions: Vec<Condition>,
     /// The generation that the status is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,6 +18,7 @@ pub use crate::{
         traits::{Cleaner, Reconciler},
         workflow::condition::Verdict,
     },
+    resource::key::ObjectKey,
     workflow::{
         conditions::served::served,
         wired::{declared::node, reference::the, wire::Wire as _},

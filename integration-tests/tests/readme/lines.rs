@@ -35,7 +35,7 @@ fn counted<'t>(lines: impl Iterator<Item = &'t str>) -> usize {
 }
 
 /// The lines of an operator whose children are these functions.
-fn lines(source: &str, children: &[&str]) -> Result<usize> {
+pub(crate) fn lines(source: &str, children: &[&str]) -> Result<usize> {
     let text = formatted(source)?;
     let File { items, .. } = syn::parse_file(&text)?;
     let mut all = counted(text.lines());

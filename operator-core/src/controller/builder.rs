@@ -284,6 +284,30 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.watches(source.references(references))
     }
 
+    /// Watches the objects of type `K` that primaries refer to: a change of one wakes those primaries that it finds by an index over
+    /// what the function says of each. [`watches_referenced`](Self::watches_referenced) takes an informer of one's own.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Service};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn team(service: &Service) -> Vec<ObjectKey> {
+    ///     let team = service.metadata.labels.iter().filter_map(|labels| labels.get("team"));
+    ///     team.map(|team| ObjectKey::namespaced("teams", team)).collect()
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Service>().refers_to::<ConfigMap>(team);
+    /// ```
+    pub fn refers_to<K: KubeObject<DynamicType: Default>>(
+        self,
+        references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        let source = InformerEventSource::<K>::new();
+        // Not the one of that kind's dependents, which shows what the controller has made.
+        let name = format!("{} referred to", SourceDeclaration::name(&source));
+        self.watches_referenced(source.name(name), references)
+    }
+
     /// Adds an event source: an [`InformerEventSource`], a
     /// [`FunctionEventSource`](crate::FunctionEventSource), or one of the user's own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {

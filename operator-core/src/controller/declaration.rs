@@ -21,7 +21,7 @@ use crate::{
         ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
-    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType, is_job},
     workflow::{AnyWorkflow, Outline},
 };
 
@@ -213,11 +213,15 @@ impl Declaration {
         // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it. What a retired
         // field manager has applied is taken over by a write of the object itself, even where it is the status.
         let inherits = self.settings.use_ssa_to_patch_primary && !self.retired_managers.is_empty();
-        if self.finalizer.is_some() || inherits {
+        let of_workflow: Vec<_> = self.settings.workflow.iter().flat_map(AnyWorkflow::access).collect();
+        // Which of them were done is an annotation of their primary.
+        let makes_jobs =
+            of_workflow.iter().any(|right| is_job(&right.resource_type) && right.verbs.contains(&"create"));
+        if self.finalizer.is_some() || inherits || makes_jobs {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.all_sources().flat_map(|source| source.access()));
-        access.extend(self.settings.workflow.iter().flat_map(AnyWorkflow::access));
+        access.extend(of_workflow);
         access.extend(self.settings.further_access.iter().cloned());
         access
     }

@@ -47,4 +47,4 @@ pub(crate) use facts::{Declaration, Objects, Reading};
 pub(crate) use function::declare;
 pub use kubernetes::Adoption;
 pub use kubernetes::ReadOnly;
-pub(crate) use kubernetes::{Desired, Settings, retired, settings};
+pub(crate) use kubernetes::{Desired, Settings, forget_departed, retired, settings};

@@ -29,15 +29,22 @@ const OF_THE_SERVER: [&str; 6] = [
 
 /// A primary as the body of a server-side apply: without its status and what is the server's. The finalizers are exactly
 /// `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may hold, must not
-/// become ours.
+/// become ours. `done_jobs` is an annotation that the framework writes by itself: an apply would own it, and the next one drop it.
 pub(super) fn applied_primary(
     primary: &dyn Object,
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
+    done_jobs: &str,
 ) -> Result<Value, Error> {
     let mut body = plain(primary, kind)?;
     let metadata = &mut body["metadata"];
+    if let Some(annotations) = metadata["annotations"].as_object_mut() {
+        annotations.remove(done_jobs);
+        if annotations.is_empty() {
+            metadata["annotations"] = Value::Null;
+        }
+    }
     metadata["name"] = key.name().into();
     metadata["finalizers"] = finalizer.map_or(Value::Null, |finalizer| json!([finalizer]));
     for of_the_server in OF_THE_SERVER {
@@ -112,6 +119,28 @@ pub(super) fn plain(object: &dyn Object, kind: &ResourceType) -> Result<Value, E
         metadata.remove("managedFields");
     }
     Ok(body)
+}
+
+/// Makes `to` say of that annotation what `from` does, so that a change from the one to the other is none of it.
+pub(super) fn keep_annotation(from: &Value, to: &mut Value, name: &str) {
+    let Some(annotations) = from["metadata"]["annotations"].as_object() else {
+        if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
+            annotations.remove(name);
+        }
+        return;
+    };
+    let kept = annotations.get(name);
+    let to = &mut to["metadata"]["annotations"];
+    if to.is_null() {
+        // Without any, all would go.
+        *to = json!({});
+    }
+    if let Some(annotations) = to.as_object_mut() {
+        match kept {
+            Some(value) => drop(annotations.insert(name.to_owned(), value.clone())),
+            None => drop(annotations.remove(name)),
+        }
+    }
 }
 
 /// A body that says nothing but which object it is about: type, name and namespace.

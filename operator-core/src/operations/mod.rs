@@ -35,6 +35,7 @@
 
 pub(crate) mod matcher;
 
+mod annotation;
 mod applied;
 mod body;
 mod dependent;

@@ -106,14 +106,15 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         if self.ssa {
-            let body = body::applied_primary(desired, kind, key, run.finalizer)?;
+            let body = body::applied_primary(desired, kind, key, run.finalizer, run.done_jobs)?;
             let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
             return self.target.write(&intent, WriteMode::MatchAndFilter).await;
         }
         let from = body::patched_part(original, kind, Part::Object, None)?;
         // A desired object that was not made from the original must not take our finalizer off by leaving it out.
         let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
-        let to = body::patched_part(desired, kind, Part::Object, finalizer)?;
+        let mut to = body::patched_part(desired, kind, Part::Object, finalizer)?;
+        body::keep_annotation(&from, &mut to, run.done_jobs);
         self.carry_over(original, Part::Object, &from, &to).await
     }
 

@@ -194,7 +194,7 @@ impl<'c> ResourceOperations<'c> {
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
             Part::Object if target.is_own_primary => {
-                body::applied_primary(desired, target.kind(), &key, self.run.finalizer)?
+                body::applied_primary(desired, target.kind(), &key, self.run.finalizer, self.run.done_jobs)?
             }
             Part::Object => body::applied(desired, target.kind())?,
         };

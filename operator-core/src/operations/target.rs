@@ -21,6 +21,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) uid: &'c str,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
+    /// The annotation of the primary that remembers its Jobs: the framework's, not the reconciler's.
+    pub(crate) done_jobs: &'c str,
     /// What its writes find out about the primary.
     pub(crate) findings: &'c Findings,
     pub(crate) primaries: &'c PrimarySource,

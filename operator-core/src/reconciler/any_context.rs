@@ -184,6 +184,7 @@ impl AnyContext {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
             finalizer: self.shared.finalizer.as_deref(),
+            done_jobs: self.shared.marks.names().done_jobs(),
             findings: &self.findings,
             primaries: &self.shared.primary,
             sources: &self.shared.sources,

@@ -22,14 +22,21 @@ use crate::{
 /// The words that take paths or expressions, each of which is a call, with an example.
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
+    ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
     ("ready", "conditions", "ready(rolled_out)"),
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
     ("gone", "conditions", "gone(drained)"),
     ("adopt", "whose objects may be taken over", "adopt(Adoption::IfUnowned)"),
 ];
 /// The words that take nothing.
-const FLAGS: &[&str] =
-    &["delete_first", "ready_when_applied", "create_only", "prune_data", "recreate_when_immutable"];
+const FLAGS: &[&str] = &[
+    "delete_first",
+    "ready_when_applied",
+    "when_served",
+    "create_only",
+    "prune_data",
+    "recreate_when_immutable",
+];
 const NAMED: &str = "named";
 const CONFIGURE: &str = "configure";
 

@@ -5,6 +5,8 @@ mod bulk;
 mod derived;
 mod ending;
 mod failing;
+mod jobs;
+mod kinds;
 mod names;
 mod order;
 mod state;

@@ -1,6 +1,12 @@
 //! What the engine asks of a bulk dependent in the cluster.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures::FutureExt;
 
@@ -11,7 +17,7 @@ use crate::{
         erased::{Answer, Deleted, Pruning},
         function::Want,
         items::{Items, Work},
-        kubernetes::{Managed, OfPrimary},
+        kubernetes::{Jobs, Managed, OfPrimary},
     },
     reconciler::{
         BoxError, MemoKey,
@@ -133,9 +139,18 @@ impl Several {
         own: &OfPrimary<'_>,
         key: &ObjectKey,
         desired: &AnyObject,
+        jobs: &Jobs,
+        over: &AtomicUsize,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
         let actual = own.there(key).map_err(Error::boxed)?;
+        if actual.is_none() && jobs.is_over(key) {
+            over.fetch_add(1, Ordering::Relaxed);
+            return Ok(None);
+        }
         let done = own.bring_about(&**desired, actual).await.map_err(Error::boxed)?;
+        if let Some((_, object)) = &done {
+            jobs.see(object);
+        }
         Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
     }
 }
@@ -152,17 +167,20 @@ impl Engine for Several {
             let wanted = self.wanted(&own).await?;
             // The workflow calls only a dependent that wants something, be it none.
             let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
+            let jobs = own.jobs(desired.values().cloned()).await.map_err(Error::boxed)?;
+            let over = AtomicUsize::new(0);
             let mut items = Items::default();
             if self.managed.capabilities.can_delete() {
                 let mut unwanted = self.removable(&own)?;
                 unwanted.retain(|object| !desired.contains_key(&ObjectKey::in_meta(object.meta())));
                 items.work(self.removals(&own, unwanted, false)).await;
             }
-            let work = desired
-                .iter()
-                .map(|(key, object)| (Some(key.to_string()), self.bring_about(&own, key, object).boxed()));
+            let work = desired.iter().map(|(key, object)| {
+                (Some(key.to_string()), self.bring_about(&own, key, object, &jobs, &over).boxed())
+            });
             items.work(work).await;
-            Ok(items.finish()?.desiring(desired.len()))
+            own.remember(&jobs).await.map_err(Error::boxed)?;
+            Ok(items.finish()?.desiring(desired.len()).over(over.into_inner()))
         }
         .boxed()
     }
@@ -177,10 +195,11 @@ impl Engine for Several {
 
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            own.forget_jobs().await.map_err(Error::boxed)?;
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
-            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             let made = self.selected(own.all_removable().map_err(Error::boxed)?, &**asked.primary);
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };

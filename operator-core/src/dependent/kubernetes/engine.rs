@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::{OfPrimary, settings::Managed};
+use super::{Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
@@ -113,7 +113,13 @@ impl Single {
             None => ObjectKey::in_meta(self.desired(&own).await?.meta()),
         };
         let actual = own.there(&key).map_err(Error::boxed)?;
+        let jobs = match own.makes_jobs() {
+            true => own.jobs([self.desired(&own).await?]).await.map_err(Error::boxed)?,
+            false => Jobs::default(),
+        };
+        let is_over = actual.is_none() && jobs.is_over(&key);
         let done = match actual {
+            None if is_over => None,
             Some(actual) if !managed.capabilities.can_update() && own.may_write(&*actual) => {
                 Some((Operation::Matched, actual))
             }
@@ -123,11 +129,15 @@ impl Single {
                 own.bring_about(&*desired, actual).await.map_err(Error::boxed)?
             }
         };
+        if let Some((_, object)) = &done {
+            jobs.see(object);
+        }
+        own.remember(&jobs).await.map_err(Error::boxed)?;
         // The one that is wanted first, so that the name changes without a time in which there is neither.
-        if done.is_some() && managed.capabilities.can_delete() {
+        if (done.is_some() || is_over) && managed.capabilities.can_delete() {
             own.remove_all_but(&key).await.map_err(Error::boxed)?;
         }
-        Ok(self.result(done))
+        Ok(self.result(done).over(usize::from(is_over)))
     }
 }
 
@@ -153,10 +163,11 @@ impl Engine for Single {
 
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            own.forget_jobs().await.map_err(Error::boxed)?;
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
-            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             let all = own.all_removable().map_err(Error::boxed)?;
             for object in &all {
                 own.remove_and_note(object).await.map_err(Error::boxed)?;

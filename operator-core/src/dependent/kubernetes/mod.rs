@@ -4,6 +4,7 @@ mod adoption;
 mod declared;
 mod engine;
 mod inherit;
+mod jobs;
 mod marks;
 mod of_primary;
 mod read_only;
@@ -21,6 +22,8 @@ use crate::{
 pub use adoption::Adoption;
 pub use declared::KubernetesDependent;
 pub(in crate::dependent) use engine::Single;
+pub(in crate::dependent) use jobs::Jobs;
+pub(crate) use jobs::forget_departed;
 pub(in crate::dependent) use of_primary::OfPrimary;
 pub use read_only::ReadOnly;
 pub(crate) use retired::retired;

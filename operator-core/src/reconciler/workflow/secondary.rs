@@ -111,6 +111,8 @@ pub struct ReconcileResult {
     /// How many resources were worked on, also those that came to nothing.
     items: usize,
     desired: Option<usize>,
+    /// How many of the resources that are desired have had their time: Jobs that were done, and are gone.
+    over: usize,
 }
 
 impl ReconcileResult {
@@ -138,13 +140,27 @@ impl ReconcileResult {
         failed: Vec<(String, Arc<BoxError>)>,
         items: usize,
     ) -> Self {
-        Self { operations, failed, items, desired: None }
+        Self { operations, failed, items, ..Self::default() }
     }
 
     /// With the number of resources that are desired.
     pub(crate) fn desiring(mut self, desired: usize) -> Self {
         self.desired = Some(desired);
         self
+    }
+
+    /// With the number of those that are desired, and have had their time.
+    pub(crate) fn over(mut self, over: usize) -> Self {
+        self.over = over;
+        self
+    }
+
+    /// Whether nothing has to be there: nothing is desired, or what is has had its time.
+    pub(crate) fn has_nothing_to_show(&self) -> bool {
+        match self.desired {
+            Some(desired) => desired == self.over,
+            None => self.over > 0,
+        }
     }
 
     /// What was done, resource by resource.

@@ -16,6 +16,7 @@
 //! - Field managers are told as the caches keep them: those of the operator's own at least.
 
 mod controller;
+mod done;
 mod names;
 mod nodes;
 mod value;
@@ -24,6 +25,7 @@ mod whose;
 mod whose_tests;
 
 pub use controller::ControllerMarks;
+pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
 pub use names::MarkNames;
 pub(crate) use nodes::Nodes;
 pub(crate) use value::{digits, label_value};

@@ -17,6 +17,8 @@ pub struct MarkNames {
     pub(super) owner: Arc<str>,
     /// The annotation that no copy of the object has right.
     pub(super) mark: Arc<str>,
+    /// The annotation of a primary that says which of its Jobs were done.
+    done_jobs: Arc<str>,
 }
 
 impl MarkNames {
@@ -26,7 +28,13 @@ impl MarkNames {
     /// Keys that begin with `prefix/`.
     pub(crate) fn new(prefix: &str) -> Self {
         let key = |name: &str| Arc::from(format!("{prefix}/{name}"));
-        Self { controller: key("controller"), node: key("node"), owner: key("owner"), mark: key("mark") }
+        Self {
+            controller: key("controller"),
+            node: key("node"),
+            owner: key("owner"),
+            mark: key("mark"),
+            done_jobs: key("done-jobs"),
+        }
     }
 
     /// Whether keys can begin so: a DNS subdomain.
@@ -81,6 +89,12 @@ impl MarkNames {
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// The key of the annotation of a primary that says which of its Jobs were done, and for which content.
+    #[must_use]
+    pub fn done_jobs(&self) -> &str {
+        &self.done_jobs
     }
 }
 

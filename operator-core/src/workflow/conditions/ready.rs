@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::{
     reconciler::{
         Context,
-        workflow::{ConditionResult, Secondary},
+        workflow::{ConditionResult, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, KubeObject},
+    resource::{AnyObject, KubeObject, has_succeeded},
     status::kstatus::{self, Kstatus, Status},
     workflow::{Condition, NodeView, condition::Answer},
 };
@@ -20,7 +20,8 @@ use crate::{
 /// `1/3 replicas ready`, and the detail is a [`Kstatus`].
 ///
 /// The rules are kstatus's but for what only begins or ends: a Job that runs, is suspended or has failed isn't ready, nor is
-/// a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is ready.
+/// a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is ready, and so is a node whose Jobs
+/// are gone and were done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ready;
 
@@ -29,8 +30,8 @@ impl<P: KubeObject> Condition<P> for Ready {
         let now = context.wall_clock().now();
         let any = Arc::clone(primary) as AnyObject;
         let secondaries = node.any.dependent.secondaries(&any, context.any()).await?;
-        let wants_nothing = node.reconciled().and_then(|reconciled| reconciled.desired()) == Some(0);
-        if secondaries.is_empty() && wants_nothing {
+        let awaits_nothing = node.reconciled().is_some_and(ReconcileResult::has_nothing_to_show);
+        if secondaries.is_empty() && awaits_nothing {
             return Ok(ConditionResult::met());
         }
         let mut last = Kstatus::not_found();
@@ -71,7 +72,7 @@ fn judged(object: &Value, now: Timestamp) -> Kstatus {
     }
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     match (text("/apiVersion"), text("/kind")) {
-        ("batch/v1", "Job") if !has_completed(object) => {
+        ("batch/v1", "Job") if !has_succeeded(object) => {
             Kstatus { status: Status::InProgress, reason: "JobNotComplete".into(), message: status.message }
         }
         ("v1", "Pod") if text("/status/phase") == "Failed" => {
@@ -79,14 +80,6 @@ fn judged(object: &Value, now: Timestamp) -> Kstatus {
         }
         _ => status,
     }
-}
-
-fn has_completed(job: &Value) -> bool {
-    let conditions = job.pointer("/status/conditions").and_then(Value::as_array);
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|condition| condition["type"] == "Complete" && condition["status"] == "True")
 }
 
 #[cfg(test)]

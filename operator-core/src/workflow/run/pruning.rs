@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    dependent::Pruning,
+    dependent::{Pruning, forget_departed},
     reconciler::{
         AnyContext, BoxError,
         workflow::{NodeResult, NodeState, WorkflowResult},
@@ -66,7 +66,7 @@ async fn try_to(
     for retired in &workflow.retired {
         retired.prune(primary, context, pruning).await?;
     }
-    Ok(())
+    forget_departed(context).await
 }
 
 /// Whether a node has done what it has to do, so that what it wants is its own.

@@ -8,7 +8,7 @@ use crate::{
     dependent::function::{Answered, Args, ByHand, Call, Failure, Given, Signature},
     reconciler::{
         BoxError, Context,
-        workflow::{NodeKey, Secondary, Verdict},
+        workflow::{NodeKey, ReconcileResult, Secondary, Verdict},
     },
     resource::KubeObject,
     workflow::condition::{self, AnyCondition, Asking},
@@ -257,8 +257,14 @@ impl<P: KubeObject, K: KubeObject> OfNode<P, K> {
         }))
     }
 
-    async fn each(&self, objects: &[Secondary], given: Given<'_, P>) -> Result<Verdict, BoxError> {
-        if objects.is_empty() && self.decides == Decides::Ready && !self.several {
+    async fn each(
+        &self,
+        objects: &[Secondary],
+        reconciled: Option<&ReconcileResult>,
+        given: Given<'_, P>,
+    ) -> Result<Verdict, BoxError> {
+        let has_to_be_there = !self.several && !reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+        if objects.is_empty() && self.decides == Decides::Ready && has_to_be_there {
             return Ok(Verdict::not_met("it isn't there yet"));
         }
         for object in objects {
@@ -288,7 +294,7 @@ impl<P: KubeObject, K: KubeObject> AnyCondition for OfNode<P, K> {
                 Decides::Ready => dependent.secondaries(asking.primary, asking.context).await?,
                 Decides::Gone => dependent.left(asking.primary, asking.context).await?,
             };
-            self.each(&objects, given).await
+            self.each(&objects, asking.view.reconciled, given).await
         }
         .boxed()
     }

@@ -9,15 +9,15 @@ use super::{
 use crate::{
     dependent::{
         Capabilities, Settings, declare,
-        function::{Dependent, Erased, Judged, Shape},
+        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
     reconciler::workflow::{ConditionKind, NodeKey},
-    resource::{Access, KubeObject},
+    resource::{Access, KubeObject, ResourceType},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
         condition::{AnyCondition, For, all_conditions},
-        conditions::Ready,
+        conditions::{KindServed, Ready},
         node::AnyNode,
     },
 };
@@ -38,6 +38,7 @@ struct Said {
     name: Option<Arc<str>>,
     after: Vec<NodeKey>,
     needs: Vec<Arc<dyn AnyActivation>>,
+    needs_its_kind: bool,
     ready: ReadyWhen,
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
@@ -48,8 +49,9 @@ struct Said {
 /// A dependent with its order, its conditions and its settings. Made by [`node`], and by the methods of
 /// [`Wire`](crate::Wire).
 #[must_use = "a node does nothing until it is given to a workflow"]
-pub struct Node<P: KubeObject, S: Shape> {
+pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     said: Said,
+    kind: K,
     dependent: Erased<P>,
     judged: Judged,
     settings: Settings<S::Item>,
@@ -63,8 +65,8 @@ pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
     // It is named when it is finished.
-    let settings = Settings::new(Arc::from(""), Default::default());
-    Node { said: Said::of(key), dependent, judged, settings, shape: PhantomData }
+    let settings = Settings::new(Arc::from(""));
+    Node { said: Said::of(key), kind: OfType, dependent, judged, settings, shape: PhantomData }
 }
 
 impl Said {
@@ -74,6 +76,7 @@ impl Said {
             name: None,
             after: Vec::new(),
             needs: Vec::new(),
+            needs_its_kind: false,
             ready: ReadyWhen::Status,
             gone: Vec::new(),
             first: false,
@@ -82,12 +85,47 @@ impl Said {
         }
     }
 
+    fn need(&mut self, word: String, capability: impl Activation) {
+        self.word(ConditionKind::Activation, word);
+        self.asks.extend(capability.access());
+        self.needs.push(Arc::new(capability));
+    }
+
     fn word(&mut self, kind: ConditionKind, word: String) {
         self.words.entry(kind).or_default().push(word);
     }
 }
 
 impl<P: KubeObject, S: Shape> Node<P, S> {
+    /// Says of which kind its objects are, where their type alone doesn't: that of a `DynamicObject` is known at run time only. It is said
+    /// by version and kind, or by an `ApiResource` of kube. They
+    /// count as namespaced unless [`cluster_scoped`](Self::cluster_scoped) is said as well.
+    ///
+    /// ```
+    /// use kube::core::DynamicObject;
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use operator_core::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// fn gateway(pod: &Pod) -> Option<DynamicObject> {
+    ///     let host = pod.metadata.annotations.as_ref()?.get("host")?;
+    ///     let data = json!({ "spec": { "listeners": [{ "hostname": host }] } });
+    ///     Some(DynamicObject { types: None, metadata: Default::default(), data })
+    /// }
+    ///
+    /// let gateway = gateway.kind(("gateway.networking.k8s.io/v1", "Gateway")).when_served();
+    /// let controller = Controller::of_existing::<Pod>().workflow((gateway,));
+    /// ```
+    pub fn kind(self, kind: impl SaysKind) -> Node<P, S, AtRunTime>
+    where
+        S::Item: KindAtRunTime,
+    {
+        let Self { said, dependent, judged, settings, shape, .. } = self;
+        Node { said, kind: AtRunTime(kind.said()), dependent, judged, settings, shape }
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Runs after that node is ready. Where it isn't wanted any more, or its primary goes, it is deleted before that one, unless both
     /// are left to the garbage collector. May be said several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
@@ -127,9 +165,14 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     /// Takes part only where the cluster has that: [`served::<Route>()`](crate::served), say. Otherwise the node isn't there, so
     /// nothing of it is deleted, and what comes after it is removed. May be said several times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
-        self.said.word(ConditionKind::Activation, name_of_val(&capability));
-        self.said.asks.extend(capability.access());
-        self.said.needs.push(Arc::new(capability));
+        self.said.need(name_of_val(&capability), capability);
+        self
+    }
+
+    /// Takes part only where the cluster serves the kind of its own objects: for a kind that not every cluster has.
+    /// [`needs`](Self::needs)`(served::<K>())`, without saying the kind again.
+    pub fn when_served(mut self) -> Self {
+        self.said.needs_its_kind = true;
         self
     }
 
@@ -159,14 +202,21 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     }
 
     /// The engine's node.
-    pub(super) fn finish(self) -> AnyNode {
-        let Self { said, dependent, judged, mut settings, .. } = self;
+    pub(super) fn finish(self) -> AnyNode
+    where
+        S: ShapeOf<K>,
+    {
+        let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
+        let kind = S::kind_of(kind);
+        if said.needs_its_kind {
+            said.need("served".to_owned(), KindServed::of(ResourceType::with::<S::Item>(&kind)));
+        }
         // One without a name has its whole path, until it is told so.
         let name = said.name.clone().or_else(|| said.key.short().map(Arc::from));
         let is_named = name.as_ref().is_some_and(|name| !name.is_empty());
         settings.name = name.filter(|_| is_named).unwrap_or_else(|| Arc::from(said.key.to_string()));
         let status = || For::<_, P>::new(Ready) as Arc<dyn AnyCondition>;
-        let dependent = declare(settings, S::SEVERAL, judged, dependent);
+        let dependent = declare(settings, kind, S::SEVERAL, judged, dependent);
         said.finish(AnyNode::of(dependent), is_named, status)
     }
 }
@@ -210,7 +260,7 @@ fn name_of_val<C>(_: &C) -> String {
     name_of::<C>()
 }
 
-impl<P: KubeObject, S: Shape> fmt::Debug for Node<P, S> {
+impl<P: KubeObject, S: Shape, K> fmt::Debug for Node<P, S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node")
             .field("function", &self.said.key.to_string())

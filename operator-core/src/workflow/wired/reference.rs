@@ -33,7 +33,7 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> f
     }
 }
 
-impl<P: KubeObject, S: Shape> NodeRef<P, IsNode> for &Node<P, S> {
+impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
     type Shape = S;
 
     fn key(self) -> NodeKey {

@@ -6,7 +6,7 @@ use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
         Adoption,
-        function::{ByHand, Dependent, Function, Shape, Signature},
+        function::{AtRunTime, ByHand, Dependent, Function, KindAtRunTime, SaysKind, Shape, Signature},
     },
     resource::KubeObject,
     workflow::Activation,
@@ -28,6 +28,17 @@ pub trait Wire<M>: Sized {
         N: NodeRef<Self::Primary, DM>,
     {
         node(self).after(other)
+    }
+
+    /// [`Node::kind`].
+    fn kind<D: 'static, S: Shape<Item: KindAtRunTime>>(
+        self,
+        kind: impl SaysKind,
+    ) -> Node<Self::Primary, S, AtRunTime>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).kind(kind)
     }
 
     /// [`Node::ready`].
@@ -62,6 +73,14 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).needs(capability)
+    }
+
+    /// [`Node::when_served`].
+    fn when_served<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).when_served()
     }
 
     /// [`Node::delete_first`].

@@ -1,0 +1,77 @@
+//! Of which kind a node's objects are: their type says so, or the node.
+
+use kube::core::{ApiResource, GroupVersionKind};
+
+use crate::resource::KubeObject;
+
+/// The type of the objects says it.
+#[derive(Clone, Copy, Debug)]
+pub struct OfType;
+
+/// The node says it, by `.kind(…)`.
+#[derive(Clone, Debug)]
+pub struct AtRunTime(pub(crate) ApiResource);
+
+/// What says a kind at run time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say a kind",
+    label = "says no kind",
+    note = "write version and kind, `.kind((\"gateway.networking.k8s.io/v1\", \"Gateway\"))`, or an `ApiResource` of kube"
+)]
+pub trait SaysKind {
+    /// What it says.
+    fn said(self) -> ApiResource;
+}
+
+#[diagnostic::do_not_recommend]
+impl SaysKind for ApiResource {
+    fn said(self) -> ApiResource {
+        self
+    }
+}
+
+/// Version and kind, as they stand in an object. The plural is made of the kind, as kube makes it.
+#[diagnostic::do_not_recommend]
+impl SaysKind for (&str, &str) {
+    fn said(self) -> ApiResource {
+        let (version, kind) = self;
+        let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
+        ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
+    }
+}
+
+/// Objects whose kind is said so. `T` tells the two ways apart; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "of which kind a `{Self}` is isn't known before run time, and its node doesn't say so",
+    label = "a node of a `{Self}`",
+    note = "say it by `.kind((version, kind))` or an `ApiResource`: `gateway.kind(resource)`, or `gateway(kind(resource))` in the derive"
+)]
+pub trait KindOf<T>: KubeObject {
+    /// The kind.
+    fn kind_of(said: T) -> Self::DynamicType;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType: Default>> KindOf<OfType> for K {
+    fn kind_of(_: OfType) -> K::DynamicType {
+        K::DynamicType::default()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType = ApiResource>> KindOf<AtRunTime> for K {
+    fn kind_of(said: AtRunTime) -> ApiResource {
+        said.0
+    }
+}
+
+/// Objects whose kind is known at run time only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says of which kind it is, so its node takes no `.kind(…)`",
+    label = "leave `.kind(…)` out",
+    note = "`.kind(…)` is for functions that answer with a `DynamicObject`"
+)]
+pub trait KindAtRunTime: KubeObject<DynamicType = ApiResource> {}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject<DynamicType = ApiResource>> KindAtRunTime for K {}
