@@ -136,7 +136,7 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
         Wiring::NodeTwice { node } => Mistake::new(
             format!("`{node}` is two nodes of the workflow"),
             "nobody could tell which of them is meant",
-            "it once; a function of its own, or an instance of a generic one, for each node",
+            "it once; or `.named(\"…\")` on each, or a function of its own for each node",
         ),
         Wiring::Unnamed { node } => Mistake::new(
             format!("`{node}` has no name"),
@@ -152,6 +152,11 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             format!("`{node}` comes after `{other}`"),
             "that is no node of the workflow",
             "it as a node of its own, or another one in `.after(…)`",
+        ),
+        Wiring::AfterWhich { node, other, names } => Mistake::new(
+            format!("`{node}` comes after `{other}`"),
+            format!("that is several nodes of the workflow: {}", names.join(", ")),
+            "a reference to the node that is meant, `.after(&node)`",
         ),
         Wiring::Cycle { path } => Mistake::new(
             format!("nodes depend on one another in a circle: {}", path.join(" -> ")),

@@ -116,8 +116,50 @@ pub(crate) trait Engine: Send + Sync {
     }
 }
 
-/// A declared dependent of primaries of type `P`. Cheap to clone.
-pub struct Dependent<P: KubeObject> {
+/// Says whether a dependent wants anything to exist, where it doesn't say so itself.
+pub(crate) trait Wishes: Send + Sync {
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
+}
+
+/// An engine that exists only where somebody else says so.
+struct OnlyIf {
+    engine: Arc<dyn Engine>,
+    wishes: Box<dyn Wishes>,
+}
+
+impl Engine for OnlyIf {
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        self.engine.reconcile(asked)
+    }
+
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        self.wishes.wish(asked)
+    }
+
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
+        self.engine.delete(asked)
+    }
+
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        self.engine.secondaries(asked)
+    }
+
+    fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        self.engine.left(asked)
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+        self.engine.prune(asked, pruning)
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.engine.leftovers(exists)
+    }
+}
+
+/// A dependent that a reconciler calls by itself, without a workflow: JOSDK's standalone dependents. Made by `standalone()` of a
+/// function, `html.standalone()`, or of a node. Cheap to clone.
+pub struct Standalone<P: KubeObject> {
     any: AnyDependent,
     of: PhantomData<fn(P)>,
 }
@@ -130,7 +172,7 @@ pub(crate) struct AnyDependent {
     engine: Arc<dyn Engine>,
 }
 
-impl<P: KubeObject> Dependent<P> {
+impl<P: KubeObject> Standalone<P> {
     pub(crate) fn new(
         name: impl Into<Arc<str>>,
         declaration: Declaration,
@@ -167,7 +209,8 @@ impl<P: KubeObject> Dependent<P> {
         self.any.capabilities()
     }
 
-    /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
+    /// Brings the resource into the desired state, as far as the dependent may; removes it, where nothing is wanted, and leaves it
+    /// alone on hold. JOSDK's `DependentResource.reconcile`.
     ///
     /// # Errors
     /// When the desired state can't be told, or can't be written.
@@ -176,7 +219,20 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
-        let result = self.any.attempt(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        let primary = Arc::clone(primary) as AnyObject;
+        let wish = match self.any.judged() {
+            Some(_) => self.any.wish(&primary, context.any()).await?,
+            None => Want::Is(()),
+        };
+        match wish {
+            Want::Is(()) => {}
+            Want::Hold { .. } => return Ok(ReconcileResult::nothing()),
+            Want::None(_) => {
+                self.any.remove(&primary, context.any()).await?;
+                return Ok(ReconcileResult::nothing());
+            }
+        }
+        let result = self.any.attempt(&primary, context.any()).await?;
         result.check()?;
         Ok(result)
     }
@@ -225,6 +281,13 @@ impl AnyDependent {
         engine: impl Engine + 'static,
     ) -> Self {
         Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
+    }
+
+    /// The same dependent, which exists only where that says so.
+    pub(crate) fn only_if(self, judged: Judged, wishes: Box<dyn Wishes>) -> Self {
+        let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
+        let engine = Arc::new(OnlyIf { engine: self.engine, wishes });
+        Self { declaration: Arc::new(declaration), engine, ..self }
     }
 
     /// What its name is.
@@ -342,13 +405,13 @@ impl AnyDependent {
     }
 }
 
-impl<P: KubeObject> Clone for Dependent<P> {
+impl<P: KubeObject> Clone for Standalone<P> {
     fn clone(&self) -> Self {
         Self { any: self.any.clone(), of: PhantomData }
     }
 }
 
-impl<P: KubeObject> fmt::Debug for Dependent<P> {
+impl<P: KubeObject> fmt::Debug for Standalone<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.any.fmt(f)
     }
@@ -370,10 +433,10 @@ impl fmt::Debug for AnyDependent {
 )]
 pub trait IntoDependent<P: KubeObject> {
     /// Finishes the declaration.
-    fn into_dependent(self) -> Dependent<P>;
+    fn into_dependent(self) -> Standalone<P>;
 }
 
-impl<P: KubeObject> IntoDependent<P> for Dependent<P> {
+impl<P: KubeObject> IntoDependent<P> for Standalone<P> {
     fn into_dependent(self) -> Self {
         self
     }

@@ -41,10 +41,13 @@ pub mod matcher;
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
-pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
-pub use erased::{Dependent, DependentSource, IntoDependent};
+#[doc(hidden)]
+pub use erased::Standalone as Dependent;
+pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning, Wishes};
+pub use erased::{DependentSource, IntoDependent, Standalone};
 pub(crate) use facts::{Declaration, Objects, Reading};
 pub(crate) use function::declare;
+pub use function::read::Read;
 pub use kubernetes::Adoption;
 pub use kubernetes::ReadOnly;
 pub(crate) use kubernetes::{Desired, Settings, retired, settings};

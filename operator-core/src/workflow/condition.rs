@@ -27,6 +27,8 @@ pub(super) struct AnyView<'n> {
     pub(super) name: &'n str,
     pub(super) dependent: &'n AnyDependent,
     pub(super) reconciled: Option<&'n ReconcileResult>,
+    /// Whether it is ready also where there is nothing.
+    pub(super) may_lack: bool,
 }
 
 impl<P: KubeObject> NodeView<'_, P> {

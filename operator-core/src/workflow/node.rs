@@ -172,6 +172,12 @@ impl AnyNode {
         reads && !self.optional && !self.dependent.is_several()
     }
 
+    /// Whether it is ready also where there is nothing: it is only read, and may be missing, or is any number.
+    pub(super) fn may_lack(&self) -> bool {
+        let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
+        reads && (self.optional || self.dependent.is_several())
+    }
+
     /// Whether its gate, or its dependent, may hold it.
     pub(super) fn may_be_held(&self) -> bool {
         self.precondition.as_ref().is_some_and(Precondition::may_hold)

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts},
+        ask::{Ask, Drafts, Sought},
         erased::{Answer, Deleted, Pruning},
         function::Want,
         items::{Items, Work},
@@ -86,9 +86,27 @@ impl Several {
     }
 
     /// What is only read.
-    fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+    async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+        if self.completes {
+            let sought = self.sought(asked).await?;
+            let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+            let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+            found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
+            return Ok(found);
+        }
         let found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
         Ok(self.selected(found, &**asked.primary))
+    }
+
+    /// What is only read, which is asked once.
+    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
+        let (memo, primary) = (asked.context.memo(), asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
+        }
+        let sought = self.ask.ask(asked).get().await?;
+        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
+        Ok(memo.keep(&self.memo, primary, sought))
     }
 
     /// What it has made, and what it wants and may write.
@@ -144,7 +162,7 @@ impl Engine for Several {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked)?.into_iter();
+                let found = self.found(asked).await?.into_iter();
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
@@ -169,6 +187,9 @@ impl Engine for Several {
 
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
+            if self.managed.is_read_only() {
+                return Ok(self.sought(asked).await?.answer());
+            }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
         }
@@ -194,7 +215,7 @@ impl Engine for Several {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let actual = match self.managed.is_read_only() {
-                true => self.found(asked)?,
+                true => self.found(asked).await?,
                 false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
             };
             Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())

@@ -110,6 +110,11 @@ type State<C, P> =
 macro_rules! declaration {
     ($declaration:ident of $resource:ident) => {
         impl<D: $resource<P>, P: KubeObject> $declaration<D, P> {
+            /// What it is, as the engine sees it.
+            pub(crate) fn declared(self) -> $crate::dependent::AnyDependent {
+                self.0.finish()
+            }
+
             /// Names it; by default it is the last segment of the type's name.
             pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
                 self.0.name = name.into();
@@ -126,7 +131,7 @@ macro_rules! declaration {
 
         impl<D: $resource<P>, P: KubeObject> $crate::dependent::IntoDependent<P> for $declaration<D, P> {
             fn into_dependent(self) -> $crate::dependent::Dependent<P> {
-                self.0.finish()
+                $crate::dependent::Dependent::of_any(self.0.finish())
             }
         }
 

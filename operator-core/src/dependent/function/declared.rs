@@ -20,6 +20,8 @@ pub struct Judged {
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,
+    /// Whether it says what is only read.
+    pub(crate) reads: bool,
 }
 
 /// Declares a dependent of objects of type `K`.

@@ -8,7 +8,7 @@ use super::{OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts},
+        ask::{Ask, Drafts, Sought},
         erased::{Answer, Deleted, Pruning},
         function::Want,
     },
@@ -79,8 +79,29 @@ impl Single {
         }
     }
 
+    /// Which object is only read, which is asked once.
+    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
+        let (memo, primary) = (asked.context.memo(), asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
+        }
+        let sought = self.ask.ask(asked).get().await?;
+        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
+        Ok(memo.keep(&self.memo, primary, sought))
+    }
+
     /// The object that is only read.
-    fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
+    async fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
+        if self.completes {
+            let sought = self.sought(asked).await?;
+            let Some(sought) = sought.wanted() else { return Ok(None) };
+            let primary = ObjectKey::in_meta(asked.primary.meta());
+            let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
+                Some(key) => self.managed.found(&key, asked),
+                None => self.only_one(asked.context),
+            };
+            return found.map_err(Error::boxed);
+        }
         let found = match &self.target {
             Some(target) => self.managed.found(&target(asked)?, asked),
             None => self.only_one(asked.context),
@@ -135,7 +156,7 @@ impl Engine for Single {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked)?;
+                let found = self.found(asked).await?;
                 return Ok(self.result(found.map(|found| (Operation::Matched, found))));
             }
             self.bring_about(asked).await
@@ -145,6 +166,9 @@ impl Engine for Single {
 
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
+            if self.managed.is_read_only() {
+                return Ok(self.sought(asked).await?.answer());
+            }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
         }
@@ -171,7 +195,7 @@ impl Engine for Single {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let found = if self.managed.is_read_only() {
-                self.found(asked)?.into_iter().collect()
+                self.found(asked).await?.into_iter().collect()
             } else {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
                 // What is wanted may not have been asked yet, and isn't where the object only has to go.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     dependent::AnyDependent,
     reconciler::{AnyContext, Context, workflow::ConditionResult},
-    resource::{AnyObject, KubeObject},
-    workflow::{Condition, NodeView, condition::Answer},
+    resource::{AnyObject, KubeObject, ObjectKey},
+    workflow::{Condition, NodeView, condition::Answer, wired},
 };
 
 /// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
@@ -17,6 +17,12 @@ pub struct ResourceDeleted;
 impl<P: KubeObject> Condition<P> for ResourceDeleted {
     async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
         is_deleted(node.any.dependent, &(Arc::clone(primary) as AnyObject), context.any()).await
+    }
+}
+
+impl<P: KubeObject, K: KubeObject> wired::Condition<P, K> for ResourceDeleted {
+    async fn check(&self, child: &Arc<K>, _: &Arc<P>, _: &Context<P>) -> Answer {
+        Ok(ConditionResult::not_met(format!("{} still exists", ObjectKey::of(&**child))))
     }
 }
 

@@ -30,7 +30,7 @@ impl<P: KubeObject> Condition<P> for Ready {
         let any = Arc::clone(primary) as AnyObject;
         let secondaries = node.any.dependent.secondaries(&any, context.any()).await?;
         let wants_nothing = node.reconciled().and_then(|reconciled| reconciled.desired()) == Some(0);
-        if secondaries.is_empty() && wants_nothing {
+        if secondaries.is_empty() && (wants_nothing || node.any.may_lack) {
             return Ok(ConditionResult::met());
         }
         let mut last = Kstatus::not_found();

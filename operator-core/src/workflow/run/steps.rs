@@ -290,7 +290,7 @@ impl Run<'_> {
 
     fn asking<'r>(&'r self, node: &'r AnyNode, reconciled: Option<&'r ReconcileResult>) -> Asking<'r> {
         let dependent = &node.dependent;
-        let view = AnyView { name: dependent.name(), dependent, reconciled };
+        let view = AnyView { name: dependent.name(), dependent, reconciled, may_lack: node.may_lack() };
         Asking { view, primary: self.primary, context: self.context }
     }
 

@@ -22,10 +22,10 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
     let mut names: HashMap<NodeKey, Arc<str>> = HashMap::new();
     let mut twice = Vec::new();
     for node in nodes {
-        let Some(key) = node.key else { continue };
-        if names.insert(key, node.name()).is_some() {
-            if !twice.contains(&key) {
-                twice.push(key);
+        let Some(key) = &node.key else { continue };
+        if names.insert(key.clone(), node.name()).is_some() {
+            if !twice.contains(key) {
+                twice.push(key.clone());
                 mistakes.push(Mistake::NodeTwice { node: key.to_string() });
             }
         } else if !node.is_named {
@@ -33,13 +33,21 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
         }
     }
     mistakes.extend(same_names(nodes));
+    let several = by_types(nodes, &mut names);
     let mut wired: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
         let mut after: Vec<Arc<str>> = node.depends_on.iter().map(|name| Arc::from(&**name)).collect();
         for key in &node.after {
             match names.get(key) {
                 Some(name) => after.push(Arc::clone(name)),
-                None => mistakes.push(Mistake::AfterNoNode { node: path(node), other: key.to_string() }),
+                None => mistakes.push(match several.get(key) {
+                    Some(names) => Mistake::AfterWhich {
+                        node: path(node),
+                        other: key.to_string(),
+                        names: names.iter().map(ToString::to_string).collect(),
+                    },
+                    None => Mistake::AfterNoNode { node: path(node), other: key.to_string() },
+                }),
             }
         }
         // Once told, it doesn't stand in the way of what else is wrong.
@@ -56,6 +64,22 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
             Err(Error::Wiring { mistakes })
         }
     }
+}
+
+/// A node that was given a name is found by its type, too, unless others have the same: then these are told.
+fn by_types(nodes: &[AnyNode], names: &mut HashMap<NodeKey, Arc<str>>) -> HashMap<NodeKey, Vec<Arc<str>>> {
+    let mut by_type: HashMap<NodeKey, Vec<Arc<str>>> = HashMap::new();
+    for node in nodes {
+        if let Some(key) = &node.key {
+            by_type.entry(key.called(None)).or_default().push(node.name());
+        }
+    }
+    by_type.retain(|key, called| match called.as_slice() {
+        _ if names.contains_key(key) => false,
+        [only] => names.insert(key.clone(), Arc::clone(only)).is_some(),
+        _ => true,
+    });
+    by_type
 }
 
 /// The names that different nodes have, where one of these is a function or a value.
@@ -78,5 +102,5 @@ fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
 
 /// A node as it stands in the code.
 fn path(node: &AnyNode) -> String {
-    node.key.map_or_else(|| node.name().to_string(), |key| key.to_string())
+    node.key.as_ref().map_or_else(|| node.name().to_string(), |key| key.called(None).to_string())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
-        Adoption,
+        Adoption, Standalone,
         function::{ByHand, Dependent, Function, Shape, Signature},
     },
     resource::KubeObject,
@@ -86,6 +86,22 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).adopt(adoption)
+    }
+
+    /// [`Node::optional`].
+    fn optional<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).optional()
+    }
+
+    /// [`Node::standalone`].
+    fn standalone<D: 'static, S: Shape>(self) -> Standalone<Self::Primary>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).standalone()
     }
 
     /// [`Node::named`].

@@ -7,6 +7,8 @@
     reason = "the forms are what is tested"
 )]
 
+mod elsewhere;
+
 use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
@@ -17,6 +19,7 @@ use k8s_openapi::api::{
 };
 
 use super::{NodeRef, declared::node, reference::the, wire::Wire as _};
+
 use crate::{
     dependent::function::{dependent::Dependent, want::Want, wanted::One},
     reconciler::{
@@ -201,7 +204,7 @@ fn every_form_is_a_node_that_is_called_like_its_function() {
                   with_data with_all borrows borrows_all boxed by_impl owns owns_all map of_team role page nothing \
                   Records";
     assert_eq!(names.join(" "), golden);
-    let name = |key| built.any().node_name(key).map(str::to_owned);
+    let name = |key| built.any().node_name(&key).map(str::to_owned);
     assert_eq!(name(NodeRef::<Pod, _>::key(web)).as_deref(), Some("web"));
     assert_eq!(name(NodeRef::<Pod, _>::key(the::<Records>())).as_deref(), Some("Records"));
     assert_eq!(name(NodeRef::<Pod, _>::key(b::map)), None);
