@@ -64,3 +64,4 @@ pub(crate) use into::Stage;
 pub use into::{Declare, Declaring, Wired};
 pub use node::Node;
 pub use outline::Outline;
+pub use wired::external::External;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, untyped_map};
-use operator_core::{Controller, UpdateControl, dependent::IntoDependent, testing::operator_test};
+use operator_core::{Controller, UpdateControl, dependent::IntoDependent as _, testing::operator_test};
 
 #[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {

@@ -8,17 +8,27 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Workflow,
+    BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Verdict, Workflow,
     testing::operator_test,
     workflow::{
-        Node,
-        conditions::{ConditionExt, CrdPresent, KindServed},
+        Activation, Cluster, Node,
+        conditions::{CrdPresent, KindServed},
     },
 };
 use serde_json::json;
 
 fn route() -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("route.openshift.io", "v1", "Route"))
+}
+
+/// Met where the cluster serves no config maps.
+struct NotServed;
+
+impl Activation for NotServed {
+    async fn check(&self, cluster: &Cluster<'_>) -> Result<Verdict, BoxError> {
+        let served = cluster.serves(&ResourceType::of::<ConfigMap>()).await?;
+        Ok(Verdict::when(!served, "a condition is met that must not be"))
+    }
 }
 
 struct Route;
@@ -44,8 +54,10 @@ async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
     let workflow = Workflow::builder()
         .node(node("served").activation_condition(KindServed::of(kind)))
         .node(node("present").activation_condition(CrdPresent::named("routes.route.openshift.io")))
-        .node(Child("child").node().activation_condition(KindServed::of(map)))
-        .node(Child("not-served").node().activation_condition(KindServed::<ConfigMap>::new().not()))
+        .nodes((
+            Child("child").node().needs(KindServed::of(map)),
+            Child("not-served").node().needs(NotServed),
+        ))
         .build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -6,9 +6,8 @@ use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, lo
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
 use operator_core::{
-    Controller, Workflow,
+    Controller, Node, One, Workflow,
     testing::{TestOperator, operator_test},
-    workflow::Node,
 };
 use serde_json::json;
 
@@ -19,13 +18,13 @@ async fn start(active: &Switch) -> Result<(Scene, TestOperator, Script, Outcomes
 }
 
 async fn start_with(
-    child: Node<TestResource>,
+    child: Node<TestResource, One<ConfigMap>>,
     active: &Switch,
 ) -> Result<(Scene, TestOperator, Script, Outcomes)> {
     let scene = Scene::new("workflow-multiple-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let child = child.activation_condition(active.clone());
-    let workflow = Workflow::builder().node(child).build()?;
+    let child = child.needs(active.clone());
+    let workflow = Workflow::builder().nodes((child,)).build()?;
     let controller = Controller::builder(script.clone()).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     Ok((scene, operator, script, outcomes))

@@ -3,15 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, Scene, Script, TestResource, eventually, said, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, counted_maps, eventually, said, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams},
 };
 use operator_core::{
-    ErrorStatusUpdateControl, UpdateControl,
-    dependent::bulk::BulkKubernetesDependent,
+    ErrorStatusUpdateControl, UpdateControl, node,
     testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};
@@ -27,7 +26,7 @@ async fn counting(scene: &Scene) -> Result<TestOperator> {
         })
     })
     .on_error(|_, _, error| ErrorStatusUpdateControl::patch_status(said(error.to_string())));
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     scene.start_managed(&script, &workflow).await
 }
 

@@ -24,7 +24,7 @@ use operator_core::{
         TestOperator,
         faults::{End, Faults, LineFault, Rule, StatusAnswer},
     },
-    workflow::{Node, conditions::CrdPresent},
+    workflow::conditions::CrdPresent,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -81,9 +81,9 @@ async fn a_per_primary_source_that_starts_late_knows_the_primaries_that_are_ther
     let scene = scene().await?;
     let asked = Asked::default();
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = Node::new(CustomDependent::new(Reads(Arc::clone(&asked))).name("reads"));
-    let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = CustomDependent::new(Reads(Arc::clone(&asked))).name("reads");
+    let node = node.needs(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = Controller::builder(script.clone()).name("late").workflow(&workflow);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
@@ -252,9 +252,9 @@ async fn without_the_right_to_list_definitions_runs_do_not_wait_and_go_on_when_i
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = Node::new(CustomDependent::new(Reads(Asked::default())).name("reads"));
-    let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = CustomDependent::new(Reads(Asked::default())).name("reads");
+    let node = node.needs(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = Controller::builder(script.clone()).name("asking").workflow(&workflow);
     let words = "customresourcedefinitions is forbidden";
     let denied = Rule::any().resource(DEFINITIONS).status(StatusAnswer::forbidden(words));

@@ -76,7 +76,7 @@ async fn the_kind_of_an_inactive_node_is_watched() -> Result<()> {
             async move { Ok(UpdateControl::patch_status(said(format!("{} maps, one: {}", maps?, map?)))) },
         )
     });
-    let workflow = Workflow::builder().node(Child("child").node().activation_condition(Switch::off()));
+    let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),));
     let controller = Controller::builder(script).workflow(workflow).namespaces([&scene.namespace]);
     let operator = under(&Faults::new([]), &scene, controller).await?;
     scene.create("one", "value").await?;

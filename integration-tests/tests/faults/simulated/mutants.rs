@@ -19,7 +19,6 @@ use operator_core::{
         faults::{Fault, LineFault, Rule, StatusAnswer},
         simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
     },
-    workflow::Node,
 };
 use serde_json::json;
 
@@ -87,7 +86,7 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
-    let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
+    let workflow = Workflow::builder().nodes((wanted_map("a"),)).build();
     let controller = Controller::builder(saying()).name("keeper").workflow(workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }

@@ -12,9 +12,9 @@ use anyhow::Result;
 use integration_tests::{Child, Script, TestResource, map_of, said, wish, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Controller, DeleteControl, ErrorStatusUpdateControl, KubernetesDependent, Reconciler,
-    UpdateControl, Workflow,
+    Context, Controller, DeleteControl, ErrorStatusUpdateControl, Reconciler, UpdateControl, Workflow,
     dependent::Capabilities,
+    node,
     observe::{Observation, Observer, RunEnd},
     testing::{
         TestOperator,
@@ -40,7 +40,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
         by_workflow.lock().push(("workflow", primary.finalizers().len()));
         Ok(map_of(primary, "a", "value"))
     });
-    let map = KubernetesDependent::new(map).name("a").capabilities(Capabilities::CRUD_NO_GC);
+    let map = node(map).name("a").capabilities(Capabilities::CRUD_NO_GC);
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(map)?)).await?;
     scene.create("one", "value").await?;
     pass(60).await;
@@ -196,7 +196,7 @@ async fn a_workflow_whose_primary_has_gone_is_no_failure() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("a").node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("a").node(),)).explicit_invocation().build()?;
     let builder = scene.operator().observer(Arc::clone(&failures) as Arc<dyn Observer>);
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     scene.create("one", "value").await?;
@@ -214,7 +214,7 @@ async fn a_failed_clean_up_that_nobody_looks_at_is_tried_again() -> Result<()> {
     let refused = Rule::on(Verb::Delete).resource("configmaps").first(2).status(StatusAnswer::conflict());
     let faults = Faults::new([refused.clone()]);
     let workflow =
-        Workflow::builder().node(Child("a").deleted_node()).handle_errors_in_reconciler().build()?;
+        Workflow::builder().nodes((Child("a").deleted_node(),)).handle_errors_in_reconciler().build()?;
     let operator = under(&faults, &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;
@@ -244,7 +244,7 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
             Ok(DeleteControl::default_delete())
         })
     });
-    let workflow = Workflow::builder().node(Child("a").deleted_node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("a").deleted_node(),)).explicit_invocation().build()?;
     let controller = scene.managed(&script, &workflow).with_cleaner();
     let operator = under(&calm(), &scene, controller).await?;
     scene.create("one", "value").await?;

@@ -12,10 +12,8 @@ use kube::{
 };
 use operator_core::{
     BoxError, Context, KubernetesDependent, ObjectKey, Workflow,
-    dependent::{
-        Capabilities,
-        bulk::{BulkDesired, BulkKubernetesDependent},
-    },
+    dependent::{Capabilities, Read},
+    node,
     testing::TestOperator,
     workflow::Node,
 };
@@ -63,23 +61,16 @@ async fn what_is_created_only_is_left_alone_and_goes_with_its_primary() -> Resul
 }
 
 /// As many pages as the primary's value says.
-struct Pages;
-
-impl BulkDesired<TestResource> for Pages {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<ConfigMap>, BoxError> {
-        let count = primary.spec.value.parse::<usize>()?;
-        Ok((0..count).map(|index| map_of(primary, &format!("page-{index}"), "there")).collect())
-    }
+fn pages(primary: &TestResource) -> Result<Vec<ConfigMap>, BoxError> {
+    let count = primary.spec.value.parse::<usize>()?;
+    Ok((0..count).map(|index| map_of(primary, &format!("page-{index}"), "there")).collect())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<()> {
+async fn a_bulk_is_about_the_objects_that_it_has_made_and_no_others() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::CRUD_NO_GC);
-    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
+    let bulk = node(pages).capabilities(Capabilities::CRUD_NO_GC);
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(bulk)?)).await?;
     let one = scene.create("one", "3").await?;
     let made = written(&operator).await?;
     assert_eq!(made.iter().filter(|write| write.contains("configmaps")).count(), 3, "{made:?}");
@@ -106,8 +97,8 @@ async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<(
 #[tokio::test(start_paused = true)]
 async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::READ_ONLY);
-    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
+    let pages = |_: &TestResource| Read::all().filter(|map: &ConfigMap| map.name_any().contains("-page-"));
+    let pages = node(pages).named("pages");
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
     let one = scene.create("one", "3").await?;
     for name in ["extra", "page-0", "page-7"] {
@@ -161,14 +152,14 @@ async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     Ok(())
 }
 
-/// [`Node::deleted_when`](operator_core::workflow::Node::deleted_when).
+/// [`Node::gone`](operator_core::Node::gone).
 #[tokio::test(start_paused = true)]
 async fn a_primary_waits_until_its_node_counts_as_deleted() -> Result<()> {
     let (scene, (script, _)) = (scene().await?, looking_on::<TestResource>());
     // A record of the user's that the primary's deletion has been archived.
-    let archived = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value == "archived";
-    let node = Child("a").deleted_node().deleted_when(archived);
-    let workflow = Workflow::builder().node(node).build()?;
+    let archived = |primary: &TestResource| primary.spec.value == "archived";
+    let node = Child("a").deleted_node().gone(archived);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(60).await;

@@ -1,13 +1,13 @@
 //! Versions of an operator: which nodes it has, what they want of a primary, and how a newer one differs from an older one.
 
-use integration_tests::{Random, TestResource, wish};
+use integration_tests::{Random, TestResource};
 use kube::{
     ResourceExt,
     api::ApiResource,
     core::{DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, InformerEventSource, KubernetesDependent, WatchScope, Workflow,
+    BoxError, Context, Desired, InformerEventSource, KubernetesDependent, WatchScope, Workflow,
     dependent::{
         Adoption, Capabilities,
         bulk::{BulkDesired, BulkKubernetesDependent},
@@ -129,11 +129,7 @@ impl NodeOf {
             let bulk = BulkKubernetesDependent::of_type(Items(self.clone()), resource).name(self.name);
             Node::new(bulk.capabilities(capabilities).adopt(self.adoption))
         } else {
-            let of = self.clone();
-            let desired = wish(move |primary: &TestResource, _: &Context<TestResource>| {
-                of.desired(primary).pop().ok_or_else(|| "it isn't wanted".into())
-            });
-            let single = KubernetesDependent::of_type(desired, resource.clone()).name(self.name);
+            let single = KubernetesDependent::of_type(Only(self.clone()), resource.clone()).name(self.name);
             let single = single.capabilities(capabilities).adopt(self.adoption);
             Node::new(match self.shared {
                 true => {
@@ -147,6 +143,17 @@ impl NodeOf {
             true => node.reconcile_when(|primary: &TestResource, _| Spec::of(primary).on),
             false => node,
         }
+    }
+}
+
+/// The only one.
+struct Only(NodeOf);
+
+impl Desired<TestResource> for Only {
+    type Resource = DynamicObject;
+
+    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<DynamicObject, BoxError> {
+        self.0.desired(primary).pop().ok_or_else(|| "it isn't wanted".into())
     }
 }
 
