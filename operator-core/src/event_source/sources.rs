@@ -4,15 +4,13 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kube::core::{DynamicObject, PartialObjectMeta};
-
 use super::{
     AnySecondary, EventSource, ExternalSource, RustType, SecondarySource, SourceContents, SourceDeclaration,
     Wiring, conditional::ConditionalSources,
 };
 use crate::{
     observe::SourceIndex,
-    resource::{KubeObject, Object, ObjectKey, ResourceType},
+    resource::{KubeObject, Object, ObjectKey, ResourceType, types_of},
 };
 
 struct Entry {
@@ -173,12 +171,7 @@ impl Sources {
         object: &dyn Object,
         reader: &ObjectKey,
     ) -> impl Iterator<Item = Arc<AnySecondary>> {
-        let types = match object.typed_ref::<DynamicObject>() {
-            Some(object) => object.types.clone(),
-            None => {
-                object.typed_ref::<PartialObjectMeta<DynamicObject>>().and_then(|object| object.types.clone())
-            }
-        };
+        let types = types_of(object.as_any()).cloned();
         self.of(of, reader).filter(move |source| {
             let of = source.resource_type();
             types
@@ -218,7 +211,7 @@ impl fmt::Debug for Sources {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::core::{ApiResource, GroupVersionKind, TypeMeta};
+    use kube::core::{ApiResource, DynamicObject, GroupVersionKind, TypeMeta};
 
     use super::*;
     use crate::{

@@ -3,7 +3,10 @@
 use std::{any::TypeId, fmt, sync::Arc};
 
 use k8s_openapi::NamespaceResourceScope;
-use kube::{Resource, core::DynamicResourceScope};
+use kube::{
+    Resource,
+    core::{ApiResource, DynamicObject, DynamicResourceScope},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Every type of object that the library can watch and write: a custom resource derived with kube, a type of
@@ -149,6 +152,13 @@ impl ResourceType {
             }
             None => format!("/{root}/{}/{}", self.api_version(), self.0.plural),
         }
+    }
+}
+
+/// Counts as namespaced; use [`ResourceType::cluster_scoped`] where it is not.
+impl From<&ApiResource> for ResourceType {
+    fn from(resource: &ApiResource) -> Self {
+        Self::with::<DynamicObject>(resource)
     }
 }
 

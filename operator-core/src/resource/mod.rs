@@ -24,7 +24,7 @@ pub(crate) use kind::ResourceType;
 pub use mapping::MappingAnnotations;
 pub use marks::{ControllerMarks, MarkNames};
 pub(crate) use marks::{Marks, Nodes, Whose, digits, label_value};
-pub(crate) use object::{AnyObject, Draft, Object};
+pub(crate) use object::{AnyObject, Draft, Object, types_of};
 pub(crate) use owner::owner_in;
 pub use owner::{is_owned_by, owner_reference};
 pub(crate) use sensitive::MASKED;

@@ -3,6 +3,7 @@
 use std::{any::Any, fmt, io, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::{DynamicObject, PartialObjectMeta, TypeMeta};
 use serde::ser::Error as _;
 use serde_json::Value;
 
@@ -34,6 +35,9 @@ pub(crate) trait Object: Any + Send + Sync {
 pub(crate) trait Draft: Send + Sync {
     fn meta_mut(&mut self) -> &mut ObjectMeta;
 
+    /// Version and kind, where the object itself says them.
+    fn types(&self) -> Option<&TypeMeta>;
+
     fn finish(self: Box<Self>) -> AnyObject;
 }
 
@@ -42,8 +46,20 @@ impl<K: KubeObject> Draft for K {
         kube::Resource::meta_mut(self)
     }
 
+    fn types(&self) -> Option<&TypeMeta> {
+        types_of(self)
+    }
+
     fn finish(self: Box<Self>) -> AnyObject {
         Arc::<K>::from(self)
+    }
+}
+
+/// Version and kind of an object whose type doesn't say them, as far as the object does.
+pub(crate) fn types_of(object: &dyn Any) -> Option<&TypeMeta> {
+    match object.downcast_ref::<DynamicObject>() {
+        Some(object) => object.types.as_ref(),
+        None => object.downcast_ref::<PartialObjectMeta<DynamicObject>>()?.types.as_ref(),
     }
 }
 

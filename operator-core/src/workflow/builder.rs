@@ -258,7 +258,10 @@ impl<P: KubeObject> WorkflowBuilder<P> {
 
     /// Adds one of which nothing else is said: what the derive calls, so that an error has no tuple in it.
     #[doc(hidden)]
-    pub fn wired<M: 'static>(self, dependent: impl function::Dependent<P, M>) -> Self {
+    pub fn wired<M: 'static, D>(self, dependent: D) -> Self
+    where
+        D: function::Dependent<P, M, Shape: function::ShapeOf<function::OfType>>,
+    {
         self.nodes((dependent,))
     }
 

@@ -22,6 +22,7 @@ use crate::{
 /// The words that take paths or expressions, each of which is a call, with an example.
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
+    ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
     ("ready", "conditions", "ready(rolled_out)"),
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
     ("gone", "conditions", "gone(drained)"),

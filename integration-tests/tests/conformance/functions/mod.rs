@@ -5,6 +5,7 @@ mod bulk;
 mod derived;
 mod ending;
 mod failing;
+mod kinds;
 mod names;
 mod order;
 mod state;

@@ -114,7 +114,7 @@ struct WrongAnswerWired;
 #[derive(ControllerConfiguration)]
 #[controller(primary = WebPage)]
 #[workflow(
-    owned, //~ `fn(WebPage) -> k8s_openapi::api::core::v1::ConfigMap {owned}` is not a dependent of `WebPage` //~ a dependent is a function `fn(&WebPage) -> K`
+    owned, //~ `fn(WebPage) -> k8s_openapi::api::core::v1::ConfigMap {owned}` can't be a dependent or a condition //~ expected `fn(&P) -> K`
 )]
 struct WrongArgument;
 

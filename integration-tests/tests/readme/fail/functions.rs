@@ -242,6 +242,35 @@ mod wiring {
     }
 }
 
+mod kinds {
+    use super::*;
+    use operator_core::kube::core::{ApiResource, DynamicObject};
+    fn gateway(_: &WebPage) -> Result<Option<DynamicObject>> {
+        todo!()
+    }
+    fn gateways(_: &WebPage) -> Vec<DynamicObject> {
+        todo!()
+    }
+    fn resource() -> ApiResource {
+        todo!()
+    }
+    fn not_said() {
+        of().workflow((html, gateway)); //~ of which kind a `DynamicObject` is isn't known before run time, and its node doesn't say so //~ `gateway.kind(resource)`
+    }
+    fn not_said_where_wired() {
+        of().workflow((html, gateways.after(html))); //~ can't be a node of a workflow of `WebPage` //~ one of `DynamicObject`s says their kind: `.kind(…)`
+    }
+    fn said_of_what_says_it() {
+        of().workflow((html, web.kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` says of which kind it is, so its node takes no `.kind(…)`
+    }
+    fn said_of_a_node() {
+        of().workflow((html, node(web).kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` says of which kind it is, so its node takes no `.kind(…)`
+    }
+    fn said_by_its_name() {
+        of().workflow((html, gateway.kind("Gateway"))); //~ mismatched types
+    }
+}
+
 mod conditions {
     use super::*;
     fn there(_: &Deployment) -> Option<bool> {

@@ -45,6 +45,7 @@ type SelectsOf<P, K> = Box<dyn Fn(&P, &K) -> bool + Send + Sync>;
 pub struct BulkKubernetesDependent<D: BulkDesired<P>, P: KubeObject> {
     dependent: D,
     settings: Settings<D::Resource>,
+    dynamic: <D::Resource as kube::Resource>::DynamicType,
     selects: Option<SelectsOf<P, D::Resource>>,
 }
 
@@ -71,7 +72,7 @@ impl<P: KubeObject> BulkKubernetesDependent<ReadOnly<P>, P> {
 impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P> {
     /// The same as `new` for a type that is known at run time only.
     pub fn of_type(dependent: D, dynamic: <D::Resource as kube::Resource>::DynamicType) -> Self {
-        Self { dependent, settings: Settings::new(default_name::<D>(), dynamic), selects: None }
+        Self { dependent, settings: Settings::new(default_name::<D>()), dynamic, selects: None }
     }
 
     settings!(D::Resource);
@@ -87,7 +88,7 @@ impl<D: BulkDesired<P>, P: KubeObject> BulkKubernetesDependent<D, P> {
 impl<D: BulkDesired<P>, P: KubeObject> IntoDependent<P> for BulkKubernetesDependent<D, P> {
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
-        let managed = self.settings.finish();
+        let managed = self.settings.finish(self.dynamic);
         let mut declaration = Declaration { several: true, ..managed.declaration() };
         if let Some(objects) = &mut declaration.objects {
             objects.desired_by::<D>();
@@ -115,7 +116,6 @@ impl<D: BulkDesired<P>, P: KubeObject> fmt::Debug for BulkKubernetesDependent<D,
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BulkKubernetesDependent")
             .field("name", &self.settings.name)
-            .field("kind", &self.settings.kind)
             .field("capabilities", &self.settings.capabilities)
             .finish_non_exhaustive()
     }

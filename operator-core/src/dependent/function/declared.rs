@@ -27,12 +27,13 @@ pub struct Judged {
 /// Declares a dependent of objects of type `K`.
 pub(crate) fn declare<K: KubeObject, P: KubeObject>(
     settings: Settings<K>,
+    kind: K::DynamicType,
     several: bool,
     judged: Judged,
     dependent: Erased<P>,
 ) -> AnyDependent {
     let name = Arc::clone(&settings.name);
-    any(name, settings.finish(), several, judged, Box::new(dependent))
+    any(name, settings.finish(kind), several, judged, Box::new(dependent))
 }
 
 fn any(name: Arc<str>, managed: Managed, several: bool, judged: Judged, ask: Box<dyn Ask>) -> AnyDependent {

@@ -125,12 +125,12 @@ impl<P: KubeObject> Ask for Erased<P> {
     message = "this dependent takes `&{Self}`, but the workflow is one of `{P}`",
     label = "a function of `&{Self}`, not of `&{P}`"
 )]
-pub trait PrimaryIs<P>: Sized {
+pub trait PrimaryIs<P>: KubeObject {
     /// The primary, which is of the same type.
     fn same(primary: &Arc<P>) -> &Arc<Self>;
 }
 
-impl<P> PrimaryIs<P> for P {
+impl<P: KubeObject> PrimaryIs<P> for P {
     fn same(primary: &Arc<P>) -> &Arc<P> {
         primary
     }

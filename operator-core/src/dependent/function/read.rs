@@ -98,7 +98,7 @@ fn nothing_desired<T>() -> Result<T, BoxError> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<OnlyRead> for Read<K> {
+impl<K: KubeObject> Wanted<OnlyRead> for Read<K> {
     type Shape = One<K>;
     const READS: bool = true;
 
@@ -112,7 +112,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<OnlyRead> for Read<K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<OnlyReadSeveral> for Read<Vec<K>> {
+impl<K: KubeObject> Wanted<OnlyReadSeveral> for Read<Vec<K>> {
     type Shape = Many<K>;
     const READS: bool = true;
 

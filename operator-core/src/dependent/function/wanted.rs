@@ -2,7 +2,7 @@
 
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
-use super::Want;
+use super::{KindOf, Want};
 use crate::{
     dependent::ask::Drafts,
     reconciler::{BoxError, workflow::Secondary},
@@ -12,7 +12,7 @@ use crate::{
 /// One object, or any number: what a dependent says should exist, and what is read of it from a run.
 pub trait Shape: Send + Sync + 'static {
     /// The type of the objects.
-    type Item: KubeObject<DynamicType: Default>;
+    type Item: KubeObject;
     /// What is wanted.
     type Content: Send;
     /// What is read.
@@ -35,7 +35,7 @@ pub struct One<K>(PhantomData<fn() -> K>);
 #[derive(Debug)]
 pub struct Many<K>(PhantomData<fn() -> K>);
 
-impl<K: KubeObject<DynamicType: Default>> Shape for One<K> {
+impl<K: KubeObject> Shape for One<K> {
     type Item = K;
     type Content = K;
     type Seen = Option<Arc<K>>;
@@ -50,7 +50,7 @@ impl<K: KubeObject<DynamicType: Default>> Shape for One<K> {
     }
 }
 
-impl<K: KubeObject<DynamicType: Default>> Shape for Many<K> {
+impl<K: KubeObject> Shape for Many<K> {
     type Item = K;
     type Content = Vec<K>;
     type Seen = Vec<Arc<K>>;
@@ -62,6 +62,21 @@ impl<K: KubeObject<DynamicType: Default>> Shape for Many<K> {
 
     fn seen(objects: &[Secondary]) -> Vec<Arc<K>> {
         objects.iter().filter_map(Secondary::get).collect()
+    }
+}
+
+/// Shapes of objects whose kind is said so.
+pub trait ShapeOf<T>: Shape {
+    /// The kind.
+    fn kind_of(said: T) -> <Self::Item as kube::Resource>::DynamicType;
+}
+
+impl<T, S: Shape> ShapeOf<T> for S
+where
+    S::Item: KindOf<T>,
+{
+    fn kind_of(said: T) -> <Self::Item as kube::Resource>::DynamicType {
+        S::Item::kind_of(said)
     }
 }
 
@@ -121,7 +136,7 @@ pub struct Held;
 pub struct Fallible<W>(PhantomData<W>);
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<Plain> for K {
+impl<K: KubeObject> Wanted<Plain> for K {
     type Shape = One<K>;
 
     fn wanted(self) -> WantOf<One<K>> {
@@ -130,7 +145,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Plain> for K {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<Optional> for Option<K> {
+impl<K: KubeObject> Wanted<Optional> for Option<K> {
     type Shape = One<K>;
 
     fn wanted(self) -> WantOf<One<K>> {
@@ -139,7 +154,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Optional> for Option<K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Vec<K> {
+impl<K: KubeObject> Wanted<Several> for Vec<K> {
     type Shape = Many<K>;
 
     fn wanted(self) -> WantOf<Many<K>> {
@@ -148,7 +163,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Vec<K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<Held> for Want<K> {
+impl<K: KubeObject> Wanted<Held> for Want<K> {
     type Shape = One<K>;
     const HOLDS: bool = true;
 
@@ -158,7 +173,7 @@ impl<K: KubeObject<DynamicType: Default>> Wanted<Held> for Want<K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: KubeObject<DynamicType: Default>> Wanted<Several> for Want<Vec<K>> {
+impl<K: KubeObject> Wanted<Several> for Want<Vec<K>> {
     type Shape = Many<K>;
     const HOLDS: bool = true;
 

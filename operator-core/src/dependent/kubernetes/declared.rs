@@ -50,6 +50,7 @@ type TargetOf<P> = Box<dyn Fn(&P, &Context<P>) -> ObjectKey + Send + Sync>;
 pub struct KubernetesDependent<D: Desired<P>, P: KubeObject> {
     dependent: D,
     settings: Settings<D::Resource>,
+    dynamic: <D::Resource as kube::Resource>::DynamicType,
     target: Option<TargetOf<P>>,
 }
 
@@ -89,7 +90,7 @@ impl<P: KubeObject> KubernetesDependent<ReadOnly<P>, P> {
 impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
     /// The same as `new` for a type that is known at run time only.
     pub fn of_type(dependent: D, dynamic: <D::Resource as kube::Resource>::DynamicType) -> Self {
-        Self { dependent, settings: Settings::new(default_name::<D>(), dynamic), target: None }
+        Self { dependent, settings: Settings::new(default_name::<D>()), dynamic, target: None }
     }
 
     settings!(D::Resource);
@@ -106,7 +107,7 @@ impl<D: Desired<P>, P: KubeObject> KubernetesDependent<D, P> {
 impl<D: Desired<P>, P: KubeObject> IntoDependent<P> for KubernetesDependent<D, P> {
     fn into_dependent(self) -> Dependent<P> {
         let name = Arc::clone(&self.settings.name);
-        let managed = self.settings.finish();
+        let managed = self.settings.finish(self.dynamic);
         let mut declaration = managed.declaration();
         if let Some(objects) = &mut declaration.objects {
             objects.desired_by::<D>();
@@ -131,7 +132,6 @@ impl<D: Desired<P>, P: KubeObject> fmt::Debug for KubernetesDependent<D, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KubernetesDependent")
             .field("name", &self.settings.name)
-            .field("kind", &self.settings.kind)
             .field("capabilities", &self.settings.capabilities)
             .finish_non_exhaustive()
     }

@@ -3,15 +3,23 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 use super::{OfPrimary, settings::Managed};
+use kube::core::TypeMeta;
+
 use crate::{
     dependent::{Asked, Error, function::complete},
     resource::{AnyObject, Draft, Object, ObjectKey, owner_in},
 };
 
 impl OfPrimary<'_> {
-    /// Names what doesn't say its name, and puts it beside its primary. `only`: it is the only object of its node.
+    /// Names what doesn't say its name, and puts it beside its primary, where it is of the node's kind. `only`: it is the only object of its node.
     pub(in crate::dependent) fn completed(&self, draft: &mut dyn Draft, only: bool) -> Result<(), Error> {
         let (kind, node) = (&self.managed.kind, self.asked.node);
+        let is_another =
+            |types: &&TypeMeta| (&types.api_version, &*types.kind) != (&kind.api_version(), kind.kind());
+        if let Some(types) = draft.types().filter(is_another) {
+            let answered = format!("{} {}", types.api_version, types.kind);
+            return Err(Error::AnotherKind { kind: kind.clone(), node: node.to_owned(), answered });
+        }
         complete(draft.meta_mut(), kind.is_namespaced(), &self.marks.owner, node, only)
             .map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })
     }

@@ -17,9 +17,9 @@ struct Retired(Managed);
 
 /// Declares that there was a node of that name, whose objects were of type `K`.
 pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
-    let mut settings = Settings::<K>::new(name.into(), dynamic.clone());
+    let mut settings = Settings::<K>::new(name.into());
     settings.capabilities = Capabilities::READ_ONLY.deletes();
-    let managed = settings.finish();
+    let managed = settings.finish(dynamic.clone());
     AnyDependent::new(name, managed.declaration(), Retired(managed))
 }
 

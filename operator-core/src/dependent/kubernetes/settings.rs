@@ -16,8 +16,7 @@ use crate::{
 /// The settings of a declaration.
 pub(crate) struct Settings<K: KubeObject> {
     pub(crate) name: Arc<str>,
-    pub(crate) kind: ResourceType,
-    dynamic: K::DynamicType,
+    pub(crate) cluster_scoped: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) source: SourceChoice<K>,
     pub(crate) use_ssa: bool,
@@ -29,11 +28,10 @@ pub(crate) struct Settings<K: KubeObject> {
 }
 
 impl<K: KubeObject> Settings<K> {
-    pub(crate) fn new(name: Arc<str>, dynamic: K::DynamicType) -> Self {
+    pub(crate) fn new(name: Arc<str>) -> Self {
         Self {
             name,
-            kind: ResourceType::with::<K>(&dynamic),
-            dynamic,
+            cluster_scoped: false,
             capabilities: Capabilities::CRUD,
             source: SourceChoice::OfKind,
             use_ssa: true,
@@ -45,20 +43,17 @@ impl<K: KubeObject> Settings<K> {
         }
     }
 
-    /// Finishes the declaration.
-    pub(in crate::dependent) fn finish(self) -> Managed {
-        let source = self.source.finish(
-            &self.name,
-            &self.kind,
-            self.dynamic,
-            self.annotations.as_ref(),
-            self.capabilities,
-        );
+    /// Finishes the declaration, of this kind.
+    pub(in crate::dependent) fn finish(self, dynamic: K::DynamicType) -> Managed {
+        let kind = ResourceType::with::<K>(&dynamic);
+        let kind = if self.cluster_scoped { kind.cluster_scoped() } else { kind };
+        let source =
+            self.source.finish(&self.name, &kind, dynamic, self.annotations.as_ref(), self.capabilities);
         // What is replaced has no fields that were applied.
         let matcher = if !self.use_ssa && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
         Managed {
             of: RustType::of::<K>(),
-            kind: self.kind,
+            kind,
             capabilities: self.capabilities,
             source,
             use_ssa: self.use_ssa,
@@ -170,7 +165,7 @@ macro_rules! settings {
         /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
         /// says so itself.
         pub fn cluster_scoped(mut self) -> Self {
-            self.settings.kind = self.settings.kind.cluster_scoped();
+            self.settings.cluster_scoped = true;
             self
         }
 

@@ -117,6 +117,18 @@ pub enum DependentError {
         /// Their key.
         key: ObjectKey,
     },
+    /// A function has answered with an object of another kind than its node's.
+    #[error(
+        "`{node}` is a node of {kind:?}, and what it wants is of {answered}; both have to be of one kind"
+    )]
+    AnotherKind {
+        /// What `.kind(…)` says.
+        kind: ResourceType,
+        /// The node.
+        node: String,
+        /// Version and kind of the object.
+        answered: String,
+    },
     /// A wanted object doesn't say what nobody else can say of it.
     #[error("node `{node}` wants a {kind} that is not named as a whole: {why}")]
     Unnamed {
@@ -176,6 +188,7 @@ impl DependentError {
             | Self::NotWatched { .. }
             | Self::OffTarget { .. }
             | Self::DesiredTwice { .. }
+            | Self::AnotherKind { .. }
             | Self::Unnamed { .. }
             | Self::NothingDesired => FailureKind::Permanent,
             Self::Write(error) => of_operation(error),

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
+use kube::core::ApiResource;
+
 use super::{
     NodeRef,
     condition::{Condition, Decides, erase, name_of},
@@ -9,7 +11,7 @@ use super::{
 use crate::{
     dependent::{
         Capabilities, Settings, Standalone, declare,
-        function::{Dependent, Erased, Judged, Shape},
+        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, Shape, ShapeOf},
         settings,
     },
     reconciler::workflow::{ConditionKind, NodeKey},
@@ -49,8 +51,9 @@ pub(super) struct Said {
 /// A dependent with its order, its conditions and its settings. Made by [`node`], and by the methods of
 /// [`Wire`](crate::Wire).
 #[must_use = "a node does nothing until it is given to a workflow"]
-pub struct Node<P: KubeObject, S: Shape> {
+pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     said: Said,
+    kind: K,
     dependent: Erased<P>,
     judged: Judged,
     settings: Settings<S::Item>,
@@ -64,11 +67,11 @@ pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
     // It is named when it is finished.
-    let mut settings = Settings::new(Arc::from(""), Default::default());
+    let mut settings = Settings::new(Arc::from(""));
     if judged.reads {
         settings.capabilities = Capabilities::READ_ONLY;
     }
-    Node { said: Said::of(key), dependent, judged, settings, shape: PhantomData }
+    Node { said: Said::of(key), kind: OfType, dependent, judged, settings, shape: PhantomData }
 }
 
 impl Said {
@@ -93,6 +96,35 @@ impl Said {
 }
 
 impl<P: KubeObject, S: Shape> Node<P, S> {
+    /// Says of which kind its objects are, where their type alone doesn't: that of a `DynamicObject` is known at run time only. They
+    /// count as namespaced unless [`cluster_scoped`](Self::cluster_scoped) is said as well.
+    ///
+    /// ```
+    /// use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use operator_core::{prelude::*, workflow::conditions::KindServed};
+    /// use serde_json::json;
+    ///
+    /// fn gateway(pod: &Pod) -> Option<DynamicObject> {
+    ///     let host = pod.metadata.annotations.as_ref()?.get("host")?;
+    ///     let data = json!({ "spec": { "listeners": [{ "hostname": host }] } });
+    ///     Some(DynamicObject { types: None, metadata: Default::default(), data })
+    /// }
+    ///
+    /// let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("gateway.networking.k8s.io", "v1", "Gateway"));
+    /// let needed = KindServed::of((&kind).into());
+    /// let controller = Controller::of_existing::<Pod>().workflow((gateway.kind(kind).needs(needed),));
+    /// ```
+    pub fn kind(self, kind: ApiResource) -> Node<P, S, AtRunTime>
+    where
+        S::Item: KindAtRunTime,
+    {
+        let Self { said, dependent, judged, settings, shape, .. } = self;
+        Node { said, kind: AtRunTime(kind), dependent, judged, settings, shape }
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Runs after that node is ready. Where it isn't wanted any more, or its primary goes, it is deleted before that one, unless both
     /// are left to the garbage collector. May be said several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
@@ -157,7 +189,10 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
 
     /// The dependent by itself, for a reconciler that calls it without a workflow: then nothing is said by order and conditions.
     #[must_use]
-    pub fn standalone(self) -> Standalone<P> {
+    pub fn standalone(self) -> Standalone<P>
+    where
+        S: ShapeOf<K>,
+    {
         Standalone::of_any(self.finish().dependent)
     }
 
@@ -166,11 +201,15 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     }
 
     /// The engine's node.
-    pub(super) fn finish(self) -> AnyNode {
-        let Self { said, dependent, judged, mut settings, .. } = self;
+    pub(super) fn finish(self) -> AnyNode
+    where
+        S: ShapeOf<K>,
+    {
+        let Self { said, kind, dependent, judged, mut settings, .. } = self;
         settings.name = said.name();
         let status = || Some(For::<_, P>::new(Ready) as Arc<dyn AnyCondition>);
-        said.finish(AnyNode::of(declare(settings, S::SEVERAL, judged, dependent)), status)
+        let dependent = declare(settings, S::kind_of(kind), S::SEVERAL, judged, dependent);
+        said.finish(AnyNode::of(dependent), status)
     }
 }
 
@@ -260,7 +299,7 @@ impl Said {
     }
 }
 
-impl<P: KubeObject, S: Shape> fmt::Debug for Node<P, S> {
+impl<P: KubeObject, S: Shape, K> fmt::Debug for Node<P, S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node")
             .field("function", &self.said.key.to_string())

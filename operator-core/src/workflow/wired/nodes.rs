@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{Node, node};
 use crate::{
-    dependent::function::{Dependent, PrimaryIs, Shape},
+    dependent::function::{Dependent, OfType, PrimaryIs, ShapeOf},
     resource::KubeObject,
     workflow::node::AnyNode,
 };
@@ -12,7 +12,7 @@ use crate::{
 /// A dependent, or a wired node.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a node of a workflow of `{P}`",
-    note = "a node is a dependent (`web`) or a wired one (`web.after(html)`), and all nodes of a workflow have the same primary"
+    note = "a node is a dependent (`web`) or a wired one (`web.after(html)`), and all nodes of a workflow have the same primary; one of `DynamicObject`s says their kind: `.kind(…)`"
 )]
 pub trait IntoNode<P, M> {
     /// Adds it.
@@ -30,13 +30,15 @@ pub struct IsNode;
 #[derive(Debug)]
 pub struct IsDependent<M>(PhantomData<M>);
 
-impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Shape> IntoNode<P, IsNode> for Node<Q, S> {
+impl<P: KubeObject, Q: PrimaryIs<P>, S: ShapeOf<K>, K> IntoNode<P, IsNode> for Node<Q, S, K> {
     fn add_to(self, nodes: &mut AnyNodes) {
         nodes.0.push(self.finish());
     }
 }
 
-impl<P: KubeObject, M: 'static, D: Dependent<P, M>> IntoNode<P, IsDependent<M>> for D {
+impl<P: KubeObject, M: 'static, D: Dependent<P, M, Shape: ShapeOf<OfType>>> IntoNode<P, IsDependent<M>>
+    for D
+{
     fn add_to(self, nodes: &mut AnyNodes) {
         nodes.0.push(node::<P, M, D>(self).finish());
     }

@@ -41,7 +41,7 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> f
     }
 }
 
-impl<P: KubeObject, S: Shape> NodeRef<P, IsNode> for &Node<P, S> {
+impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
     type Seen = S::Seen;
 
     fn seen(objects: &[Secondary]) -> Self::Seen {

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use kube::core::ApiResource;
+
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
         Adoption, Standalone,
-        function::{ByHand, Dependent, Function, Shape, Signature},
+        function::{
+            AtRunTime, ByHand, Dependent, Function, KindAtRunTime, OfType, Shape, ShapeOf, Signature,
+        },
     },
     resource::KubeObject,
     workflow::Activation,
@@ -28,6 +32,17 @@ pub trait Wire<M>: Sized {
         N: NodeRef<Self::Primary, DM>,
     {
         node(self).after(other)
+    }
+
+    /// [`Node::kind`].
+    fn kind<D: 'static, S: Shape<Item: KindAtRunTime>>(
+        self,
+        kind: ApiResource,
+    ) -> Node<Self::Primary, S, AtRunTime>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).kind(kind)
     }
 
     /// [`Node::ready`].
@@ -97,7 +112,7 @@ pub trait Wire<M>: Sized {
     }
 
     /// [`Node::standalone`].
-    fn standalone<D: 'static, S: Shape>(self) -> Standalone<Self::Primary>
+    fn standalone<D: 'static, S: ShapeOf<OfType>>(self) -> Standalone<Self::Primary>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
     {

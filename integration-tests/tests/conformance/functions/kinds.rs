@@ -1,0 +1,173 @@
+//! Functions whose objects' kind is known at run time only: the node says it, and all else is as with any other.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource, TestStatus, eventually};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Namespace},
+};
+use kube::{
+    CustomResource, CustomResourceExt, ResourceExt,
+    core::{ApiResource, DynamicObject, TypeMeta},
+};
+use operator_core::{
+    ControllerConfiguration, dependent::Capabilities, prelude::*, testing::operator_test,
+    workflow::conditions::KindServed,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{done, says};
+
+fn object(content: Value) -> DynamicObject {
+    DynamicObject { types: None, metadata: Default::default(), data: content }
+}
+
+fn maps() -> ApiResource {
+    ApiResource::erase::<ConfigMap>(&())
+}
+
+/// Says nothing but what it holds: name, namespace and kind are its node's.
+fn settings(primary: &TestResource) -> Option<DynamicObject> {
+    (!says(primary, "off")).then(|| object(json!({ "data": { "value": primary.spec.value } })))
+}
+
+/// Says its kind, which is its node's as well, and its name.
+fn words(primary: &TestResource) -> Result<Want<Vec<DynamicObject>>> {
+    let words = primary.spec.value.split(' ').map(|word| {
+        let name = format!("{}-{word}", primary.name_any());
+        DynamicObject::new(&name, &maps()).data(json!({ "data": { "word": word } }))
+    });
+    Ok(Want::of(words.collect()))
+}
+
+fn has_value(map: &DynamicObject) -> bool {
+    map.data["data"]["value"].is_string()
+}
+
+fn status_of(_: &TestResource, run: &Run<TestResource>) -> Option<String> {
+    let map: Option<Arc<DynamicObject>> = run.get(settings);
+    let words: Vec<Arc<DynamicObject>> = run.get(words);
+    Some(format!("{}, {} words", map?.data["data"]["value"].as_str()?, words.len()))
+}
+
+fn status(primary: &TestResource, run: &Run<TestResource>) -> TestStatus {
+    let value = status_of(primary, run).unwrap_or_else(|| "nothing".to_owned());
+    TestStatus { message: Some(value), ..TestStatus::default() }
+}
+
+#[operator_test]
+async fn an_object_of_a_kind_that_its_node_says_is_created_changed_and_removed() -> Result<()> {
+    let scene = Scene::new("functions-kinds").await?;
+    let controller = Controller::of::<TestResource>()
+        .workflow((settings.kind(maps()).ready(has_value), words.after(settings).kind(maps())))
+        .status(status);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let sorted = |mut writes: Vec<String>| {
+        writes.sort();
+        writes
+    };
+
+    scene.create("one", "a b").await?;
+    let expected = [
+        "PATCH configmaps/one-a -> 201",
+        "PATCH configmaps/one-b -> 201",
+        "PATCH configmaps/one-settings -> 201",
+        "PATCH testresources/one/status -> 200",
+    ];
+    assert_eq!(sorted(done(&operator.settled().await?)), expected);
+    let told = async || {
+        Ok::<_, anyhow::Error>(
+            scene.api::<TestResource>().get("one").await?.status.and_then(|status| status.message),
+        )
+    };
+    assert_eq!(told().await?.as_deref(), Some("a b, 2 words"));
+    scene.until_values([("one-settings", "a b")]).await?;
+
+    scene.set("one", "a c").await?;
+    let expected = [
+        "DELETE configmaps/one-b -> 200",
+        "PATCH configmaps/one-c -> 201",
+        "PATCH configmaps/one-settings -> 200",
+        "PATCH testresources/one/status -> 200",
+    ];
+    assert_eq!(sorted(done(&operator.settled().await?)), expected);
+
+    scene.set("one", "off").await?;
+    operator.settled().await?;
+    assert_eq!(told().await?.as_deref(), Some("nothing"));
+    scene.until_nothing_is_left_of("one").await
+}
+
+/// What is written is of the node's kind, so that what a function says of another one is no slip.
+fn another(_: &TestResource) -> DynamicObject {
+    DynamicObject { types: Some(TypeMeta::resource::<Deployment>()), ..object(json!({})) }
+}
+
+#[operator_test]
+async fn what_a_function_says_of_another_kind_is_a_mistake() -> Result<()> {
+    let scene = Scene::new("functions-another-kind").await?;
+    let controller = Controller::of::<TestResource>().workflow((another.kind(maps()),));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.failures.expect(
+        "`another` is a node of v1 ConfigMap, and what it wants is of apps/v1 Deployment; both have to be of one kind",
+    );
+    scene.create("one", "a").await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0]);
+    Ok(())
+}
+
+/// What the operator can do without, and knows the name of only.
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "kinds.conformance.operator-core.io", version = "v1", kind = "Gizmo", namespaced)]
+struct GizmoSpec {
+    value: String,
+}
+
+fn gizmos() -> ApiResource {
+    ApiResource::erase::<Gizmo>(&())
+}
+
+fn gizmo(primary: &TestResource) -> DynamicObject {
+    object(json!({ "spec": { "value": primary.spec.value } }))
+}
+
+#[derive(ControllerConfiguration)]
+#[controller(primary = TestResource)]
+#[workflow(gizmo(kind(gizmos()), needs(KindServed::of((&gizmos()).into()))))]
+struct Derived;
+
+#[operator_test]
+async fn a_kind_that_is_known_at_run_time_may_be_missing() -> Result<()> {
+    let scene = Scene::new("functions-kind-missing").await?;
+    let operator = scene.start(Derived.controller().namespaces([&scene.namespace])).await?;
+    scene.create("one", "a").await?;
+    assert!(done(&operator.settled().await?).is_empty());
+
+    scene.cluster.install_crds([Gizmo::crd()]).await?;
+    let made = eventually("the gizmo", async || Ok(scene.api::<Gizmo>().get_opt("one-gizmo").await?)).await?;
+    assert_eq!(made.spec.value, "a");
+    Ok(())
+}
+
+/// One for each primary, outside of all namespaces.
+fn place(primary: &TestResource) -> DynamicObject {
+    let name = format!("place-of-{}", primary.namespace().unwrap_or_default());
+    DynamicObject::new(&name, &ApiResource::erase::<Namespace>(&()))
+}
+
+#[operator_test]
+async fn a_kind_without_a_namespace_is_said_so() -> Result<()> {
+    let scene = Scene::new("functions-kind-scope").await?;
+    let node = node(place).cluster_scoped().capabilities(Capabilities::CRUD_NO_GC);
+    let controller =
+        Controller::of::<TestResource>().workflow((node.kind(ApiResource::erase::<Namespace>(&())),));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "a").await?;
+    let expected = format!("PATCH namespaces/place-of-{} -> 201", scene.namespace);
+    assert!(done(&operator.settled().await?).contains(&expected));
+    Ok(())
+}
