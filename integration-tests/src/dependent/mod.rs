@@ -9,8 +9,8 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, DeleteControl, Desired, KubernetesDependent, Node, One, UpdateControl, Workflow, node,
-    resource::KubeObject, workflow::wired::IntoNode,
+    BoxError, Context, DeleteControl, Node, One, UpdateControl, Workflow, dependent::function::AtRunTime,
+    node, resource::KubeObject, workflow::wired::IntoNode,
 };
 use serde_json::json;
 
@@ -48,24 +48,15 @@ pub fn wanted_map_of<P: TestObject>(name: &'static str) -> NodeOf<P, ConfigMap> 
     wanted(name, move |primary: &P| map_of(primary, name, primary.value()))
 }
 
-/// What a function over the primary wants, of a type that is known at run time only.
-#[derive(Clone, Copy, Debug)]
-pub struct Untyped(&'static str);
-
-impl<P: TestObject> Desired<P> for Untyped {
-    type Resource = DynamicObject;
-
-    fn desired(&self, primary: &P, _: &Context<P>) -> Result<DynamicObject, BoxError> {
-        let mut map = DynamicObject::new("", &ApiResource::erase::<ConfigMap>(&()));
-        map.metadata = meta_of(primary, self.0);
-        map.data = json!({ "data": { "value": primary.value() } });
-        Ok(map)
-    }
-}
-
 /// The same as [`wanted_map`] for a type that is known at run time only.
-pub fn untyped_map<P: TestObject>(name: &'static str) -> KubernetesDependent<Untyped, P> {
-    KubernetesDependent::of_type(Untyped(name), ApiResource::erase::<ConfigMap>(&())).name(name)
+pub fn untyped_map(name: &'static str) -> Node<TestResource, One<DynamicObject>, AtRunTime> {
+    let desired = move |primary: &TestResource| {
+        let mut map = DynamicObject::new("", &ApiResource::erase::<ConfigMap>(&()));
+        map.metadata = meta_of(primary, name);
+        map.data = json!({ "data": { "value": primary.value() } });
+        map
+    };
+    node(desired).named(name).kind(ApiResource::erase::<ConfigMap>(&()))
 }
 
 /// Name and namespace of something that belongs to `primary`.

@@ -1,13 +1,13 @@
 //! A dependent of a kind that is known at run time only, in a managed workflow.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, untyped_map};
-use operator_core::{Workflow, testing::operator_test};
+use integration_tests::{Scene, Script, untyped_map, workflow_of_one};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn an_untyped_dependent_is_created_updated_and_collected() -> Result<()> {
     let scene = Scene::new("generic-dependent-managed").await?;
-    let workflow = Workflow::builder().dependent(untyped_map("a")).build()?;
+    let workflow = workflow_of_one(untyped_map("a"))?;
     let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     let created = operator.settled().await?;

@@ -8,10 +8,10 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, Controller, Desired, KubernetesDependent, ResourceType, Verdict, Workflow,
+    BoxError, Controller, ResourceType, Verdict, Wire as _, Workflow,
     testing::operator_test,
     workflow::{
-        Activation, Cluster, Node,
+        Activation, Cluster,
         conditions::{CrdPresent, KindServed},
     },
 };
@@ -31,17 +31,13 @@ impl Activation for NotServed {
     }
 }
 
-struct Route;
+fn served(primary: &TestResource) -> DynamicObject {
+    let spec = json!({ "spec": { "to": { "kind": "Service", "name": primary.name_any() } } });
+    DynamicObject::new(&primary.name_any(), &route()).data(spec)
+}
 
-impl Desired<TestResource> for Route {
-    type Resource = DynamicObject;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<DynamicObject, BoxError> {
-        let route = DynamicObject::new(&primary.name_any(), &route());
-        let route =
-            route.data(json!({ "spec": { "to": { "kind": "Service", "name": primary.name_any() } } }));
-        Ok(route.within(&primary.namespace().unwrap_or_default()))
-    }
+fn present(primary: &TestResource) -> DynamicObject {
+    served(primary)
 }
 
 #[operator_test]
@@ -49,12 +45,11 @@ async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
     let scene = Scene::new("workflow-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let kind = ResourceType::with::<DynamicObject>(&route());
-    let node = |name: &'static str| Node::new(KubernetesDependent::of_type(Route, route()).name(name));
     let map = ResourceType::of::<ConfigMap>();
     let workflow = Workflow::builder()
-        .node(node("served").activation_condition(KindServed::of(kind)))
-        .node(node("present").activation_condition(CrdPresent::named("routes.route.openshift.io")))
         .nodes((
+            served.kind(route()).needs(KindServed::of(kind)),
+            present.kind(route()).needs(CrdPresent::named("routes.route.openshift.io")),
             Child("child").node().needs(KindServed::of(map)),
             Child("not-served").node().needs(NotServed),
         ))

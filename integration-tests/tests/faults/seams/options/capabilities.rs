@@ -11,11 +11,10 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, KubernetesDependent, ObjectKey, Workflow,
+    BoxError, Workflow,
     dependent::{Capabilities, Read},
     node,
     testing::TestOperator,
-    workflow::Node,
 };
 use serde_json::json;
 
@@ -119,27 +118,22 @@ async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let theirs = |primary: &TestResource, _: &Context<TestResource>| {
-        let namespace = primary.namespace().unwrap_or_default();
-        ObjectKey::namespaced(&namespace, &format!("{}-theirs", primary.name_any()))
+    let theirs = |primary: &TestResource| -> Read<DynamicObject> {
+        Read::named(format!("{}-theirs", primary.name_any()))
     };
-    let kind = ApiResource::erase::<ConfigMap>(&());
-    let read = KubernetesDependent::read_only_of_type::<DynamicObject>("theirs", kind).target(theirs);
-    let workflow = Workflow::builder()
-        .node(Node::new(read))
-        .node(Node::new(untyped_map("ours")).depends_on("theirs"))
-        .build()?;
+    let theirs = node(theirs).named("theirs").kind(ApiResource::erase::<ConfigMap>(&()));
+    let workflow = Workflow::builder().nodes((untyped_map("ours").after(&theirs), theirs)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     let one = scene.create("one", "value").await?;
     assert_eq!(written(&operator).await?, [""; 0], "it isn't there yet");
     let lines = outcomes.lines("one");
-    assert_eq!(lines.first().map(String::as_str), Some("theirs: matched, not ready: not found"));
+    assert_eq!(lines.last().map(String::as_str), Some("theirs: matched, not ready: not found"));
 
     let mut map = map_of(&one, "theirs", "others'");
     map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
     scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
     assert_eq!(written(&operator).await?, ["PATCH configmaps/one-ours -> 201"]);
-    assert_eq!(outcomes.lines("one"), ["theirs: matched", "ours: created"]);
+    assert_eq!(outcomes.lines("one"), ["ours: created", "theirs: matched"]);
     overwrite(&scene, "one-theirs", "changed").await?;
     assert_eq!(written(&operator).await?, [""; 0], "what others do is theirs");
     let read = outcomes.last("one").and_then(|result| result.resource::<DynamicObject>("theirs"));
