@@ -103,12 +103,3 @@ impl Drafts {
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 }
-
-/// Says at once what should exist, and that something should.
-pub(in crate::dependent) struct AtOnce<F>(pub(in crate::dependent) F);
-
-impl<F: Fn(Asked<'_>) -> Result<Drafts, BoxError> + Send + Sync> Ask for AtOnce<F> {
-    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
-        Answered::Now((self.0)(asked).map(Want::Is))
-    }
-}

@@ -173,14 +173,6 @@ pub(crate) struct AnyDependent {
 }
 
 impl<P: KubeObject> Standalone<P> {
-    pub(crate) fn new(
-        name: impl Into<Arc<str>>,
-        declaration: Declaration,
-        engine: impl Engine + 'static,
-    ) -> Self {
-        Self::of_any(AnyDependent::new(name, declaration, engine))
-    }
-
     /// The same for who knows the type of the primaries.
     pub(crate) fn of_any(any: AnyDependent) -> Self {
         Self { any, of: PhantomData }
@@ -191,17 +183,10 @@ impl<P: KubeObject> Standalone<P> {
         &self.any
     }
 
-    /// The name: by default the last segment of the type that says what is desired.
+    /// The name: by default that of the function or the type that it is.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.any.name
-    }
-
-    /// The same dependent under another name.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.any.name = name.into();
-        self
     }
 
     /// What it may do.
@@ -423,21 +408,5 @@ impl fmt::Debug for AnyDependent {
             .field("name", &self.name)
             .field("capabilities", &self.capabilities())
             .finish_non_exhaustive()
-    }
-}
-
-/// What can be used as a dependent of primaries of type `P`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a dependent resource of `{P}`",
-    note = "derive `KubernetesDependent` for it with `#[dependent(primary = …)]`, or wrap it: `KubernetesDependent::new(…)`, `CustomDependent::new(…)`"
-)]
-pub trait IntoDependent<P: KubeObject> {
-    /// Finishes the declaration.
-    fn into_dependent(self) -> Standalone<P>;
-}
-
-impl<P: KubeObject> IntoDependent<P> for Standalone<P> {
-    fn into_dependent(self) -> Self {
-        self
     }
 }

@@ -81,7 +81,7 @@ async fn a_per_primary_source_that_starts_late_knows_the_primaries_that_are_ther
     let scene = scene().await?;
     let asked = Asked::default();
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = CustomDependent::new(Reads(Arc::clone(&asked))).name("reads");
+    let node = CustomDependent::new(Reads(Arc::clone(&asked))).named("reads");
     let node = node.needs(CrdPresent::<LateTestResource>::new());
     let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = Controller::builder(script.clone()).name("late").workflow(&workflow);
@@ -252,7 +252,7 @@ async fn without_the_right_to_list_definitions_runs_do_not_wait_and_go_on_when_i
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = CustomDependent::new(Reads(Asked::default())).name("reads");
+    let node = CustomDependent::new(Reads(Asked::default())).named("reads");
     let node = node.needs(CrdPresent::<LateTestResource>::new());
     let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = Controller::builder(script.clone()).name("asking").workflow(&workflow);

@@ -17,32 +17,22 @@ use crate::{
         BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Object, ObjectKey},
+    resource::{AnyObject, ObjectKey},
 };
-
-/// Says which of a primary's objects, the second one, are those of the dependent.
-pub(super) type Selects = Box<dyn Fn(&dyn Object, &dyn Object) -> bool + Send + Sync>;
 
 /// Any number of objects for each primary.
 pub(in crate::dependent) struct Several {
     ask: Box<dyn Ask>,
     managed: Managed,
-    selects: Option<Selects>,
-    /// Whether what is wanted may leave its namespace to its primary.
-    completes: bool,
     memo: MemoKey,
 }
 
 type ByKey = BTreeMap<ObjectKey, AnyObject>;
 
 impl Several {
-    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, selects: Option<Selects>) -> Self {
-        Self { ask, managed, selects, completes: false, memo: MemoKey::default() }
-    }
-
     /// One that may say that there should be none, or hold, and leave the namespace to its primary.
-    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { completes: true, ..Self::new(ask, managed, None) }
+    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { ask, managed, memo: MemoKey::default() }
     }
 
     /// What is wanted, which is asked once.
@@ -59,9 +49,7 @@ impl Several {
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<ByKey, BoxError> {
         let mut desired = BTreeMap::new();
         for mut draft in drafts.all() {
-            if self.completes {
-                own.completed(&mut *draft, false).map_err(Error::boxed)?;
-            }
+            own.completed(&mut *draft, false).map_err(Error::boxed)?;
             let object = own.marked(draft).map_err(Error::boxed)?;
             let key = ObjectKey::in_meta(object.meta());
             if desired.insert(key.clone(), object).is_some() {
@@ -72,30 +60,18 @@ impl Several {
         Ok(desired)
     }
 
-    /// Those of them that it is about.
-    fn selected(&self, mut all: Vec<AnyObject>, primary: &dyn Object) -> Vec<AnyObject> {
-        if let Some(selects) = &self.selects {
-            all.retain(|object| selects(primary, &**object));
-        }
-        all
-    }
-
     /// What it has made and may remove.
     fn removable(&self, own: &OfPrimary<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        Ok(self.selected(own.removable().map_err(Error::boxed)?, &**own.asked.primary))
+        own.removable().map_err(Error::boxed)
     }
 
     /// What is only read.
     async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        if self.completes {
-            let sought = self.sought(asked).await?;
-            let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
-            let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
-            found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
-            return Ok(found);
-        }
-        let found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
-        Ok(self.selected(found, &**asked.primary))
+        let sought = self.sought(asked).await?;
+        let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+        let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+        found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
+        Ok(found)
     }
 
     /// What is only read, which is asked once.
@@ -202,7 +178,7 @@ impl Engine for Several {
                 return Ok(Deleted::NOTHING);
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let made = self.selected(own.all_removable().map_err(Error::boxed)?, &**asked.primary);
+            let made = own.all_removable().map_err(Error::boxed)?;
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();

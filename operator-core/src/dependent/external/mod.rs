@@ -115,23 +115,11 @@ macro_rules! declaration {
                 self.0.finish()
             }
 
-            /// Names it; by default it is the last segment of the type's name.
-            pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-                self.0.name = name.into();
-                self
-            }
-
             /// What is there is read from the caching event source of that name outside the cluster, so that the source is
             /// asked to fetch what it doesn't know yet of a primary, and is told what was written.
             pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
                 self.0.memory.source = Some(event_source.into());
                 self
-            }
-        }
-
-        impl<D: $resource<P>, P: KubeObject> $crate::dependent::IntoDependent<P> for $declaration<D, P> {
-            fn into_dependent(self) -> $crate::dependent::Dependent<P> {
-                $crate::dependent::Dependent::of_any(self.0.finish())
             }
         }
 

@@ -19,27 +19,17 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-/// Says which object is meant.
-pub(super) type Target = Box<dyn Fn(Asked<'_>) -> Result<ObjectKey, BoxError> + Send + Sync>;
-
 /// One object for each primary.
 pub(in crate::dependent) struct Single {
     ask: Box<dyn Ask>,
     managed: Managed,
-    target: Option<Target>,
-    /// Whether what is wanted may leave its name to its node.
-    completes: bool,
     memo: MemoKey,
 }
 
 impl Single {
-    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, target: Option<Target>) -> Self {
-        Self { ask, managed, target, completes: false, memo: MemoKey::default() }
-    }
-
     /// One that may want nothing, and leave the name to its node.
-    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { completes: true, ..Self::new(ask, managed, None) }
+    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { ask, managed, memo: MemoKey::default() }
     }
 
     /// What is wanted, which is asked once.
@@ -55,28 +45,14 @@ impl Single {
 
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<AnyObject, BoxError> {
         let mut draft = drafts.only().ok_or_else(|| Error::NothingDesired.boxed())?;
-        if self.completes {
-            own.completed(&mut *draft, true).map_err(Error::boxed)?;
-        }
-        let desired = own.marked(draft).map_err(Error::boxed)?;
-        self.on_target(ObjectKey::in_meta(desired.meta()), own.asked)?;
-        Ok(desired)
+        own.completed(&mut *draft, true).map_err(Error::boxed)?;
+        own.marked(draft).map_err(Error::boxed)
     }
 
     async fn desired(&self, own: &OfPrimary<'_>) -> Result<AnyObject, BoxError> {
         let wanted = self.wanted(own).await?;
         // The workflow calls only a dependent that wants something.
         wanted.wanted().cloned().ok_or_else(|| Error::NothingDesired.boxed())
-    }
-
-    /// What is looked for has to be what is made, or it would be made anew in each run.
-    fn on_target(&self, desired: ObjectKey, asked: Asked<'_>) -> Result<(), BoxError> {
-        match self.target.as_ref().map(|target| target(asked)).transpose()? {
-            Some(target) if target != desired => {
-                Err(Error::OffTarget { kind: self.managed.kind.clone(), desired, target }.boxed())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Which object is only read, which is asked once.
@@ -92,18 +68,11 @@ impl Single {
 
     /// The object that is only read.
     async fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
-        if self.completes {
-            let sought = self.sought(asked).await?;
-            let Some(sought) = sought.wanted() else { return Ok(None) };
-            let primary = ObjectKey::in_meta(asked.primary.meta());
-            let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
-                Some(key) => self.managed.found(&key, asked),
-                None => self.only_one(asked.context),
-            };
-            return found.map_err(Error::boxed);
-        }
-        let found = match &self.target {
-            Some(target) => self.managed.found(&target(asked)?, asked),
+        let sought = self.sought(asked).await?;
+        let Some(sought) = sought.wanted() else { return Ok(None) };
+        let primary = ObjectKey::in_meta(asked.primary.meta());
+        let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
+            Some(key) => self.managed.found(&key, asked),
             None => self.only_one(asked.context),
         };
         found.map_err(Error::boxed)
@@ -129,10 +98,7 @@ impl Single {
 
     async fn bring_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
-        let key = match &self.target {
-            Some(target) => target(asked)?,
-            None => ObjectKey::in_meta(self.desired(&own).await?.meta()),
-        };
+        let key = ObjectKey::in_meta(self.desired(&own).await?.meta());
         let actual = own.there(&key).map_err(Error::boxed)?;
         let done = match actual {
             Some(actual) if !managed.capabilities.can_update() && own.may_write(&*actual) => {

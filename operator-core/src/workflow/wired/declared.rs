@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        Capabilities, Settings, Standalone, declare,
+        AnyDependent, Capabilities, Settings, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, Shape, ShapeOf},
         settings,
     },
@@ -18,7 +18,7 @@ use crate::{
     resource::{Access, KubeObject},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
-        condition::{AnyCondition, For, all_conditions},
+        condition::{AnyCondition, all_conditions},
         conditions::Ready,
         node::AnyNode,
     },
@@ -207,9 +207,9 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     {
         let Self { said, kind, dependent, judged, mut settings, .. } = self;
         settings.name = said.name();
-        let status = || Some(For::<_, P>::new(Ready) as Arc<dyn AnyCondition>);
+        let status = || Some(Arc::new(Ready) as Arc<dyn AnyCondition>);
         let dependent = declare(settings, S::kind_of(kind), S::SEVERAL, judged, dependent);
-        said.finish(AnyNode::of(dependent), status)
+        said.finish(dependent, status)
     }
 }
 
@@ -266,7 +266,7 @@ impl Said {
 
     pub(super) fn finish(
         self,
-        node: AnyNode,
+        dependent: AnyDependent,
         status: impl FnOnce() -> Option<Arc<dyn AnyCondition>>,
     ) -> AnyNode {
         let (key, is_named) = (self.key(), self.is_named());
@@ -280,7 +280,6 @@ impl Said {
             (kind, format!("{verb} {}", words.join(" and ")))
         });
         AnyNode {
-            key: Some(key),
             is_named,
             after: self.after,
             activation: all_activations(self.needs),
@@ -294,7 +293,7 @@ impl Said {
             optional: self.optional,
             asks: self.asks,
             words: words.collect(),
-            ..node
+            ..AnyNode::of(dependent, key)
         }
     }
 }

@@ -85,7 +85,7 @@ impl<P: KubeObject, S: Resources> External<P, S> {
 
     fn finish(self) -> AnyNode {
         let named = self.dependent.named(self.said.name());
-        self.said.finish(AnyNode::of(named), || None)
+        self.said.finish(named, || None)
     }
 }
 

@@ -40,7 +40,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
         by_workflow.lock().push(("workflow", primary.finalizers().len()));
         Ok(map_of(primary, "a", "value"))
     });
-    let map = node(map).name("a").capabilities(Capabilities::CRUD_NO_GC);
+    let map = node(map).named("a").capabilities(Capabilities::CRUD_NO_GC);
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(map)?)).await?;
     scene.create("one", "value").await?;
     pass(60).await;

@@ -165,7 +165,7 @@ async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()>
         let made = context.secondary_named::<ConfigMap>("one")?;
         Ok(map_of(primary, "copy", made.as_deref().and_then(value_of).unwrap_or("nothing yet")))
     });
-    let copy = node(desired).name("copy");
+    let copy = node(desired).named("copy");
     let workflow = Workflow::builder().nodes((copy,)).explicit_invocation().build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;

@@ -321,30 +321,3 @@ fn all_that_is_wrong_is_told_at_once() {
     let wrong = mistakes(workflow().nodes((empty, named, service.named("web"))));
     assert_eq!(wrong.len(), 2, "{wrong:?}");
 }
-
-#[test]
-fn a_node_of_names_and_one_of_functions_share_a_workflow() {
-    let wrong = workflow().node(super::super::Node::new(Named)).nodes((html,));
-    assert_eq!(
-        mistakes(wrong),
-        [
-            "two nodes are called `html`: html and operator_core::workflow::wired::tests::html; give one of them a name of its own by `.named(…)`"
-        ]
-    );
-    let workflow =
-        workflow().node(super::super::Node::new(Named).named("old").depends_on("html")).nodes((html,));
-    assert_eq!(outline(workflow)[..2], ["html", "  old"]);
-}
-
-struct Named;
-impl crate::dependent::Desired<Pod> for Named {
-    type Resource = ConfigMap;
-    fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<ConfigMap> {
-        Ok(ConfigMap::default())
-    }
-}
-impl crate::dependent::IntoDependent<Pod> for Named {
-    fn into_dependent(self) -> crate::dependent::Dependent<Pod> {
-        crate::dependent::kubernetes::KubernetesDependent::new(self).name("html").into_dependent()
-    }
-}
