@@ -118,5 +118,5 @@ pub mod bench;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::controller::derived::{Probe, Start, StartOther, configured, has_primary, with_workflow};
-    pub use crate::workflow::wired::wired;
+    pub use crate::workflow::wired::value::wired;
 }

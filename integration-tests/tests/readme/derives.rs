@@ -132,7 +132,7 @@ mod elsewhere {
 
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(primary = super::Pod)]
-    #[workflow(children::map, same(named = "same"))]
+    #[workflow(children::map, same)]
     pub(super) struct Twice;
 }
 

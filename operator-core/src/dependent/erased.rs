@@ -116,47 +116,6 @@ pub(crate) trait Engine: Send + Sync {
     }
 }
 
-/// Says whether a dependent wants anything to exist, where it doesn't say so itself.
-pub(crate) trait Wishes: Send + Sync {
-    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
-}
-
-/// An engine that exists only where somebody else says so.
-struct OnlyIf {
-    engine: Arc<dyn Engine>,
-    wishes: Box<dyn Wishes>,
-}
-
-impl Engine for OnlyIf {
-    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
-        self.engine.reconcile(asked)
-    }
-
-    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
-        self.wishes.wish(asked)
-    }
-
-    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
-        self.engine.delete(asked)
-    }
-
-    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
-        self.engine.secondaries(asked)
-    }
-
-    fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
-        self.engine.left(asked)
-    }
-
-    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
-        self.engine.prune(asked, pruning)
-    }
-
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.engine.leftovers(exists)
-    }
-}
-
 /// A dependent that a reconciler calls by itself, without a workflow: JOSDK's standalone dependents. Made by `standalone()` of a
 /// function, `html.standalone()`, or of a node. Cheap to clone.
 pub struct Standalone<P: KubeObject> {
@@ -167,9 +126,9 @@ pub struct Standalone<P: KubeObject> {
 /// The same for primaries of any type.
 #[derive(Clone)]
 pub(crate) struct AnyDependent {
-    name: Arc<str>,
-    declaration: Arc<Declaration>,
-    engine: Arc<dyn Engine>,
+    pub(super) name: Arc<str>,
+    pub(super) declaration: Arc<Declaration>,
+    pub(super) engine: Arc<dyn Engine>,
 }
 
 impl<P: KubeObject> Standalone<P> {
@@ -266,13 +225,6 @@ impl AnyDependent {
         engine: impl Engine + 'static,
     ) -> Self {
         Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
-    }
-
-    /// The same dependent, which exists only where that says so.
-    pub(crate) fn only_if(self, judged: Judged, wishes: Box<dyn Wishes>) -> Self {
-        let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
-        let engine = Arc::new(OnlyIf { engine: self.engine, wishes });
-        Self { declaration: Arc::new(declaration), engine, ..self }
     }
 
     /// What its name is.

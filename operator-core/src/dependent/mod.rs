@@ -35,14 +35,16 @@ pub mod function;
 mod items;
 pub(crate) mod kubernetes;
 pub mod matcher;
+mod only_if;
 
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
-pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning, Wishes};
+pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
 pub use erased::{DependentSource, Standalone};
 pub(crate) use facts::{Declaration, Objects, Reading};
 pub(crate) use function::declare;
 pub use function::read::Read;
 pub use kubernetes::Adoption;
 pub(crate) use kubernetes::{Settings, retired, settings};
+pub(crate) use only_if::Wishes;

@@ -17,14 +17,11 @@ fn is_open(_: &Pod) -> bool {
     true
 }
 
-struct NoDependent;
-
 #[derive(ControllerConfiguration)]
 #[workflow(
-    map(ready(NoCondition)), //~ `NoCondition` can't be a dependent or a condition //~ `NoCondition` is not a condition of a node that makes `ConfigMap`
+    map(ready(NoCondition)), //~ `NoCondition` is not a condition of a node that makes `ConfigMap`
     held(ready(|map: &ConfigMap| map.data)) = map, //~ a condition can't return
     able(needs(is_open)) = map, //~ is no capability of the cluster
-    wrong = NoDependent, //~ `NoDependent` can't be a node of a workflow of `Pod`
 )]
 struct PodReconciler;
 

@@ -14,6 +14,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceDeleted;
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, K: KubeObject> Condition<P, K> for ResourceDeleted {
     async fn check(&self, child: &Arc<K>, _: &Arc<P>, _: &Context<P>) -> Answer {
         Ok(Verdict::not_met(format!("{} still exists", ObjectKey::of(&**child))))

@@ -194,12 +194,14 @@ pub struct IsCustom;
 #[derive(Debug)]
 pub struct IsBulkCustom;
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Resources> IntoNode<P, IsExternal> for External<Q, S> {
     fn add_to(self, nodes: &mut AnyNodes) {
         nodes.0.push(self.finish());
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P, Q, D> IntoNode<P, IsCustom> for CustomDependent<D, Q>
 where
     P: KubeObject,
@@ -211,6 +213,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P, Q, D> IntoNode<P, IsBulkCustom> for BulkCustomDependent<D, Q>
 where
     P: KubeObject,
@@ -222,6 +225,7 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, S: Resources> NodeRef<P, IsExternal> for &External<P, S> {
     type Seen = S::Seen;
 
@@ -234,6 +238,7 @@ impl<P: KubeObject, S: Resources> NodeRef<P, IsExternal> for &External<P, S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, D: DependentResource<P>> NodeRef<P, IsCustom> for The<D> {
     type Seen = Option<Arc<D::Resource>>;
 
@@ -246,6 +251,7 @@ impl<P: KubeObject, D: DependentResource<P>> NodeRef<P, IsCustom> for The<D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, D: BulkDependentResource<P>> NodeRef<P, IsBulkCustom> for The<D> {
     type Seen = Vec<Arc<D::Resource>>;
 

@@ -19,7 +19,7 @@ pub(crate) mod external;
 mod nodes;
 pub(crate) mod reference;
 mod results;
-mod value;
+pub(crate) mod value;
 pub(crate) mod wire;
 mod wish;
 
@@ -35,5 +35,5 @@ pub(crate) use declared::{Node, node};
 pub use external::{IsBulkCustom, IsCustom, IsExternal, ManyOf, OneOf, Resources};
 pub use nodes::{AnyNodes, IntoNode, IsDependent, IsNode, Nodes};
 pub use reference::{NodeRef, The};
-pub use value::{Value, wired};
+pub use value::Value;
 pub use wish::{OrHold, OrHoldFallible, Wish, YesOrNo};

@@ -12,8 +12,8 @@ use crate::{
 
 /// A value that can be wired: a dependent with state, a custom one, or a node of which something is said already.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be a node of a workflow of `{P}`",
-    note = "a node is a value whose type implements `Dependent<{P}>`, a closure, a `CustomDependent` or a `BulkCustomDependent`"
+    message = "`{Self}` is not a dependent of `{P}`",
+    note = "a dependent is a function `fn(&{P}) -> K`, or a value whose type implements `Dependent<{P}>`"
 )]
 pub trait Value<P, M> {
     /// The node.
@@ -36,6 +36,7 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> Value<P, IsDependent<M>> for
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, S: Shape, K> Value<P, IsNode> for Node<P, S, K> {
     type Node = Self;
 
@@ -44,6 +45,7 @@ impl<P: KubeObject, S: Shape, K> Value<P, IsNode> for Node<P, S, K> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, S> Value<P, IsExternal> for External<P, S> {
     type Node = Self;
 
@@ -52,6 +54,7 @@ impl<P: KubeObject, S> Value<P, IsExternal> for External<P, S> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, D: DependentResource<P>> Value<P, IsCustom> for CustomDependent<D, P> {
     type Node = Self;
 
@@ -60,6 +63,7 @@ impl<P: KubeObject, D: DependentResource<P>> Value<P, IsCustom> for CustomDepend
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, D: BulkDependentResource<P>> Value<P, IsBulkCustom> for BulkCustomDependent<D, P> {
     type Node = Self;
 
