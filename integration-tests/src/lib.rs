@@ -36,8 +36,8 @@ pub use audit::{Audit, Calls};
 pub use cluster::{cluster, cluster_with};
 pub use command::command;
 pub use dependent::{
-    Counted, Wanted, accepted, map_of, meta_of, standalone, untyped_map, values_in, wanted, wanted_map, wish,
-    workflow_of, workflow_of_one,
+    accepted, count_and_value, counted_maps, map_of, meta_of, standalone, untyped_map, values_in, wanted,
+    wanted_map, wanted_map_of, wish, workflow_of, workflow_of_one,
 };
 pub use external::{
     ExternalSystem, ManyRecords, OneRecord, Record, many_kept_records, many_records, one_kept_record,

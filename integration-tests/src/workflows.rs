@@ -8,35 +8,50 @@ use std::sync::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, UpdateControl,
+    BoxError, Context, Node, One, UpdateControl, Verdict, Want,
     dependent::Capabilities,
-    workflow::{Activation, Askers, Cluster, ConditionResult, Node, WorkflowResult},
+    node,
+    workflow::{Activation, Askers, Cluster, WorkflowResult},
 };
 use parking_lot::Mutex;
 
-use crate::{Script, TestObject, map_of};
+use crate::{Script, TestObject, TestResource, map_of};
 
 /// A config map that follows from a primary: called `<primary>-<suffix>`, with the value of the primary's spec.
 #[derive(Clone, Copy, Debug)]
 pub struct Child(pub &'static str);
 
-impl<K: TestObject> Desired<K> for Child {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &K, _: &Context<K>) -> Result<ConfigMap, BoxError> {
-        Ok(map_of(primary, self.0, primary.value()))
-    }
-}
+/// The node of a [`Child`].
+type ChildNode = Node<TestResource, One<ConfigMap>>;
 
 impl Child {
+    fn of(self, primary: &TestResource) -> ConfigMap {
+        map_of(primary, self.0, primary.value())
+    }
+
     /// A node that is called like the suffix, and collected by the cluster.
-    pub fn node<K: TestObject>(self) -> Node<K> {
-        Node::new(KubernetesDependent::new(self).name(self.0))
+    pub fn node(self) -> ChildNode {
+        node(move |primary: &TestResource| self.of(primary)).named(self.0)
     }
 
     /// The same, deleted by its dependent before the primary goes.
-    pub fn deleted_node<K: TestObject>(self) -> Node<K> {
-        Node::new(KubernetesDependent::new(self).name(self.0).capabilities(Capabilities::CRUD_NO_GC))
+    pub fn deleted_node(self) -> ChildNode {
+        self.node().capabilities(Capabilities::CRUD_NO_GC)
+    }
+
+    /// The same as [`node`](Self::node), where the primary is like this; otherwise it is removed.
+    pub fn only_if(self, is: impl Fn(&TestResource) -> bool + Send + Sync + 'static) -> ChildNode {
+        node(move |primary: &TestResource| is(primary).then(|| self.of(primary))).named(self.0)
+    }
+
+    /// A node of what a function says, with the config map where it says that it is wanted.
+    pub fn wants(self, wants: impl Fn(&TestResource) -> Want<()> + Send + Sync + 'static) -> ChildNode {
+        let wanted = move |primary: &TestResource| match wants(primary) {
+            Want::Is(()) => Want::of(self.of(primary)),
+            Want::None(reason) => Want::None(reason),
+            Want::Hold { code, reason } => Want::Hold { code, reason },
+        };
+        node(wanted).named(self.0)
     }
 }
 
@@ -70,10 +85,10 @@ impl Switch {
 }
 
 impl Activation for Switch {
-    async fn check(&self, cluster: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, cluster: &Cluster<'_>) -> Result<Verdict, BoxError> {
         let (is_on, askers) = &*self.0;
         askers.note(cluster);
-        Ok(ConditionResult::when(is_on.load(Ordering::SeqCst), "its condition is not met"))
+        Ok(Verdict::when(is_on.load(Ordering::SeqCst), "its condition is not met"))
     }
 }
 

@@ -13,7 +13,6 @@ use operator_core::{
     BoxError, Context, Workflow,
     dependent::{CustomDependent, DependentResource},
     testing::offline_context,
-    workflow::Node,
 };
 use support::budget;
 
@@ -38,11 +37,11 @@ impl DependentResource<ConfigMap> for Nothing {
 /// A workflow whose nodes depend on those that `dependencies` says.
 fn workflow(dependencies: impl Fn(usize) -> Vec<usize>) -> Workflow<ConfigMap> {
     let name = |node: usize| format!("node-{node}");
-    let node = |node: usize| {
-        let declared = Node::new(CustomDependent::new(Nothing(Arc::new(())))).named(name(node));
-        dependencies(node).into_iter().fold(declared, |declared, on| declared.depends_on(name(on)))
-    };
-    let builder = (0..NODES).fold(Workflow::builder(), |builder, at| builder.node(node(at)));
+    let node = |node: usize| CustomDependent::new(Nothing(Arc::new(()))).named(name(node));
+    let builder = (0..NODES).fold(Workflow::builder(), |builder, at| {
+        let wired = dependencies(at).into_iter().fold(node(at), |wired, on| wired.after(&node(on)));
+        builder.nodes((wired,))
+    });
     builder.build().expect("nodes depend on earlier ones")
 }
 

@@ -64,13 +64,10 @@ pub use cache::scopes::WatchScope;
 pub use controller::{
     builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
 };
-pub use dependent::{
-    function::{
-        dependent::Dependent,
-        want::Want,
-        wanted::{Many, One},
-    },
-    kubernetes::{Desired, KubernetesDependent},
+pub use dependent::function::{
+    dependent::Dependent,
+    want::Want,
+    wanted::{Many, One},
 };
 pub use error::{BoxError, Permanent};
 pub use event_source::{
@@ -107,8 +104,6 @@ pub use workflow::{
 
 #[doc = include_str!("docs/controller_configuration.md")]
 pub use operator_macros::ControllerConfiguration;
-#[doc = include_str!("docs/kubernetes_dependent.md")]
-pub use operator_macros::KubernetesDependent;
 #[cfg(feature = "testing")]
 #[doc = include_str!("docs/sim_test.md")]
 pub use operator_macros::sim_test;
@@ -122,7 +117,6 @@ pub mod bench;
 /// What the derives expand to.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::controller::derived::{
-        Probe, Start, StartOther, built, configured, has_primary, has_resource, with_workflow,
-    };
+    pub use crate::controller::derived::{Probe, Start, StartOther, configured, has_primary, with_workflow};
+    pub use crate::workflow::wired::value::wired;
 }

@@ -17,7 +17,6 @@ mod controller_configuration;
 mod entries;
 mod errors;
 mod form;
-mod kubernetes_dependent;
 mod literals;
 mod operator_test;
 mod policies;
@@ -36,15 +35,6 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(ControllerConfiguration, attributes(controller, workflow))]
 pub fn controller_configuration(item: TokenStream) -> TokenStream {
     controller_configuration::expand(item.into()).into()
-}
-
-#[expect(
-    missing_docs,
-    reason = "documented where it is re-exported, so that its examples can use the library"
-)]
-#[proc_macro_derive(KubernetesDependent, attributes(dependent))]
-pub fn kubernetes_dependent(item: TokenStream) -> TokenStream {
-    kubernetes_dependent::expand(item.into()).into()
 }
 
 #[expect(

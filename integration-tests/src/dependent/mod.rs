@@ -2,8 +2,6 @@
 
 mod scene;
 
-use std::{fmt, sync::Arc};
-
 use anyhow::Result;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
@@ -11,67 +9,54 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, Removal, UpdateControl, Workflow,
-    dependent::{Dependent, IntoDependent, bulk::BulkDesired},
-    resource::KubeObject,
-    workflow::Node,
+    BoxError, Context, Node, One, Removal, UpdateControl, Workflow, dependent::function::AtRunTime, node,
+    resource::KubeObject, workflow::wired::IntoNode,
 };
 use serde_json::json;
 
-use crate::{Script, TestObject};
+use crate::{Script, TestObject, TestResource};
 
 pub use scene::{accepted, values_in};
 
-type Wish<P, K> = Arc<dyn Fn(&P, &Context<P>) -> Result<K, BoxError> + Send + Sync>;
-
-/// What a closure wants.
-pub struct Wanted<P: KubeObject, K>(Wish<P, K>);
-
-impl<P: KubeObject, K: KubeObject> Desired<P> for Wanted<P, K> {
-    type Resource = K;
-
-    fn desired(&self, primary: &P, context: &Context<P>) -> Result<K, BoxError> {
-        (self.0)(primary, context)
-    }
-}
-
-impl<P: KubeObject, K> fmt::Debug for Wanted<P, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wanted")
-    }
-}
+/// The node of one object of type `K` for each primary.
+type NodeOf<P, K> = Node<P, One<K>>;
 
 /// Says by a closure what is desired.
-pub fn wish<P: KubeObject, K: KubeObject>(
-    desired: impl Fn(&P, &Context<P>) -> Result<K, BoxError> + Send + Sync + 'static,
-) -> Wanted<P, K> {
-    Wanted(Arc::new(desired))
+pub fn wish<P, K, F>(desired: F) -> F
+where
+    F: Fn(&P, &Context<P>) -> Result<K, BoxError> + Send + Sync + 'static,
+    P: KubeObject,
+{
+    desired
 }
 
-/// A dependent called `name` that a closure over the primary desires.
+/// A node called `name` that a closure over the primary desires.
 pub fn wanted<P: KubeObject, K: KubeObject<DynamicType: Default>>(
     name: &str,
     desired: impl Fn(&P) -> K + Send + Sync + 'static,
-) -> KubernetesDependent<Wanted<P, K>, P> {
-    KubernetesDependent::new(wish(move |primary, _| Ok(desired(primary)))).name(name)
+) -> NodeOf<P, K> {
+    node(move |primary: &P| desired(primary)).named(name)
 }
 
-/// A dependent called `name`: a config map called like the primary, with `-<name>` behind it, that holds the primary's value.
-pub fn wanted_map<P: TestObject>(name: &'static str) -> KubernetesDependent<Wanted<P, ConfigMap>, P> {
+/// A node called `name`: a config map called like the primary, with `-<name>` behind it, that holds the primary's value.
+pub fn wanted_map(name: &'static str) -> NodeOf<TestResource, ConfigMap> {
+    wanted_map_of(name)
+}
+
+/// The same for another type of primaries.
+pub fn wanted_map_of<P: TestObject>(name: &'static str) -> NodeOf<P, ConfigMap> {
     wanted(name, move |primary: &P| map_of(primary, name, primary.value()))
 }
 
 /// The same as [`wanted_map`] for a type that is known at run time only.
-pub fn untyped_map<P: TestObject>(name: &'static str) -> KubernetesDependent<Wanted<P, DynamicObject>, P> {
-    let resource = ApiResource::erase::<ConfigMap>(&());
-    let of_type = resource.clone();
-    let desired = wish(move |primary: &P, _: &Context<P>| {
-        let mut map = DynamicObject::new("", &resource);
+pub fn untyped_map(name: &'static str) -> Node<TestResource, One<DynamicObject>, AtRunTime> {
+    let desired = move |primary: &TestResource| {
+        let mut map = DynamicObject::new("", &ApiResource::erase::<ConfigMap>(&()));
         map.metadata = meta_of(primary, name);
         map.data = json!({ "data": { "value": primary.value() } });
-        Ok(map)
-    });
-    KubernetesDependent::of_type(desired, of_type).name(name)
+        map
+    };
+    node(desired).named(name).kind(ApiResource::erase::<ConfigMap>(&()))
 }
 
 /// Name and namespace of something that belongs to `primary`.
@@ -93,42 +78,36 @@ pub fn map_of<P: TestObject>(primary: &P, suffix: &str, value: &str) -> ConfigMa
 }
 
 /// As many config maps as the first word of the primary's value says, which hold the second one.
-#[derive(Debug)]
-pub struct Counted;
-
-impl Counted {
-    /// How many there should be, and what they should hold.
-    #[must_use]
-    pub fn parse(value: &str) -> (usize, &str) {
-        let (count, held) = value.split_once(' ').unwrap_or((value, ""));
-        (count.parse().unwrap_or(0), held)
-    }
+#[must_use]
+pub fn counted_maps(primary: &TestResource) -> Vec<ConfigMap> {
+    let (count, held) = count_and_value(primary.value());
+    (0..count).map(|index| map_of(primary, &index.to_string(), held)).collect()
 }
 
-impl<P: TestObject> BulkDesired<P> for Counted {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &P, _: &Context<P>) -> Result<Vec<ConfigMap>, BoxError> {
-        let (count, held) = Self::parse(primary.value());
-        Ok((0..count).map(|index| map_of(primary, &index.to_string(), held)).collect())
-    }
+/// How many config maps there should be by [`counted_maps`], and what they should hold.
+#[must_use]
+pub fn count_and_value(value: &str) -> (usize, &str) {
+    let (count, held) = value.split_once(' ').unwrap_or((value, ""));
+    (count.parse().unwrap_or(0), held)
 }
 
-/// A workflow of dependents that depend on nothing.
+/// A workflow of nodes of one type that depend on nothing.
 ///
 /// # Errors
 /// When two have one name.
-pub fn workflow_of<P: KubeObject>(dependents: impl IntoIterator<Item = Dependent<P>>) -> Result<Workflow<P>> {
-    let builder = dependents.into_iter().fold(Workflow::builder(), |all, one| all.node(Node::new(one)));
+pub fn workflow_of<P: KubeObject, M, N: IntoNode<P, M>>(
+    nodes: impl IntoIterator<Item = N>,
+) -> Result<Workflow<P>> {
+    let builder = nodes.into_iter().fold(Workflow::builder(), |all, one| all.nodes((one,)));
     Ok(builder.build()?)
 }
 
-/// A workflow of one dependent.
+/// A workflow of one node.
 ///
 /// # Errors
 /// None that a test would meet.
-pub fn workflow_of_one<P: KubeObject>(dependent: impl IntoDependent<P>) -> Result<Workflow<P>> {
-    workflow_of([dependent.into_dependent()])
+pub fn workflow_of_one<P: KubeObject, M, N: IntoNode<P, M>>(node: N) -> Result<Workflow<P>> {
+    workflow_of([node])
 }
 
 /// A reconciler that calls `workflow` by itself, on clean-up, too.

@@ -7,13 +7,13 @@ use kube::ResourceExt;
 use operator_core::{
     BoxError, Context,
     dependent::{
-        Creator, CustomDependent, Deleter, Deletion, Dependent, DependentResource, ExplicitState,
-        IntoDependent, Updater,
+        Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater,
         bulk::{
             BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState,
             BulkUpdater,
         },
     },
+    workflow::{External, wired::OneOf},
 };
 
 use super::{ExternalSystem, Record};
@@ -178,38 +178,34 @@ impl<P: TestObject> BulkExplicitState<P> for ManyRecords {
     }
 }
 
-/// A dependent with one record, remembered by the event source `records`.
+/// A node with one record, remembered by the event source `records`.
 #[must_use]
-pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> Dependent<TestResource> {
-    record(system, suffix).into_dependent()
+pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> External<TestResource, OneOf<Record>> {
+    record(system, suffix).named(format!("record{suffix}"))
 }
 
 /// The same, with a config map `<primary>-state` that keeps the record's id.
 #[must_use]
-pub fn one_kept_record(system: &ExternalSystem) -> Dependent<TestResource> {
-    record(system, "").keeps_state().into_dependent()
+pub fn one_kept_record(system: &ExternalSystem) -> External<TestResource, OneOf<Record>> {
+    record(system, "").keeps_state().named("record")
 }
 
 fn record(system: &ExternalSystem, suffix: &'static str) -> CustomDependent<OneRecord, TestResource> {
-    let dependent = CustomDependent::new(OneRecord::new(system, suffix)).name(format!("record{suffix}"));
+    let dependent = CustomDependent::new(OneRecord::new(system, suffix));
     dependent.creates().updates().deletes().remembered_by(super::SOURCE)
 }
 
 /// A bulk dependent with records, remembered by the event source `records`.
 #[must_use]
-pub fn many_records(system: &ExternalSystem) -> Dependent<TestResource> {
-    records(system).into_dependent()
+pub fn many_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
+    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes();
+    bulk.remembered_by(super::SOURCE)
 }
 
 /// The same, with a config map for each record that keeps its id, and is called like the record.
 #[must_use]
-pub fn many_kept_records(system: &ExternalSystem) -> Dependent<TestResource> {
-    records(system).keeps_state().into_dependent()
-}
-
-fn records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
-    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes();
-    bulk.remembered_by(super::SOURCE)
+pub fn many_kept_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
+    many_records(system).keeps_state()
 }
 
 /// The config map of that name, owned by the primary, that keeps the id of a record.

@@ -6,51 +6,45 @@ use integration_tests::TestResource;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::CustomResourceExt;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Desired, KubernetesDependent, Operator,
-    Reconciler, Removal, UpdateControl,
-    controller::IntoController,
-    dependent::{Capabilities, IntoDependent},
-    workflow::{Condition, ConditionResult, NodeView},
+    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, One, Operator, Reconciler,
+    Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::Capabilities,
+    dependent::CustomDependent, dependent::DependentResource, node,
 };
 
-#[derive(KubernetesDependent, Default)]
-#[dependent(primary = Pod, resource = ConfigMap, name = "maps", capabilities = crud_no_gc)]
-struct Map;
-
-impl Desired<Pod> for Map {
-    type Resource = ConfigMap;
-
-    fn desired(&self, _pod: &Pod, _context: &Context<Pod>) -> Result<ConfigMap, BoxError> {
-        Ok(ConfigMap::default())
-    }
+fn maps(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
 }
 
-#[derive(KubernetesDependent)]
-#[dependent(primary = Pod)]
-struct Keys<T: Send + Sync + 'static>(String, PhantomData<T>);
+struct Keys<T>(String, PhantomData<T>);
 
-impl<T: Send + Sync + 'static> Desired<Pod> for Keys<T> {
-    type Resource = Secret;
+impl<T: Send + Sync + 'static> Dependent<Pod> for Keys<T> {
+    type Shape = One<Secret>;
 
-    fn desired(&self, _pod: &Pod, _context: &Context<Pod>) -> Result<Secret, BoxError> {
+    async fn want(&self, _pod: &Arc<Pod>, _context: &Context<Pod>) -> Result<Want<Secret>, BoxError> {
         let mut secret = Secret::default();
         secret.metadata.name = Some(self.0.clone());
-        Ok(secret)
+        Ok(secret.into())
     }
 }
 
-struct Scheduled;
+/// A record elsewhere, which is only read.
+struct Records;
 
-impl Condition<Pod> for Scheduled {
-    async fn check(
-        &self,
-        _node: &NodeView<'_, Pod>,
-        pod: &Arc<Pod>,
-        _context: &Context<Pod>,
-    ) -> Result<ConditionResult, BoxError> {
-        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_ref());
-        Ok(ConditionResult::when(node.is_some(), "not on a node yet"))
+impl DependentResource<Pod> for Records {
+    type Resource = String;
+
+    async fn secondary(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Option<Arc<String>>, BoxError> {
+        Ok(None)
     }
+}
+
+fn scheduled(_: &Secret, pod: &Pod) -> Verdict {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_ref());
+    Verdict::when(node.is_some(), "not on a node yet")
+}
+
+fn has_status(pod: &Pod) -> bool {
+    pod.status.is_some()
 }
 
 macro_rules! reconciles_pods {
@@ -135,7 +129,7 @@ mod elsewhere {
 
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(primary = super::Pod)]
-    #[workflow(children::map, same(named = "same"))]
+    #[workflow(children::map, same)]
     pub(super) struct Twice;
 }
 
@@ -144,10 +138,10 @@ const NAMESPACE: &str = "b";
 #[derive(ControllerConfiguration)]
 #[workflow(
     explicit_invocation,
-    dependent(Map),
-    dependent(Keys = |reconciler| Keys::<u8>(reconciler.prefix.clone(), PhantomData), depends_on(Map),
-        reconcile_precondition = Scheduled, ready_postcondition = |pod, _| pod.status.is_some()),
-    dependent(Keys<u16> = Keys::<u16>(self.prefix.clone(), PhantomData), name = "more-keys", depends_on(Keys, Map), hold_unless = Scheduled),
+    maps(capabilities(Capabilities::CRUD_NO_GC)),
+    keys(after(maps), ready(scheduled, has_status)) = Keys::<u8>(self.prefix.clone(), PhantomData),
+    records(after(maps), only_if(has_status)) = CustomDependent::new(Records),
+    more(named = "more-keys", after(keys, records)) = Keys::<u16>(self.prefix.clone(), PhantomData),
 )]
 struct Managed {
     prefix: String,
@@ -198,7 +192,7 @@ fn what_makes_no_sense_is_an_error_of_the_declaration() {
 fn a_workflow_has_the_nodes_of_the_attribute() {
     let managed = Managed { prefix: "keys-".to_owned() };
     let workflow = managed.workflow().expect("the declaration is sound").expect("there is a workflow");
-    assert_eq!(workflow.node_names().collect::<Vec<_>>(), ["Map", "Keys", "more-keys"]);
+    assert_eq!(workflow.node_names().collect::<Vec<_>>(), ["maps", "keys", "records", "more-keys"]);
     // Without garbage collection the map has to be deleted before its primary goes.
     assert!(has_finalizer(&declared(managed)));
 }
@@ -261,9 +255,9 @@ fn a_controller_of_a_type_brings_its_definition_unless_another_is_named() {
 }
 
 #[test]
-fn a_dependent_is_what_its_keys_say() {
-    let map = Map.into_dependent();
+fn a_dependent_is_what_is_said_of_it() {
+    let map = node(maps).capabilities(Capabilities::CRUD_NO_GC).standalone();
     assert_eq!((map.name(), map.capabilities()), ("maps", Capabilities::CRUD_NO_GC));
-    let keys = Keys::<u8>(String::new(), PhantomData).into_dependent();
+    let keys = node::<Pod, _, _>(Keys::<u8>(String::new(), PhantomData)).standalone();
     assert_eq!((keys.name(), keys.capabilities()), ("Keys", Capabilities::CRUD));
 }

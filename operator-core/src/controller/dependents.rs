@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ControllerBuilder, Mistake, Mistakes, check::Node, unfinished::Unfinished};
 use crate::{
-    dependent::{AnyDependent, Dependent},
+    dependent::{AnyDependent, Standalone},
     reconciler::Reconciler,
     workflow::{AnyWorkflow, Declaring, IntoWorkflow, Stage},
 };
@@ -32,12 +32,12 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs. Where it has to be
     /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
-    pub fn dependent(mut self, dependent: &Dependent<R::Primary>) -> Self {
+    pub fn dependent(mut self, dependent: &Standalone<R::Primary>) -> Self {
         self.said.sources.add_dependent(dependent.event_sources());
         self.said.settings.further_access.extend(dependent.access());
         self.said.nodes.push(Node {
             cleaned_up_by_hand: dependent.capabilities().needs_cleanup(),
-            ..node(dependent.any(), false)
+            ..node(dependent.any())
         });
         self
     }
@@ -83,8 +83,7 @@ impl Unfinished {
     /// Takes what every workflow has; `None` where it contradicts itself.
     fn declared(&mut self, workflow: Declaring, duty: Duty) -> Option<AnyWorkflow> {
         let dependents = workflow.dependents();
-        let mut nodes: Vec<Node> =
-            dependents.iter().map(|(dependent, conditional)| node(dependent, *conditional)).collect();
+        let mut nodes: Vec<Node> = dependents.iter().map(node).collect();
         let workflow = workflow.finish();
         if let (Ok(workflow), Duty::Reconciler) = (&workflow, duty) {
             for node in &mut nodes {
@@ -100,7 +99,7 @@ impl Unfinished {
             }
             Err(error) => {
                 // What the other nodes read may come from one of these.
-                let sources = dependents.iter().flat_map(|(dependent, _)| dependent.event_sources());
+                let sources = dependents.iter().flat_map(AnyDependent::event_sources);
                 self.sources.add_dependent(sources.collect());
                 self.mistakes.extend(Mistakes::from(error));
                 None
@@ -116,7 +115,7 @@ enum Duty {
     Reconciler,
 }
 
-fn node(dependent: &AnyDependent, conditional: bool) -> Node {
+fn node(dependent: &AnyDependent) -> Node {
     let (name, declaration) = (dependent.shared_name(), Arc::clone(dependent.declaration()));
-    Node { name, declaration, conditional, cleaned_up_by_hand: false }
+    Node { name, declaration, cleaned_up_by_hand: false }
 }

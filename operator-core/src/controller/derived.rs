@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use super::{Controller, ControllerBuilder, NoReconciler};
 use crate::{
-    dependent::Desired,
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
     workflow::{Error, Workflow},
@@ -90,14 +89,6 @@ pub fn with_workflow<R: Reconciler>(
 
 /// Compiles only where `primary = …` says what the reconciler says.
 pub const fn has_primary<R: Reconciler<Primary = P>, P>() {}
-
-/// Compiles only where `resource = …` says what `Desired` says.
-pub const fn has_resource<D: Desired<P, Resource = K>, P: KubeObject, K: KubeObject>() {}
-
-/// Builds a dependent from its reconciler; the direct bound lets the closure do without types.
-pub fn built<R, D>(reconciler: &R, build: impl FnOnce(&R) -> D) -> D {
-    build(reconciler)
-}
 
 /// Gives the user the last word; the direct bound lets the closure do without types.
 pub fn configured<B>(builder: B, change: impl FnOnce(B) -> B) -> B {

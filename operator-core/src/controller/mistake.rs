@@ -112,7 +112,7 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
     match mistake {
         Wiring::EmptyName { position } => Mistake::new(
             format!("node #{position} of the workflow has an empty name"),
-            "a node is known by its name, in `depends_on`, results and metrics",
+            "a node is known by its name, in results and metrics",
             "`.named(\"…\")` with a name on the node, or leave `.named(…)` out",
         ),
         Wiring::DuplicateName { name, times } => Mistake::new(
@@ -124,19 +124,19 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             format!("node `{node}` depends on `{dependency}`"),
             "the workflow has no node of that name",
             match nearest {
-                Some(nearest) => format!("`.depends_on(\"{nearest}\")`, if that is what is meant"),
+                Some(nearest) => format!("`{nearest}`, if that is what is meant"),
                 None => format!("the name of one of its nodes, or add `{dependency}` to the workflow"),
             },
         ),
         Wiring::SelfDependency { node } => Mistake::new(
             format!("node `{node}` depends on itself"),
             "it would have to be ready before it is made",
-            "no `.after(…)` or `.depends_on(…)` there, or another node in it",
+            "no `.after(…)` there, or another node in it",
         ),
         Wiring::NodeTwice { node } => Mistake::new(
             format!("`{node}` is two nodes of the workflow"),
             "nobody could tell which of them is meant",
-            "it once; a function of its own, or an instance of a generic one, for each node",
+            "it once; or `.named(\"…\")` on each, or a function of its own for each node",
         ),
         Wiring::Unnamed { node } => Mistake::new(
             format!("`{node}` has no name"),
@@ -153,11 +153,16 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "that is no node of the workflow",
             "it as a node of its own, or another one in `.after(…)`",
         ),
+        Wiring::AfterWhich { node, other, names } => Mistake::new(
+            format!("`{node}` comes after `{other}`"),
+            format!("that is several nodes of the workflow: {}", names.join(", ")),
+            "a reference to the node that is meant, `.after(&node)`",
+        ),
         Wiring::Cycle { path } => Mistake::new(
             format!("nodes depend on one another in a circle: {}", path.join(" -> ")),
             "none of them could ever be the first",
             format!(
-                "one `.after(…)` or `.depends_on(…)` less, for example that of `{}`",
+                "one `.after(…)` less, for example that of `{}`",
                 path.first().map_or("", String::as_str)
             ),
         ),

@@ -1,6 +1,6 @@
 //! What a dependent in the cluster is asked: what should exist.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{
     Asked,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     reconciler::BoxError,
-    resource::{Draft, KubeObject},
+    resource::{Draft, KubeObject, Object, ObjectKey},
 };
 
 /// Objects that should exist, as user code has made them: not marked yet, and perhaps without names.
@@ -17,6 +17,37 @@ pub struct Drafts(pub(super) Kinds);
 pub(super) enum Kinds {
     One(Box<dyn Draft>),
     Several(Vec<Box<dyn Draft>>),
+    /// None: they are only read.
+    Sought(Sought),
+}
+
+/// Which objects are only read; by default whatever is related to the primary.
+#[derive(Clone, Default)]
+pub(crate) struct Sought {
+    /// By its name, beside the primary.
+    pub(crate) name: Option<String>,
+    pub(crate) key: Option<ObjectKey>,
+    pub(crate) selects: Option<Selects>,
+}
+
+/// Says which objects are meant.
+pub(crate) type Selects = Arc<dyn Fn(&dyn Object) -> bool + Send + Sync>;
+
+impl Sought {
+    /// The one that is meant, where that is said.
+    pub(super) fn key(&self, namespaced: bool, primary: &ObjectKey) -> Option<ObjectKey> {
+        let name = || {
+            let namespace = primary.namespace().filter(|_| namespaced);
+            Some(ObjectKey::new(primary.cluster().clone(), namespace, self.name.as_deref()?))
+        };
+        self.key.clone().or_else(name)
+    }
+}
+
+impl fmt::Debug for Sought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sought").field("name", &self.name).field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 /// The content is not shown: it may be a Secret's.
@@ -36,11 +67,25 @@ impl Drafts {
         Self(Kinds::Several(boxed.collect()))
     }
 
+    /// None: they are only read.
+    pub(crate) fn sought(sought: Sought) -> Self {
+        Self(Kinds::Sought(sought))
+    }
+
+    /// What is looked for, where it is only read.
+    pub(super) fn looked_for(self) -> Sought {
+        match self.0 {
+            Kinds::Sought(sought) => sought,
+            Kinds::One(_) | Kinds::Several(_) => Sought::default(),
+        }
+    }
+
     /// All of them.
     pub(super) fn all(self) -> Vec<Box<dyn Draft>> {
         match self.0 {
             Kinds::One(object) => vec![object],
             Kinds::Several(objects) => objects,
+            Kinds::Sought(_) => Vec::new(),
         }
     }
 
@@ -49,7 +94,7 @@ impl Drafts {
         match self.0 {
             Kinds::One(object) => Some(object),
             Kinds::Several(mut objects) if objects.len() == 1 => objects.pop(),
-            Kinds::Several(_) => None,
+            Kinds::Several(_) | Kinds::Sought(_) => None,
         }
     }
 }
@@ -57,13 +102,4 @@ impl Drafts {
 /// Says what should exist for a primary of any type.
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
-}
-
-/// Says at once what should exist, and that something should.
-pub(in crate::dependent) struct AtOnce<F>(pub(in crate::dependent) F);
-
-impl<F: Fn(Asked<'_>) -> Result<Drafts, BoxError> + Send + Sync> Ask for AtOnce<F> {
-    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
-        Answered::Now((self.0)(asked).map(Want::Is))
-    }
 }

@@ -116,8 +116,9 @@ pub(crate) trait Engine: Send + Sync {
     }
 }
 
-/// A declared dependent of primaries of type `P`. Cheap to clone.
-pub struct Dependent<P: KubeObject> {
+/// A dependent that a reconciler calls by itself, without a workflow: JOSDK's standalone dependents. Made by `standalone()` of a
+/// function, `html.standalone()`, or of a node. Cheap to clone.
+pub struct Standalone<P: KubeObject> {
     any: AnyDependent,
     of: PhantomData<fn(P)>,
 }
@@ -125,20 +126,12 @@ pub struct Dependent<P: KubeObject> {
 /// The same for primaries of any type.
 #[derive(Clone)]
 pub(crate) struct AnyDependent {
-    name: Arc<str>,
-    declaration: Arc<Declaration>,
-    engine: Arc<dyn Engine>,
+    pub(super) name: Arc<str>,
+    pub(super) declaration: Arc<Declaration>,
+    pub(super) engine: Arc<dyn Engine>,
 }
 
-impl<P: KubeObject> Dependent<P> {
-    pub(crate) fn new(
-        name: impl Into<Arc<str>>,
-        declaration: Declaration,
-        engine: impl Engine + 'static,
-    ) -> Self {
-        Self::of_any(AnyDependent::new(name, declaration, engine))
-    }
-
+impl<P: KubeObject> Standalone<P> {
     /// The same for who knows the type of the primaries.
     pub(crate) fn of_any(any: AnyDependent) -> Self {
         Self { any, of: PhantomData }
@@ -149,17 +142,10 @@ impl<P: KubeObject> Dependent<P> {
         &self.any
     }
 
-    /// The name: by default the last segment of the type that says what is desired.
+    /// The name: by default that of the function or the type that it is.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.any.name
-    }
-
-    /// The same dependent under another name.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.any.name = name.into();
-        self
     }
 
     /// What it may do.
@@ -167,7 +153,8 @@ impl<P: KubeObject> Dependent<P> {
         self.any.capabilities()
     }
 
-    /// Brings the resource into the desired state, as far as the dependent may. JOSDK's `DependentResource.reconcile`.
+    /// Brings the resource into the desired state, as far as the dependent may; removes it, where nothing is wanted, and leaves it
+    /// alone on hold. JOSDK's `DependentResource.reconcile`.
     ///
     /// # Errors
     /// When the desired state can't be told, or can't be written.
@@ -176,7 +163,20 @@ impl<P: KubeObject> Dependent<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
-        let result = self.any.attempt(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        let primary = Arc::clone(primary) as AnyObject;
+        let wish = match self.any.judged() {
+            Some(_) => self.any.wish(&primary, context.any()).await?,
+            None => Want::Is(()),
+        };
+        match wish {
+            Want::Is(()) => {}
+            Want::Hold { .. } => return Ok(ReconcileResult::nothing()),
+            Want::None(_) => {
+                self.any.remove(&primary, context.any()).await?;
+                return Ok(ReconcileResult::nothing());
+            }
+        }
+        let result = self.any.attempt(&primary, context.any()).await?;
         result.check()?;
         Ok(result)
     }
@@ -342,13 +342,13 @@ impl AnyDependent {
     }
 }
 
-impl<P: KubeObject> Clone for Dependent<P> {
+impl<P: KubeObject> Clone for Standalone<P> {
     fn clone(&self) -> Self {
         Self { any: self.any.clone(), of: PhantomData }
     }
 }
 
-impl<P: KubeObject> fmt::Debug for Dependent<P> {
+impl<P: KubeObject> fmt::Debug for Standalone<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.any.fmt(f)
     }
@@ -360,21 +360,5 @@ impl fmt::Debug for AnyDependent {
             .field("name", &self.name)
             .field("capabilities", &self.capabilities())
             .finish_non_exhaustive()
-    }
-}
-
-/// What can be used as a dependent of primaries of type `P`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a dependent resource of `{P}`",
-    note = "derive `KubernetesDependent` for it with `#[dependent(primary = …)]`, or wrap it: `KubernetesDependent::new(…)`, `CustomDependent::new(…)`"
-)]
-pub trait IntoDependent<P: KubeObject> {
-    /// Finishes the declaration.
-    fn into_dependent(self) -> Dependent<P>;
-}
-
-impl<P: KubeObject> IntoDependent<P> for Dependent<P> {
-    fn into_dependent(self) -> Self {
-        self
     }
 }

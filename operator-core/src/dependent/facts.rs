@@ -1,6 +1,6 @@
 //! What a declaration says of a dependent that can be checked before anything runs.
 
-use std::{any::TypeId, sync::Arc};
+use std::sync::Arc;
 
 use super::{Capabilities, DependentSource, function::Judged};
 use crate::{
@@ -36,19 +36,12 @@ pub(crate) struct Objects {
     pub(crate) kind: ResourceType,
     /// The event source that they are read from.
     pub(crate) source: Arc<str>,
-    /// Who says what is desired, where nothing but the primary and the context can make a difference to it.
-    pub(crate) desired_by: Option<TypeId>,
 }
 
 impl Objects {
     /// Objects of that kind.
     pub(in crate::dependent) fn of(kind: ResourceType, source: Arc<str>) -> Self {
-        Self { kind, source, desired_by: None }
-    }
-
-    /// What is desired is said by a `D`. Two of one type that holds no data say the same.
-    pub(in crate::dependent) fn desired_by<D: 'static>(&mut self) {
-        self.desired_by = (size_of::<D>() == 0).then(TypeId::of::<D>);
+        Self { kind, source }
     }
 }
 

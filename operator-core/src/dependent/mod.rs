@@ -1,6 +1,6 @@
 //! Dependent resources: what should exist because a primary does, and how it is brought about.
 //!
-//! A dependent is declared once and serves all primaries. Whatever it is made of, the engine sees a [`Dependent`], and runs
+//! A dependent is declared once and serves all primaries. Whatever it is made of, the engine sees one thing, and runs
 //! the same algorithm with the capabilities that the dependent has:
 //!
 //! ```text
@@ -10,10 +10,8 @@
 //!                                                 └── yes ───────────────────▶ Matched
 //! ```
 //!
-//! - [`KubernetesDependent`](kubernetes::KubernetesDependent): an object in the cluster; say by [`Desired`] what it should
-//!   look like.
-//! - [`BulkKubernetesDependent`](bulk::BulkKubernetesDependent): any number of objects of one kind; say by
-//!   [`BulkDesired`](bulk::BulkDesired) which.
+//! - A function of the primary, or a value that implements [`Dependent`](crate::Dependent): objects in the cluster that should
+//!   exist, or, by [`Read`], that others make.
 //! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and [`bulk::BulkDependentResource`] for any
 //!   number of it.
 //!
@@ -37,14 +35,16 @@ pub mod function;
 mod items;
 pub(crate) mod kubernetes;
 pub mod matcher;
+mod only_if;
 
 pub use crate::reconciler::workflow::DependentError as Error;
 pub use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
 pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
-pub use erased::{Dependent, DependentSource, IntoDependent};
+pub use erased::{DependentSource, Standalone};
 pub(crate) use facts::{Declaration, Objects, Reading};
 pub(crate) use function::declare;
+pub use function::read::Read;
 pub use kubernetes::Adoption;
-pub use kubernetes::ReadOnly;
-pub(crate) use kubernetes::{Desired, Settings, forget_departed, retired, settings};
+pub(crate) use kubernetes::{Settings, forget_departed, retired, settings};
+pub(crate) use only_if::Wishes;

@@ -16,25 +16,23 @@ use crate::{
     observe::Cause,
     reconciler::{
         AnyContext, BoxError,
-        workflow::{ConditionResult, WorkflowSurroundings},
+        workflow::{Verdict, WorkflowSurroundings},
     },
     resource::{Access, ResourceType},
 };
 
 /// Asked about the cluster, never about a primary: whether a node can take part. An inactive node is not there, so nothing
-/// of it is deleted; whether one is to exist for a primary is said by a
-/// [`reconcile_precondition`](super::Node::reconcile_precondition). JOSDK's `activationCondition`.
+/// of it is deleted; whether one is to exist for a primary is what its function answers. JOSDK's `activationCondition`.
 ///
-/// [`KindServed`](super::conditions::KindServed) and [`CrdPresent`](super::conditions::CrdPresent) are such capabilities,
-/// and can be combined by [`ConditionExt`](super::conditions::ConditionExt). One of the user's own keeps who has asked, and
-/// wakes them when its answer changes:
+/// [`KindServed`](super::conditions::KindServed) and [`CrdPresent`](super::conditions::CrdPresent) are such capabilities. One of the
+/// user's own keeps who has asked, and wakes them when its answer changes:
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
 ///
 /// use operator_core::{
-///     BoxError,
-///     workflow::{Activation, Askers, Cluster, ConditionResult},
+///     BoxError, Verdict,
+///     workflow::{Activation, Askers, Cluster},
 /// };
 ///
 /// /// Met while the mesh is there, as somebody else finds out.
@@ -51,11 +49,11 @@ use crate::{
 /// }
 ///
 /// impl Activation for Mesh {
-///     async fn check(&self, cluster: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+///     async fn check(&self, cluster: &Cluster<'_>) -> Result<Verdict, BoxError> {
 ///         let (is_there, askers) = &*self.0;
 ///         // Before the look, so that no change is missed.
 ///         askers.note(cluster);
-///         Ok(ConditionResult::when(is_there.load(Ordering::SeqCst), "there is no mesh"))
+///         Ok(Verdict::when(is_there.load(Ordering::SeqCst), "there is no mesh"))
 ///     }
 /// }
 /// ```
@@ -63,14 +61,14 @@ use crate::{
     message = "`{Self}` is no capability of the cluster",
     label = "nothing that a cluster can have",
     note = "activation asks the cluster, never the primary: take `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
-    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`, or by `reconcile_precondition`"
+    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`"
 )]
 pub trait Activation: Send + Sync + 'static {
     /// Whether the cluster is able to, and why not. Asked once in each run of the workflow.
     ///
     /// # Errors
     /// When it can't be told: the node fails then, and is retried with its primary.
-    fn check(&self, cluster: &Cluster<'_>) -> impl Future<Output = Result<ConditionResult, BoxError>> + Send;
+    fn check(&self, cluster: &Cluster<'_>) -> impl Future<Output = Result<Verdict, BoxError>> + Send;
 
     /// The rights that the question needs.
     fn access(&self) -> Vec<Access> {
@@ -207,7 +205,7 @@ impl AnyActivation for All {
                     return Ok(answer);
                 }
             }
-            Ok(ConditionResult::met())
+            Ok(Verdict::met())
         }
         .boxed()
     }

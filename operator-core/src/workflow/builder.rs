@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Graph, Node, NodeId, Outline,
+    Error, Graph, NodeId, Outline,
     ending::{self, Deleting, Ending},
     mermaid::{self, Class, Label},
     node::AnyNode,
@@ -19,7 +19,7 @@ use super::{
     wired::{self, AnyNodes, Nodes, Resolved},
 };
 use crate::{
-    dependent::{self, AnyDependent, DependentSource, IntoDependent, function},
+    dependent::{self, AnyDependent, DependentSource, function},
     reconciler::{
         Context,
         workflow::{NodeKey, NodeState, WorkflowResult},
@@ -243,12 +243,6 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         Self { any: AnyBuilder::default(), of: PhantomData }
     }
 
-    /// Adds a node. The order doesn't matter.
-    pub fn node(mut self, node: Node<P>) -> Self {
-        self.any.nodes.push(node.any);
-        self
-    }
-
     /// Adds nodes that are functions or values, in a tuple of up to sixteen: `.nodes((html, web.after(html)))`. May be said several
     /// times. The order doesn't matter.
     pub fn nodes<M>(mut self, nodes: impl Nodes<P, M>) -> Self {
@@ -263,11 +257,6 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         D: function::Dependent<P, M, Shape: function::ShapeOf<function::OfType>>,
     {
         self.nodes((dependent,))
-    }
-
-    /// Adds a dependent that depends on nothing, without conditions.
-    pub fn dependent(self, dependent: impl IntoDependent<P>) -> Self {
-        self.node(Node::new(dependent))
     }
 
     /// Says that an earlier version had a node of that name, whose objects were of type `K`, which no node writes any more: what it

@@ -77,6 +77,16 @@ pub enum Mistake {
         /// The path of what it comes after.
         other: String,
     },
+    /// A node comes after something that is several nodes.
+    #[error("`{node}` comes after `{other}`, which is several nodes: {}; say which by a reference, `.after(&node)`", names.join(", "))]
+    AfterWhich {
+        /// The path of the node.
+        node: String,
+        /// The path of what it comes after.
+        other: String,
+        /// What the nodes are called.
+        names: Vec<String>,
+    },
     /// Nodes depend on one another, so that none of them could ever be the first.
     #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
     Cycle {

@@ -2,9 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use super::{
-    AnyWorkflow, Error, Workflow, WorkflowBuilder, builder::AnyBuilder, node::AnyNode, wired::Nodes,
-};
+use super::{AnyWorkflow, Error, Workflow, WorkflowBuilder, builder::AnyBuilder, wired::Nodes};
 use crate::{
     dependent::{AnyDependent, function::ByHand},
     resource::KubeObject,
@@ -73,15 +71,14 @@ impl fmt::Debug for Declaring {
 }
 
 impl Declaring {
-    /// Its dependents, also where it can't be finished; each with whether it takes part under a condition only.
-    pub(crate) fn dependents(&self) -> Vec<(AnyDependent, bool)> {
+    /// Its dependents, also where it can't be finished.
+    pub(crate) fn dependents(&self) -> Vec<AnyDependent> {
         let nodes = match &self.0 {
             Stage::Finished(workflow) => &workflow.0.nodes,
             Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes,
             Stage::Wrong(_) => return Vec::new(),
         };
-        let fact = |node: &AnyNode| (node.dependent.clone(), node.activation.is_some());
-        nodes.iter().map(fact).collect()
+        nodes.iter().map(|node| node.dependent.clone()).collect()
     }
 
     pub(crate) fn finish(self) -> Result<AnyWorkflow, Error> {

@@ -1,7 +1,7 @@
 //! Workflows: dependents in their order, with the conditions under which they exist.
 //!
 //! ```text
-//! Workflow::builder().node(Node::new(A)).node(Node::new(B).depends_on("A")).build()
+//! Workflow::builder().nodes((html, web.after(html))).build()
 //!        │
 //!        ├─ managed:    Controller::builder(r).workflow(workflow)              runs before reconcile, and on clean-up
 //!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.workflow().reconcile().await
@@ -49,18 +49,17 @@ mod run;
 pub mod wired;
 
 pub use crate::reconciler::workflow::{
-    ConditionKind, ConditionResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
-    Unwanted, WorkflowError, WorkflowHandle, WorkflowResult,
+    ConditionKind, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary, Unwanted,
+    WorkflowError, WorkflowHandle, WorkflowResult,
 };
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
-pub use condition::{Condition, Gate, NodeView, ReconcilePrecondition};
 pub use error::{Error, Mistake};
 pub(crate) use graph::{Graph, NodeId};
 pub use into::IntoWorkflow;
 pub(crate) use into::Stage;
 #[doc(hidden)]
 pub use into::{Declare, Declaring, Wired};
-pub use node::Node;
 pub use outline::Outline;
+pub use wired::external::External;

@@ -2,17 +2,14 @@
 
 use std::{future::Future, time::Duration};
 
-use k8s_openapi::{
-    api::core::v1::{ConfigMap, Namespace, ServiceAccount},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use kube::{
     Api, Client, ResourceExt,
     api::{DeleteParams, ListParams, PostParams},
 };
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, Desired, KubernetesDependent, Operator, Reconciler, Removal,
-    UpdateControl, Workflow, operator::Settling, testing::InProcessServer, workflow::Node,
+    BoxError, Cleaner, Context, Controller, Operator, Reconciler, Removal, UpdateControl, Workflow,
+    operator::Settling, testing::InProcessServer,
 };
 
 /// So many come and go in one round.
@@ -22,20 +19,11 @@ const PRIMARIES: usize = 2_000;
 struct Keeper;
 
 /// Wants a map.
-struct Map;
-
-impl Desired<ServiceAccount> for Map {
-    type Resource = ConfigMap;
-
-    fn desired(&self, account: &ServiceAccount, _: &Context<ServiceAccount>) -> Result<ConfigMap, BoxError> {
-        let metadata = ObjectMeta {
-            name: Some(account.name_any()),
-            namespace: account.namespace(),
-            ..ObjectMeta::default()
-        };
-        let data = Some([("account".to_owned(), account.name_any())].into());
-        Ok(ConfigMap { metadata, data, ..ConfigMap::default() })
-    }
+fn map(account: &ServiceAccount) -> ConfigMap {
+    let data = Some([("account".to_owned(), account.name_any())].into());
+    let mut map = ConfigMap { data, ..ConfigMap::default() };
+    map.metadata.name = Some(account.name_any());
+    map
 }
 
 impl Reconciler for Keeper {
@@ -85,7 +73,7 @@ impl World {
     }
 
     fn start(&mut self) {
-        let workflow = Workflow::builder().node(Node::new(KubernetesDependent::new(Map).name("map")));
+        let workflow = Workflow::builder().nodes((map,));
         let controller = Controller::builder(Keeper)
             .name("keeper")
             .index("by-name", |account: &ServiceAccount| vec![account.name_any()])

@@ -1,31 +1,7 @@
 //! Mistakes: what is said, and where.
 
 use super::{is_as_before, mistakes};
-use crate::{controller_configuration, kubernetes_dependent};
-
-#[test]
-fn of_a_dependent() {
-    is_as_before(
-        "mistakes_of_a_dependent",
-        &mistakes(kubernetes_dependent::generate, "struct HtmlConfigMap;"),
-    );
-    is_as_before(
-        "mistakes_of_a_dependent_2",
-        &mistakes(
-            kubernetes_dependent::generate,
-            r#"
-        #[dependent(primary = WebPage, resource = "ConfigMap", nmae = "html", capabilities = crud_nogc, name = 5)]
-        #[dependent(event_source, name = "twice" informer = maps())]
-        #[dependent(recreate_when_immutable = true)]
-        struct HtmlConfigMap;
-        "#,
-        ),
-    );
-    is_as_before(
-        "mistakes_of_a_dependent_3",
-        &mistakes(kubernetes_dependent::generate, "#[dependent = 3] struct A;"),
-    );
-}
+use crate::controller_configuration;
 
 #[test]
 fn of_a_controller() {
@@ -108,32 +84,6 @@ fn of_a_generic_controller() {
 }
 
 #[test]
-fn of_a_workflow() {
-    is_as_before(
-        "mistakes_of_a_workflow",
-        &mistakes(
-            controller_configuration::generate,
-            r#"
-        #[workflow(
-            explicit_invocation = true,
-            dependant(HtmlConfigMap),
-            dependent,
-            dependent(),
-            dependent(HtmlConfigMap),
-            dependent(HtmlConfigMap),
-            dependent(WebDeployment, depends_on(HtmlConfgMap, Unheard), reconcil_precondition = Exposed),
-            dependent(WebService, depends_on = WebDeployment, name = NAME, ready_postcondition, optional = true),
-            dependent(WebIngress, reconcile_precondition = Exposed, hold_unless = Window, gate = |page, _| true),
-            dependent(WebRoute depends_on(WebService)),
-            dependent(WebCertificate, activation_condition = |page, _| true),
-        )]
-        struct WebPageReconciler;
-        "#,
-        ),
-    );
-}
-
-#[test]
 fn a_circle_is_spelled_out() {
     is_as_before(
         "mistakes_a_circle_is_spelled_out",
@@ -141,10 +91,10 @@ fn a_circle_is_spelled_out() {
             controller_configuration::generate,
             r#"
         #[workflow(
-            dependent(A, depends_on(C)),
-            dependent(B, depends_on(A)),
-            dependent(C, depends_on(B, "d")),
-            dependent(D, name = "d", depends_on("d")),
+            a(after(c)),
+            b(after(a)),
+            c(after(b, d)),
+            d(after(d)),
         )]
         struct WebPageReconciler;
         "#,

@@ -1,30 +1,7 @@
 //! Golden expansions.
 
 use super::{both, expansion, is_as_before};
-use crate::{controller_configuration, kubernetes_dependent};
-
-#[test]
-fn a_dependent_needs_its_primary_only() {
-    is_as_before(
-        "a_dependent_needs_its_primary_only",
-        &expansion(kubernetes_dependent::generate, "#[dependent(primary = WebPage)] struct HtmlConfigMap;"),
-    );
-}
-
-#[test]
-fn a_dependent_with_everything() {
-    is_as_before(
-        "a_dependent_with_everything",
-        &expansion(
-            kubernetes_dependent::generate,
-            r#"
-        #[dependent(primary = pages::WebPage, resource = ConfigMap, name = "html", capabilities = crud_no_gc)]
-        #[dependent(recreate_when_immutable, event_source = "maps", crate = renamed::operator_core, configure = |dependent| dependent.debug())]
-        struct HtmlConfigMap<T: Template>(T);
-        "#,
-        ),
-    );
-}
+use crate::controller_configuration;
 
 #[test]
 fn a_controller_without_attributes_has_the_defaults() {
@@ -67,29 +44,6 @@ fn a_controller_with_everything() {
 }
 
 #[test]
-fn a_workflow() {
-    is_as_before(
-        "a_workflow",
-        &expansion(
-            controller_configuration::generate,
-            r#"
-        #[workflow(
-            explicit_invocation,
-            dependent(HtmlConfigMap),
-            dependent(WebDeployment, depends_on(HtmlConfigMap), ready_postcondition = DeploymentReady),
-            dependent(WebService, name = "web", depends_on(WebDeployment)),
-            dependent(WebIngress, depends_on("web"), reconcile_precondition = |page, _| page.spec.exposed),
-            dependent(WebRoute, depends_on("web"), activation_condition = CrdPresent::<Route>::new(), gate = Window),
-            dependent(Schema = |r: &Self| Schema::new(r.pool.clone())),
-            dependent(Table = Table::new(8), optional),
-        )]
-        struct WebPageReconciler;
-        "#,
-        ),
-    );
-}
-
-#[test]
 fn a_workflow_of_functions() {
     is_as_before(
         "a_workflow_of_functions",
@@ -122,7 +76,7 @@ fn a_workflow_of_functions_without_a_primary_is_its_reconcilers() {
         "a_workflow_of_functions_of_a_reconciler",
         &expansion(
             controller_configuration::generate,
-            "#[workflow(explicit_invocation, html, dependent(Map, depends_on(html)))] struct WebPages;",
+            "#[workflow(explicit_invocation, html, web(after(html), optional, use_ssa(false)))] struct WebPages;",
         ),
     );
 }

@@ -1,14 +1,12 @@
 //! `#[workflow(…)]`: the nodes, their order and their conditions.
 //!
 //! ```text
-//! item: path, path(words), name = value ──┬──▶ wired: a function or a value ─┐
-//!                                         ├──▶ node: `dependent(Type, …)`   ─┼─▶ graph: what is wrong with all of them together
-//!                                         └──▶ flags, `retired`             ─┘
+//! item: path, path(words), name = value ──┬──▶ wired: a function or a value ───▶ graph: what is wrong with all of them together
+//!                                         └──▶ flags, `retired`
 //! ```
 
 mod graph;
 mod item;
-mod node;
 mod wired;
 
 use proc_macro2::TokenStream;
@@ -21,21 +19,16 @@ use crate::{
     form,
 };
 use item::Item;
-use node::Node;
 use wired::Wired;
 
 /// The flags, which are methods of the builder without arguments.
 const FLAGS: &[&str] = &["explicit_invocation", "handle_errors_in_reconciler", "prune_data"];
-const DEPENDENT: &str = "dependent";
 const RETIRED: &str = "retired";
 
 /// What one attribute says.
 #[derive(Default)]
 struct Said {
-    /// Those that are functions or values.
     wired: Vec<Wired>,
-    /// Those that are types.
-    nodes: Vec<Node>,
     calls: TokenStream,
     flags: Vec<Entry>,
 }
@@ -52,14 +45,13 @@ pub(crate) fn generate(
     for item in entries::items::<Item>(item, "workflow", errors) {
         said.take(item, errors);
     }
-    let Said { wired, nodes, calls, flags } = said;
+    let Said { wired, calls, flags } = said;
     let flags = form::once(flags, errors);
     let flags = flags.iter().map(|flag| &flag.key);
-    let vertices: Vec<_> = wired.iter().map(Wired::vertex).chain(nodes.iter().map(Node::vertex)).collect();
+    let vertices: Vec<_> = wired.iter().map(Wired::vertex).collect();
     graph::check(&vertices, errors);
     wired::check_names(&wired, errors);
     let (statements, wired) = wired::generate(&wired, primary, library);
-    let nodes = nodes.iter().map(|node| node.generate(primary, library));
     Some(quote! {
         fn workflow(
             &self,
@@ -71,7 +63,6 @@ pub(crate) fn generate(
             #library::Workflow::<#primary>::builder()
                 #(.#flags())*
                 #calls
-                #(.node(#nodes))*
                 #wired
                 .build()
                 .map(::core::option::Option::Some)
@@ -92,9 +83,6 @@ impl Said {
             self.retired(&item, errors);
         } else if item.word().is_none() {
             self.wired.extend(Wired::parse(item, errors));
-        } else if name == DEPENDENT && item.value.is_none() {
-            let value = item.words.map_or(Value::Flag, Value::List);
-            self.nodes.extend(dependent(&Entry { key: word, value }, errors));
         } else if FLAGS.contains(&name.as_str()) {
             let value = match (item.words, item.value) {
                 (_, Some(value)) => Value::Is(value),
@@ -105,7 +93,7 @@ impl Said {
             self.flags.push(flag);
         } else if item.value.is_none() && is_mistyped(&name) {
             // What is as long as that is no function's name by chance.
-            errors.at(word, format!("unknown key `{name}`{}", instead(&name, keys())));
+            errors.at(word, format!("unknown key `{name}`{}", instead(&name, FLAGS.iter().copied())));
         } else {
             self.wired.extend(Wired::parse(item, errors));
         }
@@ -131,21 +119,9 @@ impl Said {
     }
 }
 
-fn keys() -> impl Iterator<Item = &'static str> {
-    FLAGS.iter().copied().chain([DEPENDENT])
-}
-
 /// Whether it is nearly a key, and can't be meant otherwise.
 fn is_mistyped(name: &str) -> bool {
-    instead(name, keys()).contains("did you mean")
-}
-
-fn dependent(entry: &Entry, errors: &mut Errors) -> Option<Node> {
-    let Value::List(tokens) = &entry.value else {
-        errors.at(&entry.key, "`dependent` takes a type: `dependent(HtmlConfigMap)`");
-        return None;
-    };
-    Node::parse(entry, tokens.clone(), errors)
+    instead(name, FLAGS.iter().copied()).contains("did you mean")
 }
 
 /// Tokens as people write them: with a space between words only.

@@ -26,7 +26,18 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("ready", "conditions", "ready(rolled_out)"),
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
     ("gone", "conditions", "gone(drained)"),
+    ("only_if", "a function of the primary", "only_if(is_exposed)"),
     ("adopt", "whose objects may be taken over", "adopt(Adoption::IfUnowned)"),
+    ("capabilities", "what it may do", "capabilities(Capabilities::CRUD_NO_GC)"),
+    ("event_source", "a name", "event_source(\"config-maps\")"),
+    (
+        "informer",
+        "an informer of its own",
+        "informer(InformerEventSource::new().label_selector(\"app=web\"))",
+    ),
+    ("mapping_annotations", "keys", "mapping_annotations(MappingAnnotations::new(…))"),
+    ("matcher", "a matcher", "matcher(Matcher::Generic(…))"),
+    ("use_ssa", "`true` or `false`", "use_ssa(false)"),
 ];
 /// The words that take nothing.
 const FLAGS: &[&str] = &[
@@ -34,6 +45,8 @@ const FLAGS: &[&str] = &[
     "ready_when_applied",
     "when_served",
     "create_only",
+    "optional",
+    "cluster_scoped",
     "prune_data",
     "recreate_when_immutable",
 ];
@@ -176,7 +189,10 @@ impl Wired {
             None => self.path.to_token_stream(),
         };
         // What is wrong with it is shown where it is written.
-        let node = quote_spanned!(made.span()=> #library::node::<#primary, _, _>(#made));
+        let node = match &self.value {
+            Some(_) => quote_spanned!(made.span()=> #library::__private::wired::<#primary, _, _>(#made)),
+            None => quote_spanned!(made.span()=> #library::node::<#primary, _, _>(#made)),
+        };
         (!self.is_bare()).then(|| quote!(let #variable = #node;))
     }
 

@@ -6,10 +6,9 @@ use anyhow::{Result, bail};
 use integration_tests::{Child, Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, Permanent, Removal, Run, UpdateControl, Workflow,
-    dependent::{Creator, CustomDependent, DependentResource},
-    testing::operator_test,
-    workflow::{Condition, ConditionResult, Node, NodeView},
+    BoxError, Context, Permanent, Removal, Run, UpdateControl, Wire as _, Workflow, dependent::Creator,
+    dependent::CustomDependent, dependent::DependentResource, testing::operator_test,
+    workflow::WorkflowBuilder,
 };
 use serde_json::json;
 
@@ -20,29 +19,18 @@ fn plan(one: &TestResource) -> Result<&str, Permanent> {
 }
 
 /// Wants nothing that can be made.
-struct Wanted;
-
-impl Desired<TestResource> for Wanted {
-    type Resource = ConfigMap;
-
-    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        Ok(map_of(one, "wanted", plan(one)?))
-    }
+fn wanted(one: &TestResource) -> Result<ConfigMap, BoxError> {
+    Ok(map_of(one, "wanted", plan(one)?))
 }
 
 /// Can't be asked.
-struct Asked;
+fn asked(one: &TestResource) -> Result<bool, Permanent> {
+    plan(one).map(|_| true)
+}
 
-impl Condition<TestResource> for Asked {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        one: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        plan(one)?;
-        Ok(ConditionResult::met())
-    }
+/// Can't be asked whether it is wanted.
+fn perhaps(one: &TestResource) -> Result<Option<ConfigMap>, Permanent> {
+    Ok(asked(one)?.then(|| map_of(one, "perhaps", "")))
 }
 
 /// Can't be created elsewhere; says so as `anyhow` does.
@@ -85,12 +73,8 @@ fn status(_: &TestResource, run: &Run<TestResource>) -> integration_tests::TestS
 async fn runs_of_bad(
     scene: &Scene,
     script: &Script,
-    nodes: Vec<Node<TestResource>>,
+    workflow: WorkflowBuilder<TestResource>,
 ) -> Result<(u32, String)> {
-    let mut workflow = Workflow::builder();
-    for node in nodes {
-        workflow = workflow.node(node);
-    }
     let operator = scene.start(scene.managed(script, &workflow.build()?).status(status)).await?;
     scene.create("one", "bad").await?;
     let runs = operator.settled().await?.runs_of(&scene.key("one"));
@@ -111,16 +95,17 @@ async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let (once, told) = runs_of_bad(&scene, &reconciles, Vec::new()).await?;
+    let (once, told) = runs_of_bad(&scene, &reconciles, Workflow::builder()).await?;
     assert_eq!((once, told), (1, format!("{WORDS}: not retried: true")), "reconcile");
-    let nodes = [
-        ("desired", Node::new(KubernetesDependent::new(Wanted).name("node"))),
-        ("a condition", Child("node").node().ready_postcondition(Asked)),
-        ("a gate", Child("node").node().reconcile_precondition(Asked)),
-        ("create", Node::new(CustomDependent::new(Made).creates()).named("node")),
+    let of = Workflow::builder;
+    let workflows = [
+        ("desired", of().nodes((wanted.named("node"),))),
+        ("a condition", of().nodes((Child("node").node().ready(asked),))),
+        ("a gate", of().nodes((perhaps.named("node"),))),
+        ("create", of().nodes((CustomDependent::new(Made).creates().named("node"),))),
     ];
-    for (what, node) in nodes {
-        let (runs, told) = runs_of_bad(&scene, &Script::idle(), vec![node]).await?;
+    for (what, workflow) in workflows {
+        let (runs, told) = runs_of_bad(&scene, &Script::idle(), workflow).await?;
         assert_eq!(runs, 1, "{what}: {told}");
         assert_eq!(told, format!("1 dependent failed: node: {WORDS}: not retried: true"), "{what}");
     }
@@ -152,26 +137,18 @@ async fn a_clean_up_is_not_retried_either() -> Result<()> {
 }
 
 /// Fails, and may be tried again.
-struct Unlucky;
-
-impl Desired<TestResource> for Unlucky {
-    type Resource = ConfigMap;
-
-    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        Err("no luck".into())
-    }
+fn unlucky(_: &TestResource) -> Result<ConfigMap, BoxError> {
+    Err("no luck".into())
 }
 
 #[operator_test]
 async fn beside_an_error_that_is_retried_it_is_retried_with_it() -> Result<()> {
     let scene = Scene::new("permanent-mixed").await?;
     scene.failures.expect(WORDS);
-    let wanted = || Node::new(KubernetesDependent::new(Wanted).name("wanted"));
-    let unlucky = || Node::new(KubernetesDependent::new(Unlucky).name("unlucky"));
-    for (nodes, runs) in [(vec![wanted(), unlucky()], 3), (vec![wanted()], 1)] {
-        let mut workflow = Workflow::builder().explicit_invocation();
-        for node in nodes {
-            workflow = workflow.node(node);
+    for (both, runs) in [(true, 3), (false, 1)] {
+        let mut workflow = Workflow::builder().nodes((wanted,)).explicit_invocation();
+        if both {
+            workflow = workflow.nodes((unlucky,));
         }
         let script = Script::new(|_, _, context| {
             Box::pin(async {

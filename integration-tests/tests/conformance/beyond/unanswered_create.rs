@@ -20,14 +20,16 @@ async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {
         let of = records.by_primary(&namespace, |name| name);
         async move { Ok::<_, anyhow::Error>(of) }
     });
-    let dependent = CustomDependent::new(OneRecord::new(&system, "")).creates().remembered_by("records");
+    let dependent = CustomDependent::<_, TestResource>::new(OneRecord::new(&system, ""))
+        .creates()
+        .remembered_by("records");
     let script = Script::<TestResource>::idle();
     let controller = script
         .controller()
         .namespaces([&scene.namespace])
         .retry(GenericRetry::default().with_initial_interval(Duration::from_millis(10))?)
         .watches(source)
-        .workflow(&Workflow::builder().dependent(dependent).build()?);
+        .workflow(&Workflow::builder().nodes((dependent,)).build()?);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     eventually("a run that goes well", async || Ok((!script.runs.of("one").is_empty()).then_some(())))

@@ -3,30 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Counted, Said, Scene, Script, TestResource, TestStatus, said};
+use integration_tests::{Said, Scene, Script, TestResource, TestStatus, count_and_value, counted_maps, said};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    BoxError, Context, Workflow,
-    dependent::bulk::BulkKubernetesDependent,
-    testing::operator_test,
-    workflow::{Condition, ConditionResult, Node, NodeView},
-};
+use operator_core::{BoxError, Context, Verdict, Wire as _, Workflow, testing::operator_test};
 
 /// Met when all that should exist do.
-struct Complete;
-
-impl Condition<TestResource> for Complete {
-    async fn check(
-        &self,
-        node: &NodeView<'_, TestResource>,
-        primary: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        let there = node.secondaries(primary, context).await?;
-        assert!(there.iter().all(|one| one.get::<ConfigMap>().is_some()));
-        let (wanted, _) = Counted::parse(&primary.spec.value);
-        Ok(ConditionResult::when(there.len() == wanted, format!("{} of {wanted} exist", there.len())))
-    }
+fn is_complete(primary: &TestResource, context: &Context<TestResource>) -> Result<Verdict, BoxError> {
+    let there = context.secondaries::<ConfigMap>()?.len();
+    let (wanted, _) = count_and_value(&primary.spec.value);
+    Ok(Verdict::when(there == wanted, format!("{there} of {wanted} exist")))
 }
 
 #[operator_test]
@@ -39,8 +24,8 @@ async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
             Ok(Said::patch_status(said(message)))
         })
     });
-    let node = Node::new(BulkKubernetesDependent::new(Counted)).ready_postcondition(Complete);
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = counted_maps.ready(is_complete);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let _operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "5 first").await?;
     let ready = TestStatus { message: Some("ready".to_owned()), ..TestStatus::default() };

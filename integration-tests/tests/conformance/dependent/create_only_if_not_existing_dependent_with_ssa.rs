@@ -10,14 +10,11 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, PostParams},
 };
-use operator_core::{
-    dependent::{Adoption, Dependent, IntoDependent},
-    testing::operator_test,
-};
+use operator_core::{Node, One, dependent::Adoption, testing::operator_test};
 use parking_lot::Mutex;
 
 /// Runs `dependent` where there is an object of its name, and says what the error was.
-async fn refused(scene: &Scene, name: &str, dependent: Dependent<TestResource>) -> Result<String> {
+async fn refused(scene: &Scene, name: &str, dependent: Node<TestResource, One<ConfigMap>>) -> Result<String> {
     let errors = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&errors);
     let script = Script::idle().on_error(move |_, _, error| {
@@ -58,7 +55,7 @@ async fn a_foreign_object_is_not_taken_over() -> Result<()> {
                 &theirs,
             )
             .await?;
-        let error = refused(&scene, name, wanted_map("a").use_ssa(ssa).into_dependent()).await?;
+        let error = refused(&scene, name, wanted_map("a").use_ssa(ssa)).await?;
         let words = format!(
             "ConfigMap {}/{name}-a exists already, and it names no owner, and was written by somebody;",
             scene.namespace

@@ -10,13 +10,11 @@ use integration_tests::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use operator_core::{
-    InformerEventSource, WatchScope,
-    dependent::{Capabilities, IntoDependent},
-    testing::operator_test,
+    InformerEventSource, Node, One, WatchScope, dependent::Capabilities, testing::operator_test,
 };
 use parking_lot::Mutex;
 
-fn map_in(namespace: &str, capabilities: Capabilities) -> impl IntoDependent<TestResource> + use<> {
+fn map_in(namespace: &str, capabilities: Capabilities) -> Node<TestResource, One<ConfigMap>> {
     let (to, scope) = (namespace.to_owned(), WatchScope::Namespaces([namespace.to_owned()].into()));
     wanted("map", move |primary: &TestResource| {
         let mut map = map_of(primary, "a", &primary.spec.value);

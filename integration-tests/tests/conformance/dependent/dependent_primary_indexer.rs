@@ -4,17 +4,22 @@ use anyhow::{Context as _, Result};
 use integration_tests::{Scene, Script, TestResource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
-use operator_core::{InformerEventSource, KubernetesDependent, UpdateControl, testing::operator_test};
+use operator_core::{InformerEventSource, UpdateControl, dependent::Read, node, testing::operator_test};
 use serde_json::json;
 
 const BY_MAP: &str = "config-map";
+
+/// Others make it.
+fn map(_: &TestResource) -> Read<ConfigMap> {
+    Read::only()
+}
 
 #[operator_test]
 async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -> Result<()> {
     let scene = Scene::new("dependent-primary-indexer").await?;
     let source = InformerEventSource::<ConfigMap>::new()
         .map_to_primary_with(|map, primaries| primaries.by_index(BY_MAP, &map.name_any()));
-    let workflow = workflow_of_one(KubernetesDependent::read_only::<ConfigMap>("map").informer(source))?;
+    let workflow = workflow_of_one(node(map).informer(source))?;
     let script = Script::new(|number, _, context| {
         Box::pin(async move {
             let result = context.workflow().result().context("the workflow has run")?;

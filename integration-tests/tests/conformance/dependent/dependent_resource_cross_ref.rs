@@ -2,9 +2,9 @@
 //! error, and all go.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, map_of, meta_of, wanted, wish};
+use integration_tests::{Scene, Script, TestResource, map_of, meta_of};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
-use operator_core::{BoxError, KubernetesDependent, Workflow, testing::operator_test, workflow::Node};
+use operator_core::{BoxError, Context, Workflow, node, testing::operator_test};
 
 const PRIMARIES: usize = 50;
 
@@ -21,16 +21,13 @@ fn secret(primary: &TestResource) -> Secret {
 async fn dependents_that_read_each_other_are_all_created_without_an_error() -> Result<()> {
     let scene = Scene::new("dependent-cross-ref").await?;
     let script = Script::idle();
-    let map = KubernetesDependent::new(wish(|primary: &TestResource, context| {
+    let map = node(|primary: &TestResource, context: &Context<TestResource>| {
         let secret = context.secondary::<Secret>()?.ok_or("the secret is there before the config map")?;
         let held = secret.data.as_ref().and_then(|data| data.get("value")).ok_or("it holds a value")?;
         let held = String::from_utf8(held.0.clone()).map_err(BoxError::from)?;
-        Ok(map_of(primary, "map", &held))
-    }));
-    let workflow = Workflow::builder()
-        .node(Node::new(wanted("secret", secret)))
-        .node(Node::new(map.name("map")).depends_on("secret"))
-        .build()?;
+        Ok::<_, BoxError>(map_of(primary, "map", &held))
+    });
+    let workflow = Workflow::builder().nodes((secret, map.named("map").after(secret))).build()?;
     let operator = scene.start_managed(&script, &workflow).await?;
     for index in 0..PRIMARIES {
         scene.create(&format!("p{index}"), &format!("value {index}")).await?;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, untyped_map};
-use operator_core::{UpdateControl, dependent::IntoDependent, testing::operator_test};
+use operator_core::{UpdateControl, testing::operator_test};
 
 #[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {
     let scene = Scene::new("generic-dependent-standalone").await?;
-    let dependent = untyped_map::<TestResource>("a").into_dependent();
+    let dependent = untyped_map("a").standalone();
     let called = dependent.clone();
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         let dependent = called.clone();

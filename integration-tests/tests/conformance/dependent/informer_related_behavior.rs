@@ -18,8 +18,6 @@ use kube::{
 };
 use operator_core::{
     Error,
-    dependent::Dependent,
-    dependent::IntoDependent,
     observe::SourceHealth,
     testing::{TestOperator, operator_test},
 };
@@ -31,14 +29,10 @@ fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)
 }
 
-fn dependent() -> Dependent<TestResource> {
-    wanted_map("a").into_dependent()
-}
-
 /// Starts an operator as a user who may do only what was granted.
 async fn start(scene: &Scene, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
     let controller =
-        scene.managed(&Script::idle(), &workflow_of_one(dependent())?).namespaces(namespaces.to_vec());
+        scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?).namespaces(namespaces.to_vec());
     let config = scene.cluster.config_as(&user(scene), &[]);
     let operator = scene.operator().config(config).transport(relist.hook()).register(controller);
     Ok(TestOperator::start_unsynced(operator).await?)
@@ -132,7 +126,7 @@ async fn stops_without(plural: &str, source: &str, granted: (&str, Value)) -> Re
     let builder = scene
         .operator()
         .config(scene.cluster.config_as(&user(&scene), &[]))
-        .register(scene.managed(&Script::idle(), &workflow_of_one(dependent())?))
+        .register(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?))
         .cache_sync_timeout(Duration::from_secs(3))
         .stop_on_source_error_at_start(true)
         .on_source_stopped(move |source| noted.lock().push(source.clone()));

@@ -2,11 +2,11 @@
 //! has the operator delete it before. Neither needs a finalizer.
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, wanted_map, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
+use operator_core::Wire as _;
 use operator_core::testing::operator_test;
-use operator_core::{Workflow, workflow::Node};
 
 #[operator_test]
 async fn it_goes_with_its_primary() -> Result<()> {
@@ -28,8 +28,8 @@ async fn it_goes_with_its_primary() -> Result<()> {
 #[operator_test]
 async fn it_goes_when_its_precondition_is_not_met_any_more() -> Result<()> {
     let scene = Scene::new("dependent-garbage-collection").await?;
-    let node = Node::new(wanted_map("a")).reconcile_when(|one: &TestResource, _| one.spec.value != "off");
-    let workflow = Workflow::builder().node(node).build()?;
+    let map = |one: &TestResource| (one.spec.value != "off").then(|| map_of(one, "a", &one.spec.value));
+    let workflow = workflow_of_one(map.named("a"))?;
     let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "on").await?;
     scene.until_values([("one-a", "on")]).await?;

@@ -1,14 +1,14 @@
 //! A bulk dependent in a managed workflow: more, fewer and other config maps follow from the spec, and go with their primary.
 
 use anyhow::Result;
-use integration_tests::{Counted, Scene, Script, workflow_of_one};
-use operator_core::{dependent::bulk::BulkKubernetesDependent, testing::operator_test};
+use integration_tests::{Scene, Script, counted_maps, workflow_of_one};
+use operator_core::{node, testing::operator_test};
 
 #[operator_test]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {
     let scene = Scene::new("managed-bulk-dependent").await?;
     let script = Script::idle();
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let rights = workflow.access();
     assert!(
         rights.iter().any(|right| right.verbs.contains(&"delete")),

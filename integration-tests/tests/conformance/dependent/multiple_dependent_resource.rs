@@ -1,13 +1,13 @@
 //! Two dependents of one type in a workflow that the reconciler calls by itself.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
-use operator_core::{dependent::IntoDependent, testing::operator_test};
+use integration_tests::{Scene, standalone, wanted_map, workflow_of};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go() -> Result<()> {
     let scene = Scene::new("multiple-dependent-resource").await?;
-    let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
+    let workflow = workflow_of(["a", "b"].map(wanted_map))?;
     let controller = standalone(&workflow).controller().event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.two_maps_come_change_and_go().await

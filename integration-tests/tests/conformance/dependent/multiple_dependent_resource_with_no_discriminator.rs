@@ -2,15 +2,15 @@
 //! desire, and each is found again after others have deleted it.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, standalone, wanted_map, workflow_of};
+use integration_tests::{Scene, standalone, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::DeleteParams;
-use operator_core::{dependent::IntoDependent, testing::operator_test};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn the_names_tell_them_apart() -> Result<()> {
     let scene = Scene::new("multiple-no-discriminator").await?;
-    let workflow = workflow_of::<TestResource>(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
+    let workflow = workflow_of(["a", "b"].map(wanted_map))?;
     let controller = standalone(&workflow).controller().event_sources_of(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("two", "other").await?;

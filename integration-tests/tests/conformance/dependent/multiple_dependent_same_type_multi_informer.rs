@@ -3,13 +3,12 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, wanted_map, workflow_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{InformerEventSource, UpdateControl, dependent::IntoDependent, testing::operator_test};
+use operator_core::{InformerEventSource, UpdateControl, testing::operator_test};
 
 #[operator_test]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {
     let scene = Scene::new("multi-informer").await?;
-    let dependents =
-        ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()).into_dependent());
+    let dependents = ["a", "b"].map(|name| wanted_map(name).informer(InformerEventSource::new()));
     let workflow = workflow_of(dependents)?;
     let script = Script::new(|_, _, context| {
         Box::pin(async {

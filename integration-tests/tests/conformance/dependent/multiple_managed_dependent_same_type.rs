@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, wanted_map, workflow_of};
-use operator_core::{dependent::IntoDependent, testing::operator_test};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go_with_their_primary() -> Result<()> {
     let scene = Scene::new("managed-same-type").await?;
     let script = Script::idle();
-    let workflow = workflow_of(["a", "b"].map(|name| wanted_map(name).into_dependent()))?;
+    let workflow = workflow_of(["a", "b"].map(wanted_map))?;
     let operator = scene.start_managed(&script, &workflow).await?;
     scene.two_maps_come_change_and_go().await?;
     operator.settled().await?;

@@ -1,19 +1,18 @@
 //! A Secret that is created only while a config map that the primary names allows it, and that holds what the config map says:
 //! the config map's change wakes the primary.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of, wish};
+use integration_tests::{Scene, Script, TestResource, meta_of};
 use k8s_openapi::{
     ByteString,
     api::core::v1::{ConfigMap, Secret},
 };
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
-    BoxError, Context, InformerEventSource, KubernetesDependent, ObjectKey, Workflow,
+    BoxError, Context, InformerEventSource, ObjectKey, Want, Wire as _, Workflow, dependent::Read, node,
     testing::operator_test,
-    workflow::{Condition, ConditionResult, Node, NodeView},
 };
 use serde_json::json;
 
@@ -22,20 +21,21 @@ fn named(primary: &TestResource) -> Vec<ObjectKey> {
     vec![ObjectKey::namespaced(namespace, &primary.spec.value)]
 }
 
-/// Met when the config map says so.
-struct Allowed;
+/// Others make it.
+fn map(_: &TestResource) -> Read<ConfigMap> {
+    Read::only()
+}
 
-impl Condition<TestResource> for Allowed {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        _: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        let map = context.secondary::<ConfigMap>()?;
-        let allowed = map.is_some_and(|map| map.data.as_ref().is_some_and(|data| data.contains_key("allow")));
-        Ok(ConditionResult::when(allowed, "the config map doesn't allow it"))
+/// Wanted while the config map says so.
+fn secret(primary: &TestResource, context: &Context<TestResource>) -> Result<Want<Secret>, BoxError> {
+    let map = context.secondary::<ConfigMap>()?.ok_or("the node depends on the config map")?;
+    let data = map.data.clone().unwrap_or_default();
+    if !data.contains_key("allow") {
+        return Ok(Want::none("the config map doesn't allow it"));
     }
+    let data = data.into_iter().map(|(name, value)| (name, ByteString(value.into_bytes())));
+    let metadata = meta_of(primary, "secret");
+    Ok(Want::of(Secret { metadata, data: Some(data.collect()), ..Secret::default() }))
 }
 
 /// What the Secret holds.
@@ -47,17 +47,8 @@ async fn held(scene: &Scene) -> Result<BTreeMap<String, String>> {
 #[operator_test]
 async fn the_secret_follows_the_config_map_that_the_primary_refers_to() -> Result<()> {
     let scene = Scene::new("primary-to-secondary-dependent").await?;
-    let secret = KubernetesDependent::new(wish(|primary: &TestResource, context| {
-        let map = context.secondary::<ConfigMap>()?.ok_or("the node depends on the config map")?;
-        let data = map.data.iter().flatten();
-        let data = data.map(|(name, value)| (name.clone(), ByteString(value.clone().into_bytes())));
-        let metadata = meta_of(primary, "secret");
-        Ok(Secret { metadata, data: Some(data.collect()), ..Secret::default() })
-    }));
-    let workflow = Workflow::builder()
-        .node(Node::new(KubernetesDependent::read_only::<ConfigMap>("map").event_source("named")))
-        .node(Node::new(secret.name("secret")).depends_on("map").reconcile_precondition(Allowed))
-        .build()?;
+    let map = node(map).event_source("named");
+    let workflow = Workflow::builder().nodes((secret.after(&map), map)).build()?;
     let controller = scene
         .managed(&Script::idle(), &workflow)
         .watches_referenced(InformerEventSource::<ConfigMap>::new().name("named"), named);

@@ -6,9 +6,16 @@ use anyhow::Result;
 use integration_tests::{Said, Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, api::PostParams};
-use operator_core::{
-    Workflow, dependent::bulk::BulkKubernetesDependent, testing::operator_test, workflow::Node,
-};
+use operator_core::{Context, Wire as _, Workflow, dependent::Read, testing::operator_test};
+
+/// Others make them.
+fn maps(_: &TestResource) -> Read<Vec<ConfigMap>> {
+    Read::all()
+}
+
+fn are_two(_: &TestResource, context: &Context<TestResource>) -> bool {
+    context.secondaries().is_ok_and(|maps: Vec<Arc<ConfigMap>>| maps.len() >= 2)
+}
 
 #[operator_test]
 async fn the_status_says_when_others_have_made_enough() -> Result<()> {
@@ -19,10 +26,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
             Ok(Said::patch_status(said(ready.to_string())))
         })
     });
-    let maps = BulkKubernetesDependent::read_only::<ConfigMap>("maps");
-    let two = |maps: Vec<Arc<ConfigMap>>| maps.len() >= 2;
-    let node = Node::new(maps).ready_when(move |_, context| context.secondaries().is_ok_and(two));
-    let workflow = Workflow::builder().node(node).build()?;
+    let workflow = Workflow::builder().nodes((maps.ready(are_two),)).build()?;
     let operator = scene.start_managed(&script, &workflow).await?;
 
     let one = scene.create("one", "value").await?;

@@ -1,17 +1,14 @@
 //! A bulk dependent in a workflow that the reconciler calls by itself.
 
 use anyhow::Result;
-use integration_tests::{Counted, Scene, TestResource, standalone, workflow_of_one};
-use operator_core::{
-    dependent::{Capabilities, bulk::BulkKubernetesDependent},
-    testing::operator_test,
-};
+use integration_tests::{Scene, counted_maps, standalone, workflow_of_one};
+use operator_core::{dependent::Capabilities, node, testing::operator_test};
 
 #[operator_test]
 async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()> {
     let scene = Scene::new("standalone-bulk-dependent").await?;
-    let maps = BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC);
-    let workflow = workflow_of_one::<TestResource>(maps)?;
+    let maps = node(counted_maps).capabilities(Capabilities::CRUD_NO_GC);
+    let workflow = workflow_of_one(maps)?;
     let controller = standalone(&workflow).controller().with_cleaner().event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.scale_up_and_down().await

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Said, Scene, Script, TestResource, accepted, meta_of, said, wanted};
+use integration_tests::{Said, Scene, Script, TestResource, accepted, meta_of, said};
 use k8s_openapi::api::apps::v1::Deployment;
-use operator_core::{dependent::IntoDependent, testing::operator_test, workflow::Operation};
+use operator_core::{Wire as _, testing::operator_test, workflow::Operation};
 use serde_json::json;
 
 fn deployment(primary: &TestResource) -> Deployment {
@@ -26,7 +26,7 @@ fn deployment(primary: &TestResource) -> Deployment {
 
 async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing::TestOperator)> {
     let scene = Scene::new(name).await?;
-    let dependent = wanted("web", deployment).into_dependent();
+    let dependent = deployment.named("web").standalone();
     let called = dependent.clone();
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
         let dependent = called.clone();

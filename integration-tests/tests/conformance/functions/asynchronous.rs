@@ -11,7 +11,7 @@ use std::{
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{UpdateControl, Workflow, prelude::*, testing::operator_test};
+use operator_core::{UpdateControl, Want, Workflow, prelude::*, testing::operator_test};
 use serde_json::json;
 
 use super::{a_secret, done, says};

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Scene, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
-use operator_core::{prelude::*, testing::operator_test};
+use operator_core::{Verdict, Want, prelude::*, testing::operator_test};
 use serde_json::json;
 
 use super::{a_map, a_secret, done, says};

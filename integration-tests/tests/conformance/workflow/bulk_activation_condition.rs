@@ -5,39 +5,26 @@ use anyhow::Result;
 use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
-use operator_core::{
-    BoxError, Context, Workflow,
-    dependent::bulk::{BulkDesired, BulkKubernetesDependent},
-    testing::operator_test,
-    workflow::Node,
-};
+use operator_core::{BoxError, Workflow, node, testing::operator_test};
 use serde_json::json;
 
-struct Secrets;
-
-impl BulkDesired<TestResource> for Secrets {
-    type Resource = Secret;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<Secret>, BoxError> {
-        let secret = |n: usize| {
-            let mut secret = Secret::default();
-            secret.metadata.name = Some(format!("{}-{n}", primary.name_any()));
-            secret.metadata.namespace = primary.namespace();
-            secret
-        };
-        Ok((0..2).map(secret).collect())
-    }
+fn secrets(primary: &TestResource) -> Result<Vec<Secret>, BoxError> {
+    let secret = |n: usize| {
+        let mut secret = Secret::default();
+        secret.metadata.name = Some(format!("{}-{n}", primary.name_any()));
+        secret.metadata.namespace = primary.namespace();
+        secret
+    };
+    Ok((0..2).map(secret).collect())
 }
 
 #[operator_test]
 async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
     let scene = Scene::new("bulk-activation-condition").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let bulk = Node::new(BulkKubernetesDependent::new(Secrets).name("bulk"));
-    let workflow = Workflow::builder()
-        .node(Child("parent").node().reconcile_when(|primary: &TestResource, _| primary.spec.value == "on"))
-        .node(bulk.depends_on("parent").activation_condition(Switch::on()))
-        .build()?;
+    let parent = Child("parent").only_if(|primary| primary.spec.value == "on");
+    let bulk = node(secrets).named("bulk").after(&parent).needs(Switch::on());
+    let workflow = Workflow::builder().nodes((parent, bulk)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

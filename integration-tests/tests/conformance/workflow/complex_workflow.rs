@@ -5,60 +5,62 @@ use anyhow::Result;
 use integration_tests::{Held, Scene, TestResource, eventually, looking_on};
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
 use kube::ResourceExt;
-use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, Workflow,
-    testing::operator_test,
-    workflow::{Node, conditions::Ready},
-};
+use operator_core::{Wire as _, Workflow, testing::operator_test};
 use serde_json::json;
 
-struct Set(&'static str);
-
-impl Desired<TestResource> for Set {
-    type Resource = StatefulSet;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<StatefulSet, BoxError> {
-        let name = format!("{}-{}", primary.name_any(), self.0);
-        Ok(integration_tests::from_json(&json!({
-            "metadata": { "name": name, "namespace": primary.namespace() },
-            "spec": {
-                "replicas": 2,
-                "serviceName": name,
-                "selector": { "matchLabels": { "app": name } },
-                "template": {
-                    "metadata": { "labels": { "app": name } },
-                    "spec": { "containers": [{ "name": "db", "image": "example.com/db" }] },
-                },
+fn set(primary: &TestResource, name: &str) -> StatefulSet {
+    let name = format!("{}-{name}", primary.name_any());
+    let set = json!({
+        "metadata": { "name": name, "namespace": primary.namespace() },
+        "spec": {
+            "replicas": 2,
+            "serviceName": name,
+            "selector": { "matchLabels": { "app": name } },
+            "template": {
+                "metadata": { "labels": { "app": name } },
+                "spec": { "containers": [{ "name": "db", "image": "example.com/db" }] },
             },
-        }))?)
-    }
+        },
+    });
+    integration_tests::from_json(&set).expect("a set")
 }
 
-struct Front(&'static str);
+fn service(primary: &TestResource, name: &str) -> Service {
+    let name = format!("{}-{name}", primary.name_any());
+    let service = json!({
+        "metadata": { "name": name, "namespace": primary.namespace() },
+        "spec": { "selector": { "app": name }, "ports": [{ "port": 80 }] },
+    });
+    integration_tests::from_json(&service).expect("a service")
+}
 
-impl Desired<TestResource> for Front {
-    type Resource = Service;
+fn first(primary: &TestResource) -> StatefulSet {
+    set(primary, "first")
+}
 
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Service, BoxError> {
-        let name = format!("{}-{}", primary.name_any(), self.0);
-        Ok(integration_tests::from_json(&json!({
-            "metadata": { "name": name, "namespace": primary.namespace() },
-            "spec": { "selector": { "app": name }, "ports": [{ "port": 80 }] },
-        }))?)
-    }
+fn first_service(primary: &TestResource) -> Service {
+    service(primary, "first")
+}
+
+fn second(primary: &TestResource) -> StatefulSet {
+    set(primary, "second")
+}
+
+fn second_service(primary: &TestResource) -> Service {
+    service(primary, "second")
 }
 
 #[operator_test]
 async fn everything_gets_ready_in_order() -> Result<()> {
     let scene = Scene::with_workloads("complex-workflow").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let set = |name| Node::new(KubernetesDependent::new(Set(name)).name(name));
-    let service = |name, of| Node::new(KubernetesDependent::new(Front(of)).name(name));
     let workflow = Workflow::builder()
-        .node(set("first").ready_postcondition(Ready))
-        .node(service("first-service", "first").depends_on("first"))
-        .node(set("second").depends_on("first-service").ready_postcondition(Ready))
-        .node(service("second-service", "second").depends_on("second").depends_on("first"))
+        .nodes((
+            first,
+            first_service.after(first),
+            second.after(first_service),
+            second_service.after(second).after(first),
+        ))
         .build()?;
     let controller = script.controller().workflow(&workflow);
     // Nobody tells the operator for now what becomes of the sets that it makes.
@@ -70,9 +72,9 @@ async fn everything_gets_ready_in_order() -> Result<()> {
     let waits = "waiting for first to be ready: 0/2 replicas created";
     let lines = [
         "first: created, not ready: 0/2 replicas created".to_owned(),
-        format!("first-service: {waits}"),
+        format!("first_service: {waits}"),
         format!("second: {waits}"),
-        format!("second-service: {waits}"),
+        format!("second_service: {waits}"),
     ];
     assert_eq!(first.to_string().lines().collect::<Vec<_>>(), lines);
     assert!(scene.api::<Service>().get_opt("one-first").await?.is_none(), "it waits for its set");

@@ -4,12 +4,8 @@ use anyhow::Result;
 use integration_tests::{Scene, TestResource, eventually, looking_on};
 use kube::{CustomResource, CustomResourceExt, ResourceExt};
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, Workflow,
-    testing::operator_test,
-    workflow::{
-        Node,
-        conditions::{CrdPresent, KindServed},
-    },
+    Wire as _, Workflow, testing::operator_test, workflow::conditions::CrdPresent,
+    workflow::conditions::KindServed,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,27 +17,27 @@ pub(crate) struct GadgetSpec {
     value: String,
 }
 
-struct Follows(&'static str);
+fn follows(primary: &TestResource, name: &str) -> Gadget {
+    let name = format!("{}-{name}", primary.name_any());
+    let mut gadget = Gadget::new(&name, GadgetSpec { value: primary.spec.value.clone() });
+    gadget.metadata.namespace = primary.namespace();
+    gadget
+}
 
-impl Desired<TestResource> for Follows {
-    type Resource = Gadget;
+fn present(primary: &TestResource) -> Gadget {
+    follows(primary, "present")
+}
 
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Gadget, BoxError> {
-        let name = format!("{}-{}", primary.name_any(), self.0);
-        let mut gadget = Gadget::new(&name, GadgetSpec { value: primary.spec.value.clone() });
-        gadget.metadata.namespace = primary.namespace();
-        Ok(gadget)
-    }
+fn served(primary: &TestResource) -> Gadget {
+    follows(primary, "served")
 }
 
 #[operator_test]
 async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
     let scene = Scene::new("crd-present-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let node = |name| Node::new(KubernetesDependent::new(Follows(name)).name(name));
     let workflow = Workflow::builder()
-        .node(node("present").activation_condition(CrdPresent::<Gadget>::new()))
-        .node(node("served").activation_condition(KindServed::<Gadget>::new()))
+        .nodes((present.needs(CrdPresent::<Gadget>::new()), served.needs(KindServed::<Gadget>::new())))
         .build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -14,10 +14,9 @@ use serde_json::json;
 async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {
     let scene = Scene::new("dependent-delete-condition").await?;
     let (script, _) = looking_on::<TestResource>();
-    let workflow = Workflow::builder()
-        .node(Child("below").deleted_node())
-        .node(Child("child").deleted_node().depends_on("below").delete_postcondition(ResourceDeleted))
-        .build()?;
+    let below = Child("below").deleted_node();
+    let child = Child("child").deleted_node().after(&below).gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((below, child)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

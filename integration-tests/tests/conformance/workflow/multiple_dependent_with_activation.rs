@@ -21,8 +21,7 @@ async fn each_is_active_by_its_own_condition() -> Result<()> {
     let (script, outcomes) = looking_on::<TestResource>();
     let (left, right) = (Switch::off(), Switch::off());
     let workflow = Workflow::builder()
-        .node(Child("left").node().activation_condition(left.clone()))
-        .node(Child("right").node().activation_condition(right.clone()))
+        .nodes((Child("left").node().needs(left.clone()), Child("right").node().needs(right.clone())))
         .build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

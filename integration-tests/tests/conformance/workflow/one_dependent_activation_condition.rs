@@ -8,8 +8,7 @@ use operator_core::{Workflow, testing::operator_test};
 async fn the_reconciler_runs() -> Result<()> {
     let scene = Scene::new("one-dependent-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let workflow =
-        Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
+    let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

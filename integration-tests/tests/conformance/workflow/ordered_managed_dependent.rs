@@ -8,10 +8,8 @@ use operator_core::{Workflow, testing::operator_test};
 async fn the_order_is_that_of_the_dependencies() -> Result<()> {
     let scene = Scene::new("ordered-managed-dependent").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let workflow = Workflow::builder()
-        .node(Child("second").node().depends_on("first"))
-        .node(Child("first").node())
-        .build()?;
+    let first = Child("first").node();
+    let workflow = Workflow::builder().nodes((Child("second").node().after(&first), first)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

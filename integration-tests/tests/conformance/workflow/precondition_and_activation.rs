@@ -8,10 +8,9 @@ use operator_core::{Workflow, testing::operator_test};
 async fn neither_is_created() -> Result<()> {
     let scene = Scene::new("precondition-and-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let workflow = Workflow::builder()
-        .node(Child("above").node().reconcile_when(|_, _| false))
-        .node(Child("below").node().depends_on("above").activation_condition(Switch::off()))
-        .build()?;
+    let above = Child("above").only_if(|_| false);
+    let below = Child("below").node().after(&above).needs(Switch::off());
+    let workflow = Workflow::builder().nodes((above, below)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

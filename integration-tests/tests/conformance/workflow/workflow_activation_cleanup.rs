@@ -11,9 +11,8 @@ async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {
     let scene = Scene::new("workflow-activation-cleanup").await?;
     let controller = || -> Result<_> {
         let (script, _) = looking_on::<TestResource>();
-        let workflow = Workflow::builder()
-            .node(Child("child").deleted_node().activation_condition(Switch::on()))
-            .build()?;
+        let workflow =
+            Workflow::builder().nodes((Child("child").deleted_node().needs(Switch::on()),)).build()?;
         Ok(script.controller().workflow(&workflow).namespaces([&scene.namespace]).into_controller()?)
     };
     let first = scene.start(controller()?).await?;

@@ -8,12 +8,8 @@ use kube::{
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, ResourceType, Workflow,
-    testing::operator_test,
-    workflow::{
-        Node,
-        conditions::{ConditionExt, CrdPresent, KindServed},
-    },
+    BoxError, ResourceType, Verdict, Wire as _, Workflow, testing::operator_test, workflow::Activation,
+    workflow::Cluster, workflow::conditions::CrdPresent, workflow::conditions::KindServed,
 };
 use serde_json::json;
 
@@ -21,17 +17,23 @@ fn route() -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("route.openshift.io", "v1", "Route"))
 }
 
-struct Route;
+/// Met where the cluster serves no config maps.
+struct NotServed;
 
-impl Desired<TestResource> for Route {
-    type Resource = DynamicObject;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<DynamicObject, BoxError> {
-        let route = DynamicObject::new(&primary.name_any(), &route());
-        let route =
-            route.data(json!({ "spec": { "to": { "kind": "Service", "name": primary.name_any() } } }));
-        Ok(route.within(&primary.namespace().unwrap_or_default()))
+impl Activation for NotServed {
+    async fn check(&self, cluster: &Cluster<'_>) -> Result<Verdict, BoxError> {
+        let served = cluster.serves(&ResourceType::of::<ConfigMap>()).await?;
+        Ok(Verdict::when(!served, "a condition is met that must not be"))
     }
+}
+
+fn served(primary: &TestResource) -> DynamicObject {
+    let spec = json!({ "spec": { "to": { "kind": "Service", "name": primary.name_any() } } });
+    DynamicObject::new(&primary.name_any(), &route()).data(spec)
+}
+
+fn present(primary: &TestResource) -> DynamicObject {
+    served(primary)
 }
 
 #[operator_test]
@@ -39,13 +41,14 @@ async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
     let scene = Scene::new("workflow-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let kind = ResourceType::with::<DynamicObject>(&route());
-    let node = |name: &'static str| Node::new(KubernetesDependent::of_type(Route, route()).name(name));
     let map = ResourceType::of::<ConfigMap>();
     let workflow = Workflow::builder()
-        .node(node("served").activation_condition(KindServed::of(kind)))
-        .node(node("present").activation_condition(CrdPresent::named("routes.route.openshift.io")))
-        .node(Child("child").node().activation_condition(KindServed::of(map)))
-        .node(Child("not-served").node().activation_condition(KindServed::<ConfigMap>::new().not()))
+        .nodes((
+            served.kind(route()).needs(KindServed::of(kind)),
+            present.kind(route()).needs(CrdPresent::named("routes.route.openshift.io")),
+            Child("child").node().needs(KindServed::of(map)),
+            Child("not-served").node().needs(NotServed),
+        ))
         .build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -14,49 +14,29 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Desired, KubernetesDependent, Workflow,
-    status::kstatus::Kstatus,
-    testing::{TestOperator, operator_test},
-    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, conditions::Ready},
+    BoxError, Verdict, Workflow, dependent::Capabilities, status::kstatus::Kstatus, testing::TestOperator,
+    testing::operator_test, workflow::ConditionKind,
 };
 use serde_json::json;
 
-struct Web;
-
-impl Desired<TestResource> for Web {
-    type Resource = Deployment;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Deployment, BoxError> {
-        let name = primary.name_any();
-        Ok(integration_tests::from_json(&json!({
-            "metadata": { "name": name, "namespace": primary.namespace() },
-            "spec": {
-                "replicas": 2,
-                "selector": { "matchLabels": { "app": name } },
-                "template": {
-                    "metadata": { "labels": { "app": name } },
-                    "spec": { "containers": [{ "name": "web", "image": "example.com/web" }] },
-                },
+fn web(primary: &TestResource) -> Result<Deployment, BoxError> {
+    let name = primary.name_any();
+    Ok(integration_tests::from_json(&json!({
+        "metadata": { "name": name, "namespace": primary.namespace() },
+        "spec": {
+            "replicas": 2,
+            "selector": { "matchLabels": { "app": name } },
+            "template": {
+                "metadata": { "labels": { "app": name } },
+                "spec": { "containers": [{ "name": "web", "image": "example.com/web" }] },
             },
-        }))?)
-    }
+        },
+    }))?)
 }
 
 /// Met when the map is marked, or gone.
-struct Marked(Arc<AtomicBool>);
-
-impl Condition<TestResource> for Marked {
-    async fn check(
-        &self,
-        node: &NodeView<'_, TestResource>,
-        primary: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        self.0.store(true, Ordering::SeqCst);
-        let map = node.secondary::<ConfigMap>(primary, context).await?;
-        let marked = map.is_none_or(|map| map.annotations().contains_key("example.com/may-go"));
-        Ok(ConditionResult::when(marked, "nobody has marked it"))
-    }
+fn is_marked(map: &ConfigMap) -> Verdict {
+    Verdict::when(map.annotations().contains_key("example.com/may-go"), "nobody has marked it")
 }
 
 struct World {
@@ -77,16 +57,14 @@ async fn start_told(told: &Held) -> Result<World> {
     let scene = Scene::with_workloads("workflow-all-feature").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let asked = Arc::new(AtomicBool::new(false));
-    let workflow = Workflow::builder()
-        .node(Node::new(KubernetesDependent::new(Web).name("web")).ready_postcondition(Ready))
-        .node(
-            Child("map")
-                .deleted_node()
-                .depends_on("web")
-                .reconcile_when(|primary: &TestResource, _| primary.spec.value == "with map")
-                .delete_postcondition(Marked(Arc::clone(&asked))),
-        )
-        .build()?;
+    let noted = Arc::clone(&asked);
+    let marked = move |map: &ConfigMap| {
+        noted.store(true, Ordering::SeqCst);
+        is_marked(map)
+    };
+    let map = Child("map").only_if(|primary| primary.spec.value == "with map");
+    let map = map.capabilities(Capabilities::CRUD_NO_GC).after(web).gone(marked);
+    let workflow = Workflow::builder().nodes((web, map)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start_through(told.hook(), controller.namespaces([&scene.namespace])).await?;
     Ok(World { scene, operator, outcomes, asked })

@@ -11,7 +11,7 @@ use operator_core::{Removal, UpdateControl, Workflow, testing::operator_test};
 use serde_json::json;
 
 fn workflow() -> Result<Workflow<TestResource>> {
-    Ok(Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?)
+    Ok(Workflow::builder().nodes((Child("child").deleted_node(),)).explicit_invocation().build()?)
 }
 
 fn script() -> Script {

@@ -23,7 +23,8 @@ async fn it_runs_when_it_is_called_and_is_cleaned_up_by_itself() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("child").deleted_node()).explicit_invocation().build()?;
+    let workflow =
+        Workflow::builder().nodes((Child("child").deleted_node(),)).explicit_invocation().build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

@@ -18,8 +18,7 @@ async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
             Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
         })
     });
-    let workflow =
-        Workflow::builder().node(Child("child").node().activation_condition(Switch::off())).build()?;
+    let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

@@ -5,11 +5,7 @@ use anyhow::Result;
 use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, looking_on, value_of};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{
-    Workflow,
-    testing::{TestOperator, operator_test},
-    workflow::Node,
-};
+use operator_core::{Node, One, Workflow, testing::TestOperator, testing::operator_test};
 use serde_json::json;
 
 const INACTIVE: &str = "child: inactive: its condition is not met";
@@ -19,13 +15,13 @@ async fn start(active: &Switch) -> Result<(Scene, TestOperator, Script, Outcomes
 }
 
 async fn start_with(
-    child: Node<TestResource>,
+    child: Node<TestResource, One<ConfigMap>>,
     active: &Switch,
 ) -> Result<(Scene, TestOperator, Script, Outcomes)> {
     let scene = Scene::new("workflow-multiple-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let child = child.activation_condition(active.clone());
-    let workflow = Workflow::builder().node(child).build()?;
+    let child = child.needs(active.clone());
+    let workflow = Workflow::builder().nodes((child,)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     Ok((scene, operator, script, outcomes))

@@ -72,7 +72,7 @@ async fn errors_stay_in_the_results() -> Result<()> {
         Box::pin(async { Ok(Removal::Done) })
     });
     let workflow = Workflow::builder()
-        .dependent(CustomDependent::new(Broken).creates().deletes())
+        .nodes((CustomDependent::new(Broken).creates().deletes(),))
         .handle_errors_in_reconciler()
         .build()?;
     let controller = script.controller().with_cleaner().workflow(&workflow);

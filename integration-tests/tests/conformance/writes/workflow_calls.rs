@@ -12,11 +12,7 @@ use integration_tests::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{
-    OperatorBuilder,
-    dependent::{Dependent, IntoDependent},
-    testing::{TestOperator, operator_test},
-};
+use operator_core::{Node, One, OperatorBuilder, testing::TestOperator, testing::operator_test};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -24,12 +20,12 @@ use tokio::sync::Barrier;
 const DEPENDENTS: usize = 10;
 
 /// A config map. Only the first one shows the primary's value.
-fn map(index: usize) -> Dependent<TestResource> {
+fn map(index: usize) -> Node<TestResource, One<ConfigMap>> {
     let suffix = index.to_string();
     let desired = move |primary: &TestResource| {
         map_of(primary, &suffix, if index == 0 { primary.value() } else { "constant" })
     };
-    wanted(&format!("map-{index}"), desired).into_dependent()
+    wanted(&format!("map-{index}"), desired)
 }
 
 fn script() -> Script {

@@ -3,16 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, Said, Scene, Script, TestResource, eventually, said, workflow_of_one};
+use integration_tests::{Said, Scene, Script, TestResource, counted_maps, eventually, said, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams},
 };
-use operator_core::{
-    dependent::bulk::BulkKubernetesDependent,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::{node, testing::TestOperator, testing::operator_test};
 use serde_json::{Value, json};
 
 use super::says;
@@ -26,7 +23,7 @@ async fn counting(scene: &Scene) -> Result<TestOperator> {
         })
     })
     .on_error(|_, _, error| said(error.to_string()));
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     scene.start_managed(&script, &workflow).await
 }
 

@@ -11,11 +11,7 @@ use integration_tests::{
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Api, CustomResourceExt, api::DeleteParams};
-use operator_core::{
-    Workflow,
-    testing::faults::Faults,
-    workflow::{Node, conditions::CrdPresent},
-};
+use operator_core::{Workflow, testing::faults::Faults, workflow::conditions::CrdPresent};
 
 use super::{TestResource, pass, scene, under};
 
@@ -32,9 +28,9 @@ async fn s16_an_informer_stops_with_its_definition_also_behind_a_node_that_is_no
     let scene = scene().await?;
     let is_ready = Arc::new(AtomicBool::new(true));
     let asked = Arc::clone(&is_ready);
-    let above = Child("above").node().ready_when(move |_, _| asked.load(Ordering::SeqCst));
-    let late = Node::new(wanted("late", late)).activation_condition(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().node(above).node(late.depends_on("above")).build()?;
+    let above = Child("above").node().ready(move |_: &TestResource| asked.load(Ordering::SeqCst));
+    let late = wanted("late", late).needs(CrdPresent::<LateTestResource>::new()).after(&above);
+    let workflow = Workflow::builder().nodes((above, late)).build()?;
     scene.cluster.install_crds([LateTestResource::crd()]).await?;
     let operator = under(&Faults::none(), &scene, scene.managed(&Script::idle(), &workflow)).await?;
     scene.create("one", "first").await?;
@@ -58,8 +54,8 @@ async fn s10_a_capability_of_the_users_own_wakes_when_it_comes_and_goes() -> Res
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let (able, inactive) = (Switch::off(), "app: inactive: its condition is not met");
-    let app = Child("app").node().activation_condition(able.clone());
-    let workflow = Workflow::builder().node(app).build()?;
+    let app = Child("app").node().needs(able.clone());
+    let workflow = Workflow::builder().nodes((app,)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     for name in ["one", "two"] {
         scene.create(name, name).await?;

@@ -10,12 +10,9 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    Workflow,
+    Node, One, Workflow,
     testing::{TestOperator, faults::Faults},
-    workflow::{
-        Node,
-        conditions::{CrdPresent, ResourceDeleted},
-    },
+    workflow::conditions::{CrdPresent, ResourceDeleted},
 };
 use serde_json::json;
 
@@ -51,9 +48,9 @@ async fn settled(scene: &Scene, workflow: &Workflow<TestResource>, cleaner: bool
 }
 
 /// S3: the primary waits for what the collector takes only after the primary.
-async fn goes(node: Node<TestResource>, cleaner: bool) -> Result<()> {
+async fn goes(node: Node<TestResource, One<ConfigMap>>, cleaner: bool) -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder().node(node.delete_postcondition(ResourceDeleted)).build()?;
+    let workflow = Workflow::builder().nodes((node.gone(ResourceDeleted),)).build()?;
     let operator = settled(&scene, &workflow, cleaner).await?;
     assert_eq!(scene.values().await?.len(), 1);
     scene.delete("one").await?;
@@ -84,12 +81,10 @@ async fn what_is_always_deleted_by_us_goes_as_ever() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
-    let workflow = Workflow::builder()
-        .node(Node::new(one_record(&system, "")).named("database"))
-        .node(Child("app").node().depends_on("database"))
-        .node(Child("web").node().depends_on("app"))
-        .node(Child("aside").node())
-        .build()?;
+    let database = one_record(&system, "").named("database");
+    let app = Child("app").node().after(&database);
+    let web = Child("web").node().after(&app);
+    let workflow = Workflow::builder().nodes((database, app, web, Child("aside").node())).build()?;
     let records = system.polled(&scene.namespace, |name| name);
     let controller = scene.managed(&Script::idle(), &workflow).watches(records);
     let operator = under(&Faults::none(), &scene, controller).await?;
@@ -123,10 +118,9 @@ async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder()
-        .node(Child("below").deleted_node())
-        .node(Child("above").deleted_node().depends_on("below"))
-        .build()?;
+    let below = Child("below").deleted_node();
+    let above = Child("above").deleted_node().after(&below);
+    let workflow = Workflow::builder().nodes((below, above)).build()?;
     let operator = settled(&scene, &workflow, false).await?;
     let maps = scene.api::<ConfigMap>();
     hold(&maps, "one-above", &["example.com/draining"]).await?;
@@ -149,10 +143,9 @@ async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_the_collector_takes_is_left_to_it() -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder()
-        .node(Child("below").node())
-        .node(Child("above").node().depends_on("below"))
-        .build()?;
+    let below = Child("below").node();
+    let above = Child("above").node().after(&below);
+    let workflow = Workflow::builder().nodes((below, above)).build()?;
     let operator = settled(&scene, &workflow, false).await?;
     assert!(scene.resources.get("one").await?.finalizers().is_empty());
     scene.delete("one").await?;
@@ -162,7 +155,7 @@ async fn what_the_collector_takes_is_left_to_it() -> Result<()> {
 }
 
 /// A child of a kind that this cluster doesn't have, although the node is active.
-fn late() -> Node<TestResource> {
+fn late() -> Node<TestResource, One<LateTestResource>> {
     let late = |primary: &TestResource| {
         let mut late = LateTestResource::named("", "late");
         late.metadata = meta_of(primary, "late");
@@ -170,14 +163,14 @@ fn late() -> Node<TestResource> {
     };
     // A definition that is there; the informer of the node's own kind still never gets in step.
     let active = CrdPresent::<TestResource>::new();
-    Node::new(wanted("late", late)).activation_condition(active)
+    wanted("late", late).needs(active)
 }
 
 /// S11: nothing is deleted there, so nobody needs to know what there is.
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder().node(late()).node(Child("a").node()).build()?;
+    let workflow = Workflow::builder().nodes((late(), Child("a").node())).build()?;
     let controller = scene.managed(&Script::idle(), &workflow).with_cleaner();
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
@@ -192,21 +185,21 @@ async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Res
 #[test]
 fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
     let system = ExternalSystem::default();
-    let database = || Node::new(one_record(&system, "")).named("database");
+    let database = || one_record(&system, "").named("database");
     let app = || Child("app").node();
-    let nodes = [
-        (vec![app()], (false, true), "deleted by the garbage collector, in any order"),
-        (vec![app().delete_postcondition(ResourceDeleted)], (true, true), "deleted in reverse"),
-        (vec![database(), app().depends_on("database")], (true, true), "deleted in reverse"),
+    let of = Workflow::<TestResource>::builder;
+    let workflows = [
+        (of().nodes((app(),)), (false, true), "deleted by the garbage collector, in any order"),
+        (of().nodes((app().gone(ResourceDeleted),)), (true, true), "deleted in reverse"),
+        (of().nodes((database(), app().after(&database()))), (true, true), "deleted in reverse"),
         (
-            vec![database(), app()],
+            of().nodes((database(), app())),
             (true, true),
             "deleted in reverse: database; by the garbage collector, in any order: app",
         ),
     ];
-    for (nodes, (finalizer, right), said) in nodes {
-        let workflow: Workflow<TestResource> =
-            nodes.into_iter().fold(Workflow::builder(), |all, node| all.node(node)).build()?;
+    for (workflow, (finalizer, right), said) in workflows {
+        let workflow = workflow.build()?;
         let deletes = workflow.access().iter().any(|right| right.verbs.contains(&"delete"));
         assert_eq!((workflow.has_deletable(), deletes), (finalizer, right), "{said}");
         let outline = workflow.outline().to_string();

@@ -13,11 +13,9 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Removal, UpdateControl, Workflow,
-    controller::IntoController,
-    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState},
-    testing::faults::Faults,
-    workflow::{Node, conditions::ResourceDeleted},
+    BoxError, Context, Removal, UpdateControl, Workflow, controller::IntoController, dependent::Creator,
+    dependent::CustomDependent, dependent::Deleter, dependent::Deletion, dependent::DependentResource,
+    dependent::ExplicitState, testing::faults::Faults, workflow::conditions::ResourceDeleted,
 };
 use serde_json::json;
 
@@ -37,11 +35,10 @@ struct Slow {
 }
 
 impl Slow {
-    fn node(&self) -> Node<TestResource> {
+    fn node(&self) -> CustomDependent<Self, TestResource> {
         let dependent = CustomDependent::new(self.clone()).creates().deletes();
         let dependent = if self.kept { dependent.keeps_state() } else { dependent };
-        let dependent = if self.polled { dependent.remembered_by("records") } else { dependent };
-        Node::new(dependent.name("slow"))
+        if self.polled { dependent.remembered_by("records") } else { dependent }
     }
 }
 
@@ -111,7 +108,7 @@ impl Deleter<TestResource> for Slow {
 async fn a_slow_deletion(polled: bool) -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
     let slow = Slow { system: system.clone(), polled, ..Slow::default() };
-    let workflow = Workflow::builder().node(slow.node()).build()?;
+    let workflow = Workflow::builder().nodes((slow.node(),)).build()?;
     let controller = scene.managed(&Script::idle(), &workflow);
     let controller = match polled {
         true => controller.watches(system.polled(&scene.namespace, |name| name)),
@@ -147,8 +144,8 @@ async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Resu
 async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
     let slow = Slow { system: system.clone(), polled: true, kept: true, ..Slow::default() };
-    let wanted = |primary: &TestResource, _: &Context<TestResource>| primary.value() != "none";
-    let workflow = Workflow::builder().node(slow.node().reconcile_when(wanted)).build()?;
+    let wanted = |primary: &TestResource| primary.value() != "none";
+    let workflow = Workflow::builder().nodes((slow.node().only_if(wanted),)).build()?;
     let records = system.polled(&scene.namespace, |name| name);
     let controller = scene.managed(&Script::idle(), &workflow).watches(records).owns::<ConfigMap>();
     let operator = under(&Faults::none(), &scene, controller).await?;
@@ -193,8 +190,8 @@ async fn is_kept(scene: &Scene, controller: impl IntoController) -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> {
     let scene = scene().await?;
-    let node = Child("a").deleted_node().delete_postcondition(ResourceDeleted);
-    let workflow = Workflow::builder().node(node).explicit_invocation().build()?;
+    let node = Child("a").deleted_node().gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((node,)).explicit_invocation().build()?;
     let script = Script::new(|_, _, context| {
         Box::pin(async {
             context.workflow().reconcile().await?;
@@ -213,8 +210,8 @@ async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> 
 #[tokio::test(start_paused = true)]
 async fn a_cleaner_can_not_let_go_what_a_standalone_workflow_still_holds() -> Result<()> {
     let scene = scene().await?;
-    let node = Child("a").deleted_node().delete_postcondition(ResourceDeleted);
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = Child("a").deleted_node().gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = scene.controller(&standalone(&workflow)).with_cleaner().event_sources_of(&workflow);
     is_kept(&scene, controller).await
 }
@@ -225,7 +222,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
     let (scene, system) = (scene().await?, ExternalSystem::default());
     let slow = Slow { system: system.clone(), fails: 2, ..Slow::default() };
     let asked = Arc::clone(&slow.asked);
-    let workflow = Workflow::builder().node(slow.node()).build()?;
+    let workflow = Workflow::builder().nodes((slow.node(),)).build()?;
     let cleans_up = workflow.clone();
     let script = standalone(&workflow).cleanup(move |_, primary, context| {
         let workflow = cleans_up.clone();
@@ -247,13 +244,13 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
 /// S12: without a cleaner nobody would call it.
 #[test]
 fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<()> {
-    let workflow = Workflow::builder().node(Child("kept").node()).node(Child("a").deleted_node()).build()?;
+    let workflow = Workflow::builder().nodes((Child("kept").node(), Child("a").deleted_node())).build()?;
     let declared = || Script::<TestResource>::idle().controller().name("seams").event_sources_of(&workflow);
     let error = declared().build().err().map(|error| error.to_string()).unwrap_or_default();
     assert!(error.contains("`a`") && error.contains("with_cleaner"), "{error:?}");
     assert!(!error.contains("kept"), "{error}");
     assert!(declared().with_cleaner().build().is_ok());
-    let collected = Workflow::builder().node(Child("kept").node()).build()?;
+    let collected = Workflow::builder().nodes((Child("kept").node(),)).build()?;
     assert!(Script::<TestResource>::idle().controller().event_sources_of(&collected).build().is_ok());
     Ok(())
 }

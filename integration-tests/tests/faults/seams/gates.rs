@@ -11,27 +11,23 @@ use std::{
 use anyhow::Result;
 use integration_tests::{Child, looking_on};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Resource, api::PostParams};
-use operator_core::{
-    BoxError, Context, KubernetesDependent, Workflow,
-    testing::faults::Faults,
-    workflow::{Condition, ConditionResult, Node, NodeView},
-};
+use kube::{Resource, ResourceExt, api::PostParams};
+use operator_core::{Node, One, Want, Workflow, dependent::Read, testing::faults::Faults};
 
 use super::{TestResource, pass, scene, under};
 
-/// Met while the test says so.
+type ReadNode = Node<TestResource, One<ConfigMap>>;
+
+/// Open while the test says so.
 #[derive(Clone, Default)]
 struct Window(Arc<AtomicBool>);
 
-impl Condition<TestResource> for Window {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(self.0.load(Ordering::SeqCst), "outside of the window"))
+impl Window {
+    fn gate(&self) -> Want<()> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Want::of(()),
+            false => Want::hold("Closed", "outside of the window"),
+        }
     }
 }
 
@@ -41,13 +37,12 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     let (scene, window) = (scene().await?, Window::default());
     window.0.store(true, Ordering::SeqCst);
     let (script, outcomes) = looking_on::<TestResource>();
-    let wanted = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value != "none";
-    let workflow = Workflow::builder()
-        .node(Child("gated").node().reconcile_when(wanted))
-        .node(Child("held").node().depends_on("gated").hold_unless(window.clone()))
-        .node(Child("behind").node().depends_on("held"))
-        .node(Child("beside").node().depends_on("gated"))
-        .build()?;
+    let gated = Child("gated").only_if(|primary| primary.spec.value != "none");
+    let asked = window.clone();
+    let held = Child("held").wants(move |_| asked.gate()).after(&gated);
+    let behind = Child("behind").node().after(&held);
+    let beside = Child("beside").node().after(&gated);
+    let workflow = Workflow::builder().nodes((gated, held, behind, beside)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "all").await?;
     pass(60).await;
@@ -81,14 +76,12 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
 async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let published = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value == "published";
-    let ready = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value == "published";
-    let workflow = Workflow::builder()
-        .node(Child("web").node().ready_when(ready))
-        .node(Child("service").node().depends_on("web").reconcile_when(published))
-        .node(Child("ingress").node().depends_on("service"))
-        .node(Child("config").node().depends_on("web"))
-        .build()?;
+    let published = |primary: &TestResource| primary.spec.value == "published";
+    let web = Child("web").node().ready(published);
+    let service = Child("service").only_if(published).after(&web);
+    let ingress = Child("ingress").node().after(&service);
+    let config = Child("config").node().after(&web);
+    let workflow = Workflow::builder().nodes((web, service, ingress, config)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "published").await?;
     pass(60).await;
@@ -114,16 +107,17 @@ async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     Ok(())
 }
 
-/// S20: a config map of the user's that isn't there yet.
-async fn reads(node: impl FnOnce(Node<TestResource>) -> Node<TestResource>) -> Result<(usize, Vec<String>)> {
+/// A config map of the user's that is called like the primary.
+fn settings(primary: &TestResource) -> Read<ConfigMap> {
+    Read::named(primary.name_any())
+}
+
+/// S20: it isn't there yet.
+async fn reads(node: impl FnOnce(ReadNode) -> ReadNode) -> Result<(usize, Vec<String>)> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let target = |primary: &TestResource, _: &Context<TestResource>| operator_core::ObjectKey::of(primary);
-    let settings = KubernetesDependent::read_only::<ConfigMap>("settings").target(target);
-    let workflow = Workflow::builder()
-        .node(node(Node::new(settings)))
-        .node(Child("app").node().depends_on("settings"))
-        .build()?;
+    let settings_node = node(operator_core::node(settings));
+    let workflow = Workflow::builder().nodes((settings_node, Child("app").node().after(settings))).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     let one = scene.create("one", "first").await?;
     pass(60).await;

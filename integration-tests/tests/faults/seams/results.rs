@@ -9,22 +9,23 @@ use std::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, Counted, Scene, Script, looking_on, map_of, meta_of, value_of, wanted};
+use integration_tests::{Child, Scene, Script, counted_maps, looking_on, map_of, meta_of, value_of, wanted};
 use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ConfigMap, Pod},
 };
 use kube::{
-    Resource, ResourceExt,
+    Resource,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
     BoxError, Context, Run, UpdateControl, Workflow,
     client::TransportHook,
-    dependent::{Creator, CustomDependent, DependentResource, bulk::BulkKubernetesDependent},
+    dependent::{Creator, CustomDependent, DependentResource},
+    node,
     resource::KubeObject,
     testing::faults::Faults,
-    workflow::{Node, NodeStatus, Operation, conditions::Ready},
+    workflow::{NodeStatus, Operation},
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -41,8 +42,8 @@ where
         let object = json!({ "metadata": meta_of(primary, name), "spec": spec });
         serde_json::from_value::<K>(object).expect("an object with a spec")
     };
-    let first = Node::new(wanted(name, desired)).ready_postcondition(Ready);
-    let workflow = Workflow::builder().node(first).node(Child("app").node().depends_on(name)).build()?;
+    let first = wanted(name, desired);
+    let workflow = Workflow::builder().nodes((Child("app").node().after(&first), first)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&Script::idle(), &workflow)).await?;
     scene.create("one", "first").await?;
     pass(60).await;
@@ -94,10 +95,9 @@ async fn s6_what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
 async fn s7_ready_over_a_bulk_that_wants_nothing_is_met() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let bulk = BulkKubernetesDependent::new(Counted).name("bulk");
-    let bulk = bulk.selects(|_: &TestResource, map: &ConfigMap| !map.name_any().ends_with("-app"));
-    let bulk = Node::new(bulk).ready_postcondition(Ready);
-    let workflow = Workflow::builder().node(bulk).node(Child("app").node().depends_on("bulk")).build()?;
+    let bulk = node(counted_maps).named("bulk");
+    let app = Child("app").node().after(&bulk);
+    let workflow = Workflow::builder().nodes((bulk, app)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "0 x").await?;
     pass(60).await;
@@ -139,7 +139,7 @@ async fn s5_an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("app").node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).explicit_invocation().build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "checked").await?;
     pass(60).await;
@@ -156,7 +156,7 @@ async fn s5_an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()
 #[tokio::test(start_paused = true)]
 async fn s5_a_second_call_in_one_run_is_about_its_own_primary() -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder().node(Child("app").node()).build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).build()?;
     let applied = Arc::new(Mutex::new(Vec::new()));
     let (noted, standalone) = (Arc::clone(&applied), workflow.clone());
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
@@ -197,7 +197,7 @@ async fn s5_reconcile_with_takes_what_was_changed_in_memory() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("app").node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).explicit_invocation().build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "own").await?;
     pass(60).await;
@@ -224,8 +224,7 @@ async fn s15_each_object_of_a_bulk_needs_a_permit_of_its_own() -> Result<()> {
             inner.send(request).await
         }
     });
-    let workflow =
-        Workflow::builder().dependent(BulkKubernetesDependent::new(Counted).name("bulk")).build()?;
+    let workflow = Workflow::builder().nodes((node(counted_maps).named("bulk"),)).build()?;
     let builder = scene.operator().transport(slow).max_concurrent_dependents(3);
     let controller = scene.managed(&Script::idle(), &workflow);
     let operator = operator_core::testing::TestOperator::start(builder.register(controller)).await?;
@@ -270,8 +269,8 @@ impl Creator<TestResource> for Slow {
 #[tokio::test(start_paused = true)]
 async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
     let scene = scene().await?;
-    let slow = Workflow::builder().node(Node::new(CustomDependent::new(Slow).creates()).named("slow"));
-    let quick = Workflow::builder().node(Child("first").node());
+    let slow = Workflow::builder().nodes((CustomDependent::new(Slow).creates().named("slow"),));
+    let quick = Workflow::builder().nodes((Child("first").node(),));
     let builder = scene.operator().max_concurrent_dependents(1);
     let builder = builder.register(scene.managed(&Script::idle(), &slow.build()?).name("slow"));
     let builder = builder.register(scene.managed(&Script::idle(), &quick.build()?).name("quick"));
@@ -299,11 +298,10 @@ async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
         let found = first.is_some_and(|first| first.resource::<ConfigMap>().is_some());
         noted.lock().push((lines.collect(), run.latest(), found));
     });
-    let workflow = Workflow::builder()
-        .node(Child("first").node())
-        .node(Node::new(CustomDependent::new(Slow).creates()).named("slow").depends_on("first"))
-        .node(Child("behind").node().depends_on("slow"))
-        .build()?;
+    let first = Child("first").node();
+    let slow = CustomDependent::new(Slow).creates().named("slow").after(&first);
+    let behind = Child("behind").node().after(&slow);
+    let workflow = Workflow::builder().nodes((first, slow, behind)).build()?;
     let controller = scene.managed(&script, &workflow).reconcile_timeout(Duration::from_secs(30));
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "value").await?;
@@ -325,7 +323,7 @@ async fn s14_one_failed_item_hides_no_other() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
-        .dependent(BulkKubernetesDependent::new(Counted).name("bulk"))
+        .nodes((node(counted_maps).named("bulk"),))
         .handle_errors_in_reconciler()
         .build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;

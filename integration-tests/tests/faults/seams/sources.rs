@@ -16,14 +16,10 @@ use kube::{
 };
 use operator_core::{
     BoxError, Context, InformerEventSource, Operator, PerResourcePollingEventSource, UpdateControl, Workflow,
-    client::TransportHook,
-    dependent::{CustomDependent, DependentResource, DependentSource},
-    event_source::ExternalResource,
-    testing::{
-        TestOperator,
-        faults::{End, Faults, LineFault, Rule, StatusAnswer},
-    },
-    workflow::{Node, conditions::CrdPresent},
+    client::TransportHook, dependent::CustomDependent, dependent::DependentResource,
+    dependent::DependentSource, event_source::ExternalResource, testing::TestOperator, testing::faults::End,
+    testing::faults::Faults, testing::faults::LineFault, testing::faults::Rule,
+    testing::faults::StatusAnswer, workflow::conditions::CrdPresent,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -80,9 +76,9 @@ async fn a_per_primary_source_that_starts_late_knows_the_primaries_that_are_ther
     let scene = scene().await?;
     let asked = Asked::default();
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = Node::new(CustomDependent::new(Reads(Arc::clone(&asked))).name("reads"));
-    let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = CustomDependent::new(Reads(Arc::clone(&asked))).named("reads");
+    let node = node.needs(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = script.controller().name("late").workflow(&workflow);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
@@ -251,9 +247,9 @@ async fn without_the_right_to_list_definitions_runs_do_not_wait_and_go_on_when_i
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = Node::new(CustomDependent::new(Reads(Asked::default())).name("reads"));
-    let node = node.activation_condition(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = CustomDependent::new(Reads(Asked::default())).named("reads");
+    let node = node.needs(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let controller = script.controller().name("asking").workflow(&workflow);
     let words = "customresourcedefinitions is forbidden";
     let denied = Rule::any().resource(DEFINITIONS).status(StatusAnswer::forbidden(words));

@@ -72,7 +72,7 @@ async fn the_kind_of_an_inactive_node_is_watched() -> Result<()> {
         let map = context.secondary::<ConfigMap>().map(|map| map.is_some());
         Box::pin(async move { Ok(Said::patch_status(said(format!("{} maps, one: {}", maps?, map?)))) })
     });
-    let workflow = Workflow::builder().node(Child("child").node().activation_condition(Switch::off()));
+    let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),));
     let controller = script.controller().workflow(workflow).namespaces([&scene.namespace]);
     let operator = under(&Faults::new([]), &scene, controller).await?;
     scene.create("one", "value").await?;

@@ -46,7 +46,7 @@ use operator_core::{
         Settled, TestCluster, TestOperator,
         faults::{Faults, Rule},
     },
-    workflow::{Node, WorkflowBuilder},
+    workflow::WorkflowBuilder,
 };
 use tokio::time::Instant;
 
@@ -61,8 +61,9 @@ pub(super) async fn scene() -> Result<Scene> {
 
 /// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
 pub(super) fn two_maps() -> WorkflowBuilder<TestResource> {
-    let second = Node::new(wanted_map("b").capabilities(Capabilities::CRUD_NO_GC)).depends_on("a");
-    Workflow::builder().node(Node::new(wanted_map("a"))).node(second)
+    let first = wanted_map("a");
+    let second = wanted_map("b").capabilities(Capabilities::CRUD_NO_GC).after(&first);
+    Workflow::builder().nodes((first, second))
 }
 
 fn maps() -> Result<Workflow<TestResource>> {

@@ -13,13 +13,11 @@ use integration_tests::{Said, TestObject, config_map, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt;
 use operator_core::{
-    Operator, OperatorBuilder, Removal, Workflow,
-    environment::PlantedBug,
-    testing::{
-        faults::{Fault, LineFault, Rule, StatusAnswer},
-        simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
-    },
-    workflow::Node,
+    Operator, OperatorBuilder, Removal, Workflow, environment::PlantedBug, testing::faults::Fault,
+    testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer,
+    testing::simulation::Failure, testing::simulation::FaultPlan, testing::simulation::Oracle,
+    testing::simulation::Report, testing::simulation::Settings, testing::simulation::Sim,
+    testing::simulation::explore,
 };
 use serde_json::json;
 
@@ -84,7 +82,7 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
-    let workflow = Workflow::builder().node(Node::new(wanted_map("a"))).build();
+    let workflow = Workflow::builder().nodes((wanted_map("a"),)).build();
     let controller = saying().controller().name("keeper").workflow(workflow).namespaces(["default"]);
     Operator::builder().crd(TestResource::crd()).register(controller)
 }

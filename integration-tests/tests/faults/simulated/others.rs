@@ -3,13 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Counted, ExternalSystem, OneRecord, Said, workflow_of_one};
+use integration_tests::{ExternalSystem, OneRecord, Said, counted_maps, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    PollingEventSource, Workflow,
-    dependent::{CustomDependent, bulk::BulkKubernetesDependent},
-    observe::SourceHealth,
+    PollingEventSource, Workflow, dependent::CustomDependent, node, observe::SourceHealth,
     testing::faults::Faults,
 };
 use parking_lot::Mutex;
@@ -28,7 +26,7 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
         })
     })
     .on_error(|_, _, error| said(error.to_string()));
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let operator =
         under(&Faults::none(), &scene, scene.managed(&script, &workflow).retry(patient()?)).await?;
     scene.create("one", "3 a").await?;
@@ -119,14 +117,16 @@ async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()>
             Ok::<_, anyhow::Error>(seen.by_primary(&namespace, |name| name))
         }
     });
-    let dependent = CustomDependent::new(OneRecord::new(&system, "")).creates().remembered_by("records");
+    let dependent = CustomDependent::<_, TestResource>::new(OneRecord::new(&system, ""))
+        .creates()
+        .remembered_by("records");
     let script = saying();
     let controller = script
         .controller()
         .namespaces([&scene.namespace])
         .retry(patient()?)
         .watches(source)
-        .workflow(&Workflow::builder().dependent(dependent).build()?);
+        .workflow(&Workflow::builder().nodes((dependent,)).build()?);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     // Whether what is known of the system is up to date is not known while it is down, and the operator says so.

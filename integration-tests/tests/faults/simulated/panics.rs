@@ -16,12 +16,9 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, GenericRetry, InformerEventSource, Removal,
-    dependent::bulk::{BulkDesired, BulkKubernetesDependent},
-    environment::Now,
-    metrics::{Metrics, Recorded},
-    processor::{Admission, KeyLimit, RateLimiter, Retry, RetryState},
-    testing::TestOperator,
+    GenericRetry, InformerEventSource, Removal, environment::Now, metrics::Metrics, metrics::Recorded, node,
+    processor::Admission, processor::KeyLimit, processor::RateLimiter, processor::Retry,
+    processor::RetryState, testing::TestOperator,
 };
 use serde_json::json;
 
@@ -84,26 +81,19 @@ async fn f20_a_panic_in_a_clean_up_keeps_the_finalizer_and_is_tried_again() -> R
     over(&operator, &scene, &["good"]).await
 }
 
-/// Two maps of each primary; it panics twice for the one called `bad`.
-#[derive(Debug)]
-struct Two(Unlucky);
-
-impl BulkDesired<TestResource> for Two {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<ConfigMap>, BoxError> {
-        if primary.name_any() == "bad" {
-            self.0.try_it("a bulk");
-        }
-        Ok(["a", "b"].map(|suffix| map_of(primary, suffix, &primary.spec.value)).into())
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn f20_a_panic_in_what_a_bulk_desires_is_that_primary_s_failure_alone() -> Result<()> {
     let scene = scene().await?;
     let (script, unlucky) = (saying(), Unlucky::default());
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Two(unlucky.clone())))?;
+    let tried = unlucky.clone();
+    // Two maps of each primary; it panics twice for the one called `bad`.
+    let two = move |primary: &TestResource| -> Vec<ConfigMap> {
+        if primary.name_any() == "bad" {
+            tried.try_it("a bulk");
+        }
+        ["a", "b"].map(|suffix| map_of(primary, suffix, &primary.spec.value)).into()
+    };
+    let workflow = workflow_of_one(node(two).named("two"))?;
     let numbers = Arc::new(Recorded::new());
     let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
     let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);

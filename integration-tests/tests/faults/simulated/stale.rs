@@ -11,20 +11,16 @@ use std::{
 };
 
 use anyhow::Result;
-use integration_tests::{Counted, Said, Scene, map_of, value_of, wish, workflow_of_one};
+use integration_tests::{Said, Scene, counted_maps, map_of, value_of, wish, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Resource, ResourceExt,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    Context, KubernetesDependent,
-    dependent::{IntoDependent, bulk::BulkKubernetesDependent},
-    environment::Environment,
-    testing::{
-        AuditEvent, TestOperator,
-        faults::{Faults, LaggingReplica, LineFault, Rule},
-    },
+    Context, Node, One, environment::Environment, node, testing::AuditEvent, testing::TestOperator,
+    testing::faults::Faults, testing::faults::LaggingReplica, testing::faults::LineFault,
+    testing::faults::Rule,
 };
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
@@ -39,7 +35,7 @@ use super::{
 type Seen = Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>;
 
 /// A map with the primary's value. What it should be is asked for in each run, which notes what is seen then.
-fn noting(seen: &Seen) -> impl IntoDependent<TestResource> + use<> {
+fn noting(seen: &Seen) -> Node<TestResource, One<ConfigMap>> {
     let seen = Arc::clone(seen);
     let wish = wish(move |primary: &TestResource, context: &Context<TestResource>| {
         let maps = context.secondaries::<ConfigMap>()?;
@@ -47,7 +43,7 @@ fn noting(seen: &Seen) -> impl IntoDependent<TestResource> + use<> {
         seen.lock().push((primary.spec.value.clone(), maps.iter().filter_map(held).collect()));
         Ok(map_of(primary, "a", &primary.spec.value))
     });
-    KubernetesDependent::new(wish).name("a")
+    node(wish).named("a")
 }
 
 /// Says the primary's value in its status, and runs again every ten seconds as long as `again` says so.
@@ -205,7 +201,7 @@ async fn f04_while_an_old_view_of_the_primaries_lasts_no_old_value_comes_back() 
 async fn f04_what_others_have_put_in_place_of_what_an_old_view_shows_is_not_deleted() -> Result<()> {
     let scene = scene().await?;
     let replica = LaggingReplica::of("configmaps");
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
     let controller = scene.managed(&saying(), &workflow).retry(patient()?);
     let operator = TestOperator::start(builder.transport(replica.hook()).register(controller)).await?;

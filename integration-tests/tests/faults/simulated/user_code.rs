@@ -10,7 +10,6 @@ use operator_core::{
     InformerEventSource, ObjectKey, Workflow,
     metrics::{Metrics, Recorded},
     testing::{TestOperator, faults::Faults},
-    workflow::Node,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -130,11 +129,11 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
             desired(primary);
             integration_tests::map_of(primary, "a", primary.spec.value.as_str())
         });
-        let node = Node::new(map).reconcile_when(move |primary, _| {
+        let node = map.ready(move |primary: &TestResource| {
             condition(primary);
             true
         });
-        let workflow = Workflow::builder().node(node).build()?;
+        let workflow = Workflow::builder().nodes((node,)).build()?;
         let numbers = Arc::new(Recorded::new());
         let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
         let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);

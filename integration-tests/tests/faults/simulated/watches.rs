@@ -3,18 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Counted, Relist, Said, Script, wanted_map, workflow_of_one};
+use integration_tests::{Relist, Said, Script, counted_maps, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    UpdateControl,
-    dependent::bulk::BulkKubernetesDependent,
-    environment::Environment,
-    metrics::{Metrics, Recorded},
-    testing::{
-        TestOperator,
-        faults::{End, Faults, LineFault, Match, Rule, Verb},
-    },
+    UpdateControl, environment::Environment, metrics::Metrics, metrics::Recorded, node,
+    testing::TestOperator, testing::faults::End, testing::faults::Faults, testing::faults::LineFault,
+    testing::faults::Match, testing::faults::Rule, testing::faults::Verb,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -124,7 +119,7 @@ async fn f03_what_a_lagging_watch_has_not_shown_is_neither_made_twice_nor_delete
     let script = saying();
     let lag = Rule::watch("configmaps").event(LineFault::Delay(Duration::from_secs(60)));
     let faults = Faults::new([lag]);
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let operator = under(&faults, &scene, scene.managed(&script, &workflow)).await?;
     operator.operator().synced().await;
     scene.create("one", "3 x").await?;

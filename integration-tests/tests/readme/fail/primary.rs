@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
-    BoxError, Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler,
-    UpdateControl,
+    BoxError, Context, ControllerConfiguration, Operator, Reconciler, UpdateControl,
 };
 
 #[derive(ControllerConfiguration)]

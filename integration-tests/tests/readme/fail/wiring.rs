@@ -5,30 +5,25 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{
-    BoxError, Context, ControllerConfiguration, Desired, KubernetesDependent, Operator, Reconciler,
-    UpdateControl,
+    BoxError, Context, ControllerConfiguration, Operator, Reconciler, UpdateControl,
 };
 
-#[derive(KubernetesDependent, Default)]
-#[dependent(primary = Pod)]
-struct Map;
+fn map(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
 
-impl Desired<Pod> for Map {
-    type Resource = ConfigMap;
-
-    fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<ConfigMap, BoxError> {
-        Ok(ConfigMap::default())
-    }
+fn is_open(_: &Pod) -> bool {
+    true
 }
 
 #[derive(ControllerConfiguration)]
 #[controller(nam = "pods", max_reconciliation_interval = "ten hours", retry(multiplier = true))] //~ did you mean `name`? //~ `ten hours` is no duration //~ `multiplier` takes a number
 #[workflow(
-    dependent(Map, depends_on(Mpa)), //~ `Mpa` is no node of this workflow; did you mean `Map`?
-    dependent(Map, name = "first", depends_on("second"), reconcil_precondition = NoCondition), //~ did you mean `reconcile_precondition`?
-    dependent(Map, name = "second", depends_on("first")), //~ in a circle: first -> second -> first
-    dependent(Map, name = "third", activation_condition = |pod, _| true), //~ asks the cluster, never the primary
-    dependent(Map), //~ two nodes are called `Map`
+    map(after(mpa)), //~ `mpa` is no node of this workflow; did you mean `map`?
+    first(after(second), redy(is_open)) = map, //~ did you mean `ready`?
+    second(after(first)) = map, //~ in a circle: first -> second -> first
+    third(ready(|pod| true)) = map, //~ a closure needs the types of its arguments
+    map, //~ `map` is two nodes of this workflow
 )]
 struct PodReconciler;
 

@@ -57,19 +57,10 @@ fn fight(node: &Node, other: &Node) -> Option<Mistake> {
         return Some(Mistake::new(
             format!("two dependents that make a `{kind}` are called `{name}`"),
             "what a dependent has made is told by its name, so that each would remove what the other has made",
-            "`.named(\"…\")`, or `.name(\"…\")`, with another name on one of them",
+            "`.named(\"…\")` with another name on one of them",
         ));
     }
-    // One of them may take part where the other doesn't.
-    let both = !node.conditional && !other.conditional;
-    let alike = both && a.desired_by.is_some();
-    (alike && a.desired_by == b.desired_by).then(|| {
-        Mistake::new(
-            format!("nodes `{name}` and `{other_name}` want the same `{kind}`"),
-            "both are of one type that holds no data, so that it desires the same for both",
-            "one node less, or a field in the type that tells the two apart",
-        )
-    })
+    None
 }
 
 /// The objects of a dependent that makes some.

@@ -15,7 +15,7 @@ use crate::{
 /// them: `BulkCustomDependent::new(Schemas).creates().updates().deletes()`. Without one it only reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bulk dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; for objects in the cluster, implement `BulkDesired<{P}>` and use `BulkKubernetesDependent`"
+    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` answers"
 )]
 pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.

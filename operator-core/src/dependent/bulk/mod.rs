@@ -9,10 +9,8 @@
 
 mod custom;
 mod declared;
-mod kubernetes;
 mod several;
 
 pub use custom::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
 pub use declared::BulkCustomDependent;
-pub use kubernetes::{BulkDesired, BulkKubernetesDependent};
 pub(in crate::dependent) use several::Several;

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts},
+        ask::{Ask, Drafts, Sought},
         erased::{Answer, Deleted, Pruning},
         function::Want,
         items::{Items, Work},
@@ -23,32 +23,22 @@ use crate::{
         BoxError, MemoKey,
         workflow::{Operation, ReconcileResult, Secondary},
     },
-    resource::{AnyObject, Object, ObjectKey},
+    resource::{AnyObject, ObjectKey},
 };
-
-/// Says which of a primary's objects, the second one, are those of the dependent.
-pub(super) type Selects = Box<dyn Fn(&dyn Object, &dyn Object) -> bool + Send + Sync>;
 
 /// Any number of objects for each primary.
 pub(in crate::dependent) struct Several {
     ask: Box<dyn Ask>,
     managed: Managed,
-    selects: Option<Selects>,
-    /// Whether what is wanted may leave its namespace to its primary.
-    completes: bool,
     memo: MemoKey,
 }
 
 type ByKey = BTreeMap<ObjectKey, AnyObject>;
 
 impl Several {
-    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, selects: Option<Selects>) -> Self {
-        Self { ask, managed, selects, completes: false, memo: MemoKey::default() }
-    }
-
     /// One that may say that there should be none, or hold, and leave the namespace to its primary.
-    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { completes: true, ..Self::new(ask, managed, None) }
+    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { ask, managed, memo: MemoKey::default() }
     }
 
     /// What is wanted, which is asked once.
@@ -65,9 +55,7 @@ impl Several {
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<ByKey, BoxError> {
         let mut desired = BTreeMap::new();
         for mut draft in drafts.all() {
-            if self.completes {
-                own.completed(&mut *draft, false).map_err(Error::boxed)?;
-            }
+            own.completed(&mut *draft, false).map_err(Error::boxed)?;
             let object = own.marked(draft).map_err(Error::boxed)?;
             let key = ObjectKey::in_meta(object.meta());
             if desired.insert(key.clone(), object).is_some() {
@@ -78,23 +66,29 @@ impl Several {
         Ok(desired)
     }
 
-    /// Those of them that it is about.
-    fn selected(&self, mut all: Vec<AnyObject>, primary: &dyn Object) -> Vec<AnyObject> {
-        if let Some(selects) = &self.selects {
-            all.retain(|object| selects(primary, &**object));
-        }
-        all
-    }
-
     /// What it has made and may remove.
     fn removable(&self, own: &OfPrimary<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        Ok(self.selected(own.removable().map_err(Error::boxed)?, &**own.asked.primary))
+        own.removable().map_err(Error::boxed)
     }
 
     /// What is only read.
-    fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        let found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
-        Ok(self.selected(found, &**asked.primary))
+    async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+        let sought = self.sought(asked).await?;
+        let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+        let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+        found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
+        Ok(found)
+    }
+
+    /// What is only read, which is asked once.
+    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
+        let (memo, primary) = (asked.context.memo(), asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
+        }
+        let sought = self.ask.ask(asked).get().await?;
+        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
+        Ok(memo.keep(&self.memo, primary, sought))
     }
 
     /// What it has made, and what it wants and may write.
@@ -159,7 +153,7 @@ impl Engine for Several {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked)?.into_iter();
+                let found = self.found(asked).await?.into_iter();
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
@@ -187,6 +181,9 @@ impl Engine for Several {
 
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
+            if self.managed.is_read_only() {
+                return Ok(self.sought(asked).await?.answer());
+            }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
         }
@@ -200,7 +197,7 @@ impl Engine for Several {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
-            let made = self.selected(own.all_removable().map_err(Error::boxed)?, &**asked.primary);
+            let made = own.all_removable().map_err(Error::boxed)?;
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
@@ -213,7 +210,7 @@ impl Engine for Several {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let actual = match self.managed.is_read_only() {
-                true => self.found(asked)?,
+                true => self.found(asked).await?,
                 false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
             };
             Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())

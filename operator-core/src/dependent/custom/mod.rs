@@ -24,7 +24,7 @@ pub use declared::CustomDependent;
 /// `CustomDependent::new(Schema).creates().updates().deletes()`. Without one it only reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; for an object in the cluster, implement `Desired<{P}>` and use `KubernetesDependent`"
+    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` answers"
 )]
 pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.

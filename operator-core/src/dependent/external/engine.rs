@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        Asked, Capabilities, Declaration, Deletion, Dependent, Engine, Reading,
+        AnyDependent, Asked, Capabilities, Declaration, Deletion, Engine, Reading,
         erased::Deleted,
         items::{Items, Work},
     },
@@ -72,7 +72,7 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
     }
 
     /// Finishes the declaration.
-    pub(in crate::dependent) fn finish(self) -> Dependent<P> {
+    pub(in crate::dependent) fn finish(self) -> AnyDependent {
         let remembered = self
             .memory
             .source
@@ -87,7 +87,7 @@ impl<C: Keyed<P>, P: KubeObject> Custom<C, P> {
             reads: remembered.into_iter().chain(state).collect(),
             ..Declaration::default()
         };
-        Dependent::new(Arc::clone(&self.name), declaration, self)
+        AnyDependent::new(Arc::clone(&self.name), declaration, self)
     }
 }
 

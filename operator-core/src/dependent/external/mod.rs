@@ -110,10 +110,9 @@ type State<C, P> =
 macro_rules! declaration {
     ($declaration:ident of $resource:ident) => {
         impl<D: $resource<P>, P: KubeObject> $declaration<D, P> {
-            /// Names it; by default it is the last segment of the type's name.
-            pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-                self.0.name = name.into();
-                self
+            /// What it is, as the engine sees it.
+            pub(crate) fn declared(self) -> $crate::dependent::AnyDependent {
+                self.0.finish()
             }
 
             /// What is there is read from the caching event source of that name outside the cluster, so that the source is
@@ -121,12 +120,6 @@ macro_rules! declaration {
             pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
                 self.0.memory.source = Some(event_source.into());
                 self
-            }
-        }
-
-        impl<D: $resource<P>, P: KubeObject> $crate::dependent::IntoDependent<P> for $declaration<D, P> {
-            fn into_dependent(self) -> $crate::dependent::Dependent<P> {
-                self.0.finish()
             }
         }
 

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{
     dependent::{
-        Creator, CustomDependent, Deletion, Dependent, DependentResource, Error, IntoDependent, Updater,
+        Creator, CustomDependent, Deletion, DependentResource, Error, Standalone, Updater,
         bulk::{BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkUpdater},
     },
     reconciler::{BoxError, Context, Offline, OfflineParts, workflow::Operation},
@@ -161,9 +161,8 @@ impl BulkDeleter<Map> for System {
 
 /// What some reconciles in one run did, each with what it was done to.
 async fn reconciles<const N: usize>(
-    dependent: impl IntoDependent<Map>,
+    dependent: Standalone<Map>,
 ) -> Result<[Vec<(Operation, String)>; N], BoxError> {
-    let dependent: Dependent<Map> = dependent.into_dependent();
     let mut primary = Map::default();
     (primary.metadata.name, primary.metadata.namespace) = (Some("one".to_owned()), Some("shop".to_owned()));
     let primary = Arc::new(primary);
@@ -183,31 +182,33 @@ fn of<const N: usize>(done: [(Operation, &str); N]) -> Vec<(Operation, String)> 
 #[tokio::test]
 async fn a_single_resource_is_created_found_and_changed() {
     let system = System::wanting([("one", 1)]);
-    let done = reconciles::<2>(CustomDependent::new(system).creates().updates()).await.unwrap();
+    let done = reconciles::<2>(CustomDependent::new(system).creates().updates().standalone()).await.unwrap();
     assert_eq!(done, [of([(Operation::Created, "number 1")]), of([(Operation::Matched, "number 1")])]);
     let other = System::wanting([("one", 2)]).storing("one", 1);
-    let [done] = reconciles(CustomDependent::new(other).creates().updates()).await.unwrap();
+    let [done] = reconciles(CustomDependent::new(other).creates().updates().standalone()).await.unwrap();
     assert_eq!(done, of([(Operation::Updated, "number 2")]));
 }
 
 #[tokio::test]
 async fn what_is_desired_of_a_single_resource_is_asked_only_where_something_can_be_done() {
     let unknown = System::default().storing("one", 1);
-    let [done] = reconciles(CustomDependent::new(unknown.clone()).creates()).await.unwrap();
+    let [done] = reconciles(CustomDependent::new(unknown.clone()).creates().standalone()).await.unwrap();
     assert_eq!(done, of([(Operation::Matched, "number 1")]), "it is there, and nobody may change it");
-    let [done] = reconciles(CustomDependent::new(System::default()).updates()).await.unwrap();
+    let [done] = reconciles(CustomDependent::new(System::default()).updates().standalone()).await.unwrap();
     assert!(done.is_empty(), "it is not there, and nobody may create it: {done:?}");
     assert_eq!(unknown.asked.load(Ordering::Relaxed), 0);
-    let error = reconciles::<1>(CustomDependent::new(unknown).updates()).await.unwrap_err();
+    let error = reconciles::<1>(CustomDependent::new(unknown).updates().standalone()).await.unwrap_err();
     assert_eq!(error.to_string(), "nobody knows");
 }
 
 #[tokio::test]
 async fn the_error_of_a_single_resource_is_its_own_and_that_of_several_names_them() {
     let system = System::wanting([("one", -1), ("two", 2)]);
-    let error = reconciles::<1>(CustomDependent::new(system.clone()).creates()).await.unwrap_err();
+    let error =
+        reconciles::<1>(CustomDependent::new(system.clone()).creates().standalone()).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no such number");
-    let error = reconciles::<1>(BulkCustomDependent::new(system.clone()).creates()).await.unwrap_err();
+    let error =
+        reconciles::<1>(BulkCustomDependent::new(system.clone()).creates().standalone()).await.unwrap_err();
     assert!(matches!(error.downcast_ref(), Some(Error::Items { failed, of: 2 }) if failed[0].0 == "one"));
     assert_eq!(system.stored(), [("two".to_owned(), 2)], "one that fails stops no other");
 }
@@ -217,7 +218,7 @@ async fn several_are_what_is_desired_which_is_asked_once_in_a_run() {
     let system =
         System::wanting([("a", 1), ("b", 2), ("c", 3)]).storing("b", 1).storing("c", 3).storing("d", 4);
     let bulk = BulkCustomDependent::new(system.clone()).creates().updates().deletes();
-    let done = reconciles::<2>(bulk).await.unwrap();
+    let done = reconciles::<2>(bulk.standalone()).await.unwrap();
     let first = [
         (Operation::Deleted, "d"),
         (Operation::Created, "a"),
@@ -231,9 +232,9 @@ async fn several_are_what_is_desired_which_is_asked_once_in_a_run() {
 #[tokio::test]
 async fn what_is_only_read_is_told_as_found() {
     let system = System::wanting([]).storing("one", 1).storing("two", 2);
-    let [done] = reconciles(CustomDependent::new(system.clone())).await.unwrap();
+    let [done] = reconciles(CustomDependent::new(system.clone()).standalone()).await.unwrap();
     assert_eq!(done, of([(Operation::Matched, "number 1")]));
-    let [done] = reconciles(BulkCustomDependent::new(system).deletes()).await.unwrap();
+    let [done] = reconciles(BulkCustomDependent::new(system).deletes().standalone()).await.unwrap();
     assert_eq!(done, of([(Operation::Matched, "one"), (Operation::Matched, "two")]));
 }
 
@@ -243,7 +244,7 @@ async fn several_are_gone_when_the_last_one_is_and_are_looked_at_again_until_the
     let slow = System { slow: true, ..stored.clone() };
     for (system, expected) in [(slow, Deletion::Asked), (stored, Deletion::Gone)] {
         let bulk = BulkCustomDependent::new(system.clone()).creates().deletes();
-        let dependent: Dependent<Map> = bulk.into_dependent();
+        let dependent: Standalone<Map> = bulk.standalone();
         let mut primary = Map::default();
         primary.metadata.name = Some("one".to_owned());
         let primary = Arc::new(primary);

@@ -20,6 +20,8 @@ pub struct Judged {
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,
+    /// Whether it says what is only read.
+    pub(crate) reads: bool,
 }
 
 /// Declares a dependent of objects of type `K`.
@@ -37,7 +39,7 @@ pub(crate) fn declare<K: KubeObject, P: KubeObject>(
 fn any(name: Arc<str>, managed: Managed, several: bool, judged: Judged, ask: Box<dyn Ask>) -> AnyDependent {
     let declaration = Declaration { several, judged: Some(judged), ..managed.declaration() };
     match several {
-        false => AnyDependent::new(name, declaration, Single::asking(ask, managed)),
-        true => AnyDependent::new(name, declaration, Several::asking(ask, managed)),
+        false => AnyDependent::new(name, declaration, Single::new(ask, managed)),
+        true => AnyDependent::new(name, declaration, Several::new(ask, managed)),
     }
 }

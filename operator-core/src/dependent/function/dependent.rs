@@ -56,7 +56,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
 
     /// When it is asked.
     #[doc(hidden)]
-    const JUDGED: Judged = Judged { before_order: false, holds: true };
+    const JUDGED: Judged = Judged { before_order: false, holds: true, reads: false };
 
     /// What should exist. It is asked once in a run of the workflow, and only where all that the node depends on is ready.
     ///
@@ -150,6 +150,7 @@ where
     const JUDGED: Judged = Judged {
         before_order: F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY,
         holds: <F::Return as Wanted<W>>::HOLDS,
+        reads: <F::Return as Wanted<W>>::READS,
     };
 
     async fn want(&self, primary: &Arc<P>, context: &Context<P>) -> WantOf<Self::Shape> {

@@ -94,6 +94,8 @@ pub trait Wanted<W> {
     type Shape: Shape;
     /// Whether it may say "hold".
     const HOLDS: bool = false;
+    /// Whether it says what is only read.
+    const READS: bool = false;
 
     /// What is wanted.
     ///
@@ -184,9 +186,14 @@ impl<K: KubeObject> Wanted<Several> for Want<Vec<K>> {
 impl<W, R: Wanted<W>, E: Failure> Wanted<Fallible<W>> for Result<R, E> {
     type Shape = R::Shape;
     const HOLDS: bool = R::HOLDS;
+    const READS: bool = R::READS;
 
     fn wanted(self) -> WantOf<R::Shape> {
         self.map_err(Failure::boxed)?.wanted()
+    }
+
+    fn erased(self) -> Result<Want<Drafts>, BoxError> {
+        self.map_err(Failure::boxed)?.erased()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts},
+        ask::{Ask, Drafts, Sought},
         erased::{Answer, Deleted, Pruning},
         function::Want,
     },
@@ -19,27 +19,17 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-/// Says which object is meant.
-pub(super) type Target = Box<dyn Fn(Asked<'_>) -> Result<ObjectKey, BoxError> + Send + Sync>;
-
 /// One object for each primary.
 pub(in crate::dependent) struct Single {
     ask: Box<dyn Ask>,
     managed: Managed,
-    target: Option<Target>,
-    /// Whether what is wanted may leave its name to its node.
-    completes: bool,
     memo: MemoKey,
 }
 
 impl Single {
-    pub(super) fn new(ask: Box<dyn Ask>, managed: Managed, target: Option<Target>) -> Self {
-        Self { ask, managed, target, completes: false, memo: MemoKey::default() }
-    }
-
     /// One that may want nothing, and leave the name to its node.
-    pub(in crate::dependent) fn asking(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { completes: true, ..Self::new(ask, managed, None) }
+    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
+        Self { ask, managed, memo: MemoKey::default() }
     }
 
     /// What is wanted, which is asked once.
@@ -55,12 +45,8 @@ impl Single {
 
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<AnyObject, BoxError> {
         let mut draft = drafts.only().ok_or_else(|| Error::NothingDesired.boxed())?;
-        if self.completes {
-            own.completed(&mut *draft, true).map_err(Error::boxed)?;
-        }
-        let desired = own.marked(draft).map_err(Error::boxed)?;
-        self.on_target(ObjectKey::in_meta(desired.meta()), own.asked)?;
-        Ok(desired)
+        own.completed(&mut *draft, true).map_err(Error::boxed)?;
+        own.marked(draft).map_err(Error::boxed)
     }
 
     async fn desired(&self, own: &OfPrimary<'_>) -> Result<AnyObject, BoxError> {
@@ -69,20 +55,24 @@ impl Single {
         wanted.wanted().cloned().ok_or_else(|| Error::NothingDesired.boxed())
     }
 
-    /// What is looked for has to be what is made, or it would be made anew in each run.
-    fn on_target(&self, desired: ObjectKey, asked: Asked<'_>) -> Result<(), BoxError> {
-        match self.target.as_ref().map(|target| target(asked)).transpose()? {
-            Some(target) if target != desired => {
-                Err(Error::OffTarget { kind: self.managed.kind.clone(), desired, target }.boxed())
-            }
-            _ => Ok(()),
+    /// Which object is only read, which is asked once.
+    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
+        let (memo, primary) = (asked.context.memo(), asked.primary);
+        if let Some(known) = memo.known(&self.memo, primary) {
+            return Ok(known);
         }
+        let sought = self.ask.ask(asked).get().await?;
+        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
+        Ok(memo.keep(&self.memo, primary, sought))
     }
 
     /// The object that is only read.
-    fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
-        let found = match &self.target {
-            Some(target) => self.managed.found(&target(asked)?, asked),
+    async fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
+        let sought = self.sought(asked).await?;
+        let Some(sought) = sought.wanted() else { return Ok(None) };
+        let primary = ObjectKey::in_meta(asked.primary.meta());
+        let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
+            Some(key) => self.managed.found(&key, asked),
             None => self.only_one(asked.context),
         };
         found.map_err(Error::boxed)
@@ -108,10 +98,7 @@ impl Single {
 
     async fn bring_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
-        let key = match &self.target {
-            Some(target) => target(asked)?,
-            None => ObjectKey::in_meta(self.desired(&own).await?.meta()),
-        };
+        let key = ObjectKey::in_meta(self.desired(&own).await?.meta());
         let actual = own.there(&key).map_err(Error::boxed)?;
         let jobs = match own.makes_jobs() {
             true => own.jobs([self.desired(&own).await?]).await.map_err(Error::boxed)?,
@@ -145,7 +132,7 @@ impl Engine for Single {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked)?;
+                let found = self.found(asked).await?;
                 return Ok(self.result(found.map(|found| (Operation::Matched, found))));
             }
             self.bring_about(asked).await
@@ -155,6 +142,9 @@ impl Engine for Single {
 
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
+            if self.managed.is_read_only() {
+                return Ok(self.sought(asked).await?.answer());
+            }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
         }
@@ -182,7 +172,7 @@ impl Engine for Single {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let found = if self.managed.is_read_only() {
-                self.found(asked)?.into_iter().collect()
+                self.found(asked).await?.into_iter().collect()
             } else {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
                 // What is wanted may not have been asked yet, and isn't where the object only has to go.

@@ -147,18 +147,12 @@ impl Managed {
     }
 }
 
-/// The methods by which both declarations take their settings.
+/// The methods by which a node takes its settings.
 macro_rules! settings {
     ($resource:ty) => {
         /// What it may do; by default [`Capabilities::CRUD`].
         pub fn capabilities(mut self, capabilities: $crate::dependent::Capabilities) -> Self {
             self.settings.capabilities = capabilities;
-            self
-        }
-
-        /// Names it; by default it is the last segment of the type's name.
-        pub fn name(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
-            self.settings.name = name.into();
             self
         }
 

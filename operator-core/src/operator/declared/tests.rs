@@ -6,10 +6,10 @@ use k8s_openapi::api::core::v1::{Pod, Secret};
 
 use crate::{
     controller::{Controller, ControllerBuilder},
-    dependent::{IntoDependent, kubernetes::KubernetesDependent},
+    dependent::Read,
     operator::{Error, LeaderElection, Operator, OperatorBuilder},
     reconciler::{BoxError, Context, Reconciler, UpdateControl},
-    workflow::{Node, Workflow},
+    workflow::{Workflow, wired::wire::Wire as _},
 };
 
 /// A reconciler that does nothing.
@@ -33,7 +33,7 @@ fn nowhere() -> ControllerBuilder<Pods> {
 
 /// Wrong declarations, each with what is wrong.
 fn wrong() -> Vec<(&'static str, OperatorBuilder)> {
-    let twice = Workflow::builder().node(Node::new(secret()).depends_on("nobody"));
+    let twice = Workflow::builder().nodes((secret.after(nobody),));
     vec![
         ("no controller", Operator::builder()),
         ("two controllers of one name", Operator::builder().register(pods()).register(pods())),
@@ -56,9 +56,13 @@ fn wrong() -> Vec<(&'static str, OperatorBuilder)> {
     ]
 }
 
-/// A dependent that is only read.
-fn secret() -> impl IntoDependent<Pod> {
-    KubernetesDependent::<_, Pod>::read_only::<Secret>("secret")
+/// One that is only read.
+fn secret(_: &Pod) -> Read<Secret> {
+    Read::only()
+}
+
+fn nobody(_: &Pod) -> Secret {
+    Secret::default()
 }
 
 #[test]

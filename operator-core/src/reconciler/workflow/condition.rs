@@ -50,9 +50,6 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HoldCode(pub(crate) &'static str);
 
-/// What a [`Verdict`] is called in workflows of names.
-pub type ConditionResult = Verdict;
-
 impl Verdict {
     /// It is met.
     pub fn met() -> Self {

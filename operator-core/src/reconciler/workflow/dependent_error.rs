@@ -92,22 +92,14 @@ pub enum DependentError {
         source_name: Arc<str>,
     },
     /// A primary has several objects, and nobody says which one is meant.
-    #[error("{primary} has several objects of kind {kind}; say by `.target(…)` which one is meant")]
+    #[error(
+        "{primary} has several objects of kind {kind}; say which one is meant, by `Read::named(…)` or `Read::key(…)`"
+    )]
     Ambiguous {
         /// Their type.
         kind: ResourceType,
         /// The primary.
         primary: ObjectKey,
-    },
-    /// What is desired is another object than the one that is looked for.
-    #[error("{kind} {desired} is desired, and `.target(…)` says {target}; both have to be the same object")]
-    OffTarget {
-        /// Their type.
-        kind: ResourceType,
-        /// What is desired.
-        desired: ObjectKey,
-        /// What is looked for.
-        target: ObjectKey,
     },
     /// A bulk dependent wants two objects of one name.
     #[error("{kind} {key} is desired twice; give each one a name of its own")]
@@ -149,7 +141,7 @@ pub enum DependentError {
     },
     /// A dependent that is only read was asked what it wants.
     #[error(
-        "the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or implement `Desired`"
+        "the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or answer with `Read`"
     )]
     NothingDesired,
     /// A write failed.
@@ -186,7 +178,6 @@ impl DependentError {
             | Self::NoUid(_)
             | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
-            | Self::OffTarget { .. }
             | Self::DesiredTwice { .. }
             | Self::AnotherKind { .. }
             | Self::Unnamed { .. }

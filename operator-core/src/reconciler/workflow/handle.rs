@@ -100,7 +100,7 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
     /// What the node of this function or value is called, if there is one.
-    fn node_name(&self, key: NodeKey) -> Option<&str>;
+    fn node_name(&self, key: &NodeKey) -> Option<&str>;
     /// How much its dependents keep about primaries that don't exist.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
 }

@@ -4,24 +4,32 @@ use std::{
     any::{TypeId, type_name},
     fmt,
     hash::{Hash, Hasher},
+    sync::Arc,
 };
 
-/// The type of a node's function, or of its value: each function has one of its own.
-#[derive(Clone, Copy, Debug)]
+/// The type of a node's function, or of its value: each function has one of its own. Several nodes of one type are told apart by
+/// the names that they were given.
+#[derive(Clone, Debug)]
 pub struct NodeKey {
     id: TypeId,
     name: &'static str,
+    called: Option<Arc<str>>,
 }
 
 impl NodeKey {
     pub(crate) fn of<D: 'static>() -> Self {
-        Self { id: TypeId::of::<D>(), name: type_name::<D>() }
+        Self { id: TypeId::of::<D>(), name: type_name::<D>(), called: None }
+    }
+
+    /// The same of a node that was given this name.
+    pub(crate) fn called(&self, name: Option<Arc<str>>) -> Self {
+        Self { called: name, ..self.clone() }
     }
 
     /// What the node is called where nobody says it: the last segment of the path without generics, `web` of
     /// `shop::children::web<T>`, and `page` of `<shop::WebPage as shop::Site>::page`. `None` of what has no name of its own: a closure,
     /// and a pointer to a function.
-    pub(crate) fn short(self) -> Option<&'static str> {
+    pub(crate) fn short(&self) -> Option<&'static str> {
         short_name(self.name)
     }
 }
@@ -29,7 +37,7 @@ impl NodeKey {
 /// Names differ between compilers; what counts is the type.
 impl PartialEq for NodeKey {
     fn eq(&self, other: &Self) -> bool {
-        self.id == other.id
+        self.id == other.id && self.called == other.called
     }
 }
 
@@ -38,13 +46,18 @@ impl Eq for NodeKey {}
 impl Hash for NodeKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.id.hash(state);
+        self.called.hash(state);
     }
 }
 
-/// The whole path.
+/// The whole path, and the name that it was given.
 impl fmt::Display for NodeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        f.write_str(self.name)?;
+        match &self.called {
+            Some(called) => write!(f, " (`{called}`)"),
+            None => Ok(()),
+        }
     }
 }
 

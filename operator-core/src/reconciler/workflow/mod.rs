@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! dependent ──▶ ReconcileResult ─┐
-//! condition ──▶ ConditionResult ─┼─▶ NodeResult ─▶ WorkflowResult ─▶ Context::workflow()
+//! condition ──▶ Verdict ─────────┼─▶ NodeResult ─▶ WorkflowResult ─▶ Context::workflow()
 //! error ─────────────────────────┘
 //! ```
 
@@ -22,9 +22,9 @@ mod surroundings;
 
 pub use crate::observe::node::{NodeState, Operation};
 pub use adoption::Adoption;
+pub use condition::ConditionKind;
 pub(crate) use condition::HoldCode;
 pub(crate) use condition::Verdict;
-pub use condition::{ConditionKind, ConditionResult};
 pub use dependent_error::DependentError;
 pub(crate) use handle::{AnyHandle, ManagedWorkflow, Remembered, Unfinished};
 pub use handle::{WorkflowError, WorkflowHandle};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{ConditionKind, ConditionResult, NodeState, ReconcileResult, WorkflowError};
+use super::{ConditionKind, NodeState, ReconcileResult, Verdict, WorkflowError};
 use crate::reconciler::BoxError;
 
 /// The reason of a pending node about which nothing was under way.
@@ -18,7 +18,7 @@ pub struct NodeResult {
     /// What its dependent did, where it was reconciled.
     pub reconciled: Option<ReconcileResult>,
     /// What its conditions answered, those that were asked.
-    pub conditions: BTreeMap<ConditionKind, ConditionResult>,
+    pub conditions: BTreeMap<ConditionKind, Verdict>,
     /// The error, where it failed.
     pub error: Option<Arc<BoxError>>,
     /// Why it is not to be there, where that is so, and how much of it was.

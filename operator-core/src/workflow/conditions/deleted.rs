@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::{
     dependent::AnyDependent,
-    reconciler::{AnyContext, Context, workflow::ConditionResult},
-    resource::{AnyObject, KubeObject},
-    workflow::{Condition, NodeView, condition::Answer},
+    reconciler::{AnyContext, Context, workflow::Verdict},
+    resource::{AnyObject, KubeObject, ObjectKey},
+    workflow::{condition::Answer, wired::Condition},
 };
 
 /// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
@@ -14,9 +14,10 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceDeleted;
 
-impl<P: KubeObject> Condition<P> for ResourceDeleted {
-    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
-        is_deleted(node.any.dependent, &(Arc::clone(primary) as AnyObject), context.any()).await
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, K: KubeObject> Condition<P, K> for ResourceDeleted {
+    async fn check(&self, child: &Arc<K>, _: &Arc<P>, _: &Context<P>) -> Answer {
+        Ok(Verdict::not_met(format!("{} still exists", ObjectKey::of(&**child))))
     }
 }
 
@@ -27,11 +28,11 @@ pub(in crate::workflow) async fn is_deleted(
     context: &Arc<AnyContext>,
 ) -> Answer {
     let left = dependent.left(primary, context).await?;
-    let Some(first) = left.first() else { return Ok(ConditionResult::met()) };
+    let Some(first) = left.first() else { return Ok(Verdict::met()) };
     let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
     let further = match left.len() {
         1 => String::new(),
         all => format!(", and {} more", all - 1),
     };
-    Ok(ConditionResult::not_met(format!("{kind}{} still exists{further}", first.id())))
+    Ok(Verdict::not_met(format!("{kind}{} still exists{further}", first.id())))
 }

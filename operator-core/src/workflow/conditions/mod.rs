@@ -1,12 +1,10 @@
-//! The conditions that come with the library, and how to combine them.
+//! The conditions that come with the library.
 
-mod combined;
 mod deleted;
 mod ready;
 pub(crate) mod served;
 
-pub use combined::{And, ConditionExt, Not, Or};
 pub use deleted::ResourceDeleted;
 pub(super) use deleted::is_deleted;
-pub use ready::Ready;
+pub(super) use ready::Ready;
 pub use served::{CrdPresent, KindServed};

@@ -1,57 +1,57 @@
 //! Whether the cluster has done what a node's objects ask for.
 
-use std::sync::Arc;
-
+use futures::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    reconciler::{
-        Context,
-        workflow::{ConditionResult, ReconcileResult, Secondary},
-    },
-    resource::{AnyObject, KubeObject, has_succeeded},
+    reconciler::workflow::{ReconcileResult, Secondary, Verdict},
+    resource::has_succeeded,
     status::kstatus::{self, Kstatus, Status},
-    workflow::{Condition, NodeView, condition::Answer},
+    workflow::condition::{Answer, AnyCondition, Asking},
 };
 
 /// Met once all objects of the node are what they ask to be, by the rules of their kinds: a Deployment has its replicas, a
 /// Job has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example
-/// `1/3 replicas ready`, and the detail is a [`Kstatus`].
+/// `1/3 replicas ready`, and the detail is a [`Kstatus`]. What makes objects is ready by this unless it says otherwise.
 ///
 /// The rules are kstatus's but for what only begins or ends: a Job that runs, is suspended or has failed isn't ready, nor is
 /// a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is ready, and so is a node whose Jobs
 /// are gone and were done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ready;
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workflow) struct Ready;
 
-impl<P: KubeObject> Condition<P> for Ready {
-    async fn check(&self, node: &NodeView<'_, P>, primary: &Arc<P>, context: &Context<P>) -> Answer {
-        let now = context.wall_clock().now();
-        let any = Arc::clone(primary) as AnyObject;
-        let secondaries = node.any.dependent.secondaries(&any, context.any()).await?;
-        let awaits_nothing = node.reconciled().is_some_and(ReconcileResult::has_nothing_to_show);
-        if secondaries.is_empty() && awaits_nothing {
-            return Ok(ConditionResult::met());
-        }
-        let mut last = Kstatus::not_found();
-        for secondary in &secondaries {
-            if has_no_status(secondary) {
-                last = Kstatus::without_status();
-                continue;
-            }
-            secondary.check()?;
-            // What lives outside of the cluster has no status that could be read.
-            let Some(object) = secondary.to_json() else { return Ok(ConditionResult::met()) };
-            last = judged(&object, now);
-            if !last.is_current() {
-                let of = if secondaries.len() > 1 { format!("{}: ", secondary.id()) } else { String::new() };
-                return Ok(ConditionResult::not_met(format!("{of}{}", last.message)).with_detail(last));
-            }
-        }
-        let found = !secondaries.is_empty();
-        Ok(ConditionResult::when(found, last.message.clone()).with_detail(last))
+impl AnyCondition for Ready {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer> {
+        is_ready(asking).boxed()
     }
+}
+
+async fn is_ready(asking: Asking<'_>) -> Answer {
+    let Asking { view: node, primary, context } = asking;
+    let now = context.wall_clock().now();
+    let secondaries = node.dependent.secondaries(primary, context).await?;
+    let awaits_nothing = node.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+    if secondaries.is_empty() && (awaits_nothing || node.may_lack) {
+        return Ok(Verdict::met());
+    }
+    let mut last = Kstatus::not_found();
+    for secondary in &secondaries {
+        if has_no_status(secondary) {
+            last = Kstatus::without_status();
+            continue;
+        }
+        secondary.check()?;
+        // What lives outside of the cluster has no status that could be read.
+        let Some(object) = secondary.to_json() else { return Ok(Verdict::met()) };
+        last = judged(&object, now);
+        if !last.is_current() {
+            let of = if secondaries.len() > 1 { format!("{}: ", secondary.id()) } else { String::new() };
+            return Ok(Verdict::not_met(format!("{of}{}", last.message)).with_detail(last));
+        }
+    }
+    let found = !secondaries.is_empty();
+    Ok(Verdict::when(found, last.message.clone()).with_detail(last))
 }
 
 /// Whether an object is of a kind that has no status, and isn't deleted: it is what it asks to be. Most children are such, and
@@ -103,6 +103,8 @@ mod tests {
 
     #[test]
     fn what_has_no_status_is_current_as_by_its_rules_until_it_is_deleted() {
+        use std::sync::Arc;
+
         use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::Time};
 
         use crate::resource::ResourceType;

@@ -1,13 +1,13 @@
 //! Whether the cluster knows a kind.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::{
-    reconciler::{Context, workflow::ConditionResult},
+    reconciler::workflow::Verdict,
     resource::{Access, KubeObject, ResourceType},
-    workflow::{Activation, Cluster, Condition, NodeView, condition::Answer},
+    workflow::{Activation, Cluster, condition::Answer},
 };
 
 /// What the operator has to be allowed to know what the cluster serves.
@@ -51,18 +51,7 @@ impl CrdPresent {
 impl<K: 'static> Activation for CrdPresent<K> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let present = cluster.is_defined(&self.name).await?;
-        Ok(ConditionResult::when(present, format!("CRD {} is not installed", self.name)))
-    }
-
-    fn access(&self) -> Vec<Access> {
-        vec![to_watch_definitions()]
-    }
-}
-
-/// As another condition than that of activation, too.
-impl<P: KubeObject, K: 'static> Condition<P> for CrdPresent<K> {
-    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        Activation::check(self, &Cluster::of(context.any())).await
+        Ok(Verdict::when(present, format!("CRD {} is not installed", self.name)))
     }
 
     fn access(&self) -> Vec<Access> {
@@ -129,21 +118,7 @@ impl<K: 'static> Activation for KindServed<K> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let kind = &self.resource_type;
         let served = cluster.serves(kind).await?;
-        Ok(ConditionResult::when(
-            served,
-            format!("the cluster serves no {} {}", kind.api_version(), kind.kind()),
-        ))
-    }
-
-    fn access(&self) -> Vec<Access> {
-        vec![to_watch_definitions()]
-    }
-}
-
-/// As another condition than that of activation, too.
-impl<P: KubeObject, K: 'static> Condition<P> for KindServed<K> {
-    async fn check(&self, _: &NodeView<'_, P>, _: &Arc<P>, context: &Context<P>) -> Answer {
-        Activation::check(self, &Cluster::of(context.any())).await
+        Ok(Verdict::when(served, format!("the cluster serves no {} {}", kind.api_version(), kind.kind())))
     }
 
     fn access(&self) -> Vec<Access> {
@@ -162,18 +137,15 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
-    use crate::workflow::conditions::{ConditionExt, Ready};
 
     #[test]
     fn the_right_to_watch_definitions_is_asked_for_wherever_the_question_stands() {
-        let access = |condition: &dyn Fn() -> Vec<Access>| {
-            let names = condition().into_iter().map(|right| (right.resource_type.full_name(), right.verbs));
+        let names = |rights: Vec<Access>| {
+            let names = rights.into_iter().map(|right| (right.resource_type.full_name(), right.verbs));
             names.collect::<Vec<_>>()
         };
         let expected = [("customresourcedefinitions.apiextensions.k8s.io".to_owned(), vec!["list", "watch"])];
-        let present = || Condition::<ConfigMap>::access(&CrdPresent::named("routes.example.com"));
-        assert_eq!(access(&present), expected);
-        let served = KindServed::<ConfigMap>::new().not().or(Ready);
-        assert_eq!(access(&|| Condition::<ConfigMap>::access(&served)), expected);
+        assert_eq!(names(CrdPresent::named("routes.example.com").access()), expected);
+        assert_eq!(names(served::<ConfigMap>().access()), expected);
     }
 }

@@ -315,8 +315,8 @@ impl ManagedWorkflow for AnyWorkflow {
         self.0.keeps_errors
     }
 
-    fn node_name(&self, key: NodeKey) -> Option<&str> {
-        self.0.names.get(&key).map(|name| &**name)
+    fn node_name(&self, key: &NodeKey) -> Option<&str> {
+        self.0.names.get(key).map(|name| &**name)
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {

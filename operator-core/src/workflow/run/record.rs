@@ -9,9 +9,7 @@ use crate::{
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{
-            ConditionKind, ConditionResult, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Unwanted,
-        },
+        workflow::{ConditionKind, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Unwanted, Verdict},
     },
     workflow::{
         Graph, NodeId,
@@ -70,7 +68,7 @@ pub(super) struct Record {
     /// Whether it takes part, where that is asked; said before anything else is done about it.
     pub(super) activity: Option<Result<Activity, BoxError>>,
     /// The answers so far: each condition is asked once in a run.
-    pub(super) conditions: BTreeMap<ConditionKind, ConditionResult>,
+    pub(super) conditions: BTreeMap<ConditionKind, Verdict>,
     pub(super) reconciled: Option<ReconcileResult>,
     error: Option<(Arc<BoxError>, String)>,
     /// Why it came to what it came to.

@@ -16,7 +16,7 @@ use crate::{
         workflow::{ConditionKind, HoldCode, Panicked, ReconcileResult, Verdict},
     },
     workflow::{
-        Cluster, Gate, NodeId,
+        Cluster, NodeId,
         condition::{AnyCondition, AnyView, Asking},
         conditions::is_deleted,
         ending::Ending,
@@ -85,7 +85,7 @@ impl Run<'_> {
             Some(Ok(Activity::Waiting)) => Some(answer(Checked::Waiting)),
             None | Some(Ok(Activity::Active)) => {
                 let node = &self.workflow.nodes[step.node().index()];
-                let asks = node.precondition.is_some() || node.is_wish_asked(matches!(step, Step::Check(_)));
+                let asks = node.is_wish_asked(matches!(step, Step::Check(_)));
                 (!asks).then(|| answer(Checked::Run))
             }
             Some(Err(_)) => None,
@@ -100,33 +100,24 @@ impl Run<'_> {
         record: &Mutex<Record>,
     ) -> Result<Checked, BoxError> {
         record.lock().activity()?;
-        let asked = ConditionKind::ReconcilePrecondition;
-        let (gate, answer) = if let Some(precondition) = &node.precondition {
-            let decision = precondition.decide(self.asking(node, None));
-            self.called(Part::Condition(asked), record, decision).await?
-        } else if node.is_wish_asked(in_order) {
-            let wish = node.dependent.wish(self.primary, self.context);
-            match self.called(Part::Dependent, record, wish).await? {
-                // Nobody has set a condition.
-                Want::Is(()) => return Ok(Checked::Run),
-                Want::None(reason) => (Gate::Remove(reason.clone()), Verdict::not_met(reason)),
-                Want::Hold { code, reason } => {
-                    (Gate::Hold(reason.clone()), Verdict::not_met(reason).with_detail(HoldCode(code)))
-                }
-            }
-        } else {
+        if !node.is_wish_asked(in_order) {
             return Ok(Checked::Run);
-        };
-        let (checked, reason) = match gate {
-            Gate::Run => (Checked::Run, String::new()),
-            Gate::Hold(reason) => (Checked::Hold, reason),
-            Gate::Remove(reason) => {
+        }
+        let wish = node.dependent.wish(self.primary, self.context);
+        let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
+            // Nobody has set a condition.
+            Want::Is(()) => return Ok(Checked::Run),
+            Want::None(reason) => {
                 record.lock().removes = Some(reason.clone());
-                (Checked::Remove, reason)
+                (Checked::Remove, Verdict::not_met(reason))
+            }
+            Want::Hold { code, reason } => {
+                (Checked::Hold, Verdict::not_met(reason).with_detail(HoldCode(code)))
             }
         };
-        record.lock().conditions.insert(asked, answer);
-        record.lock().reason = reason;
+        let mut record = record.lock();
+        answer.reason().clone_into(&mut record.reason);
+        record.conditions.insert(ConditionKind::ReconcilePrecondition, answer);
         Ok(checked)
     }
 
@@ -290,7 +281,7 @@ impl Run<'_> {
 
     fn asking<'r>(&'r self, node: &'r AnyNode, reconciled: Option<&'r ReconcileResult>) -> Asking<'r> {
         let dependent = &node.dependent;
-        let view = AnyView { name: dependent.name(), dependent, reconciled };
+        let view = AnyView { dependent, reconciled, may_lack: node.may_lack() };
         Asking { view, primary: self.primary, context: self.context }
     }
 

@@ -22,10 +22,10 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
     let mut names: HashMap<NodeKey, Arc<str>> = HashMap::new();
     let mut twice = Vec::new();
     for node in nodes {
-        let Some(key) = node.key else { continue };
-        if names.insert(key, node.name()).is_some() {
-            if !twice.contains(&key) {
-                twice.push(key);
+        let key = &node.key;
+        if names.insert(key.clone(), node.name()).is_some() {
+            if !twice.contains(key) {
+                twice.push(key.clone());
                 mistakes.push(Mistake::NodeTwice { node: key.to_string() });
             }
         } else if !node.is_named {
@@ -33,17 +33,25 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
         }
     }
     mistakes.extend(same_names(nodes));
+    let several = by_types(nodes, &mut names);
     let mut wired: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
-        let mut after: Vec<Arc<str>> = node.depends_on.iter().map(|name| Arc::from(&**name)).collect();
+        let mut after: Vec<Arc<str>> = Vec::new();
         for key in &node.after {
             match names.get(key) {
                 Some(name) => after.push(Arc::clone(name)),
-                None => mistakes.push(Mistake::AfterNoNode { node: path(node), other: key.to_string() }),
+                None => mistakes.push(match several.get(key) {
+                    Some(names) => Mistake::AfterWhich {
+                        node: path(node),
+                        other: key.to_string(),
+                        names: names.iter().map(ToString::to_string).collect(),
+                    },
+                    None => Mistake::AfterNoNode { node: path(node), other: key.to_string() },
+                }),
             }
         }
         // Once told, it doesn't stand in the way of what else is wrong.
-        let told = node.key.is_some() && nodes[..position].iter().any(|other| other.name() == node.name());
+        let told = nodes[..position].iter().any(|other| other.name() == node.name());
         if !told {
             wired.push((node.name(), after));
         }
@@ -58,17 +66,30 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
     }
 }
 
-/// The names that different nodes have, where one of these is a function or a value.
+/// A node that was given a name is found by its type, too, unless others have the same: then these are told.
+fn by_types(nodes: &[AnyNode], names: &mut HashMap<NodeKey, Arc<str>>) -> HashMap<NodeKey, Vec<Arc<str>>> {
+    let mut by_type: HashMap<NodeKey, Vec<Arc<str>>> = HashMap::new();
+    for node in nodes {
+        by_type.entry(node.key.called(None)).or_default().push(node.name());
+    }
+    by_type.retain(|key, called| match called.as_slice() {
+        _ if names.contains_key(key) => false,
+        [only] => names.insert(key.clone(), Arc::clone(only)).is_some(),
+        _ => true,
+    });
+    by_type
+}
+
+/// The names that different nodes have.
 fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
     let mut by_name: BTreeMap<Arc<str>, Vec<&AnyNode>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.is_named) {
         let called = by_name.entry(node.name()).or_default();
-        if node.key.is_none() || !called.iter().any(|other| other.key == node.key) {
+        if !called.iter().any(|other| other.key == node.key) {
             called.push(node);
         }
     }
-    // Those that have nothing but names are told of by the graph.
-    by_name.retain(|_, called| called.len() > 1 && called.iter().any(|node| node.key.is_some()));
+    by_name.retain(|_, called| called.len() > 1);
     let mistakes = by_name.into_iter().map(|(name, called)| Mistake::SameName {
         name: name.to_string(),
         nodes: called.into_iter().map(path).collect(),
@@ -78,5 +99,5 @@ fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
 
 /// A node as it stands in the code.
 fn path(node: &AnyNode) -> String {
-    node.key.map_or_else(|| node.name().to_string(), |key| key.to_string())
+    node.key.called(None).to_string()
 }

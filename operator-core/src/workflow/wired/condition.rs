@@ -91,7 +91,9 @@ impl<P, K> Subject<P, K, OfPrimary> for P {
     message = "`{Self}` is not a condition of a node that makes `{K}`",
     note = "a condition is a function `fn(&{K}) -> bool`, or a value whose type implements `Condition<{P}, {K}>`"
 )]
-pub trait Condition<P: KubeObject, K: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
+pub trait Condition<P: KubeObject, K: Send + Sync + 'static, M: 'static = ByHand>:
+    Send + Sync + 'static
+{
     /// Whether it is about the child, and not about the primary alone.
     #[doc(hidden)]
     const IS_OF_CHILD: bool = true;
@@ -124,7 +126,7 @@ pub struct OfCondition<S, M>(PhantomData<(S, M)>);
 impl<P, K, F, S: 'static, M: 'static> Condition<P, K, OfCondition<S, M>> for F
 where
     P: KubeObject,
-    K: KubeObject,
+    K: Send + Sync + 'static,
     F: Signature<S>,
     F::First: Subject<P, K, M> + Send + Sync,
     F::Args: Args<P>,
@@ -164,7 +166,13 @@ trait CheckOf<P: KubeObject, K>: Send + Sync {
 
 struct ByValue<C, M>(C, PhantomData<fn() -> M>);
 
-impl<P: KubeObject, K: KubeObject, C: Condition<P, K, M>, M: 'static> CheckOf<P, K> for ByValue<C, M> {
+impl<P, K, C, M> CheckOf<P, K> for ByValue<C, M>
+where
+    P: KubeObject,
+    K: Send + Sync + 'static,
+    C: Condition<P, K, M>,
+    M: 'static,
+{
     fn check<'r>(
         &'r self,
         child: Option<&'r Arc<K>>,
@@ -180,7 +188,7 @@ struct ByFunction<F, S, M>(F, PhantomData<fn() -> (S, M)>);
 impl<P, K, F, S, M> CheckOf<P, K> for ByFunction<F, S, M>
 where
     P: KubeObject,
-    K: KubeObject,
+    K: Send + Sync + 'static,
     F: Call<P, S>,
     F::First: Subject<P, K, M>,
     F::Return: Answer,
@@ -217,7 +225,7 @@ struct OfNode<P: KubeObject, K> {
 pub(super) fn erase<P, K, C, M>(condition: C, decides: Decides, several: bool) -> Arc<dyn AnyCondition>
 where
     P: KubeObject,
-    K: KubeObject,
+    K: Send + Sync + 'static,
     C: Condition<P, K, M>,
     M: 'static,
 {
@@ -225,7 +233,7 @@ where
     of_node(condition.erased(), C::IS_OF_CHILD, decides, several, name)
 }
 
-fn of_node<P: KubeObject, K: KubeObject>(
+fn of_node<P: KubeObject, K: Send + Sync + 'static>(
     condition: ErasedCondition<P, K>,
     of_child: bool,
     decides: Decides,
@@ -245,7 +253,7 @@ pub(super) fn name_of<C>() -> String {
     }
 }
 
-impl<P: KubeObject, K: KubeObject> OfNode<P, K> {
+impl<P: KubeObject, K: Send + Sync + 'static> OfNode<P, K> {
     async fn one(&self, child: Option<&Arc<K>>, given: Given<'_, P>) -> Result<Verdict, BoxError> {
         let verdict = self.condition.0.check(child, given).get().await?;
         if verdict.is_met() || !verdict.reason().is_empty() {
@@ -260,11 +268,10 @@ impl<P: KubeObject, K: KubeObject> OfNode<P, K> {
     async fn each(
         &self,
         objects: &[Secondary],
-        reconciled: Option<&ReconcileResult>,
+        may_lack: bool,
         given: Given<'_, P>,
     ) -> Result<Verdict, BoxError> {
-        let has_to_be_there = !self.several && !reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
-        if objects.is_empty() && self.decides == Decides::Ready && has_to_be_there {
+        if objects.is_empty() && self.decides == Decides::Ready && !self.several && !may_lack {
             return Ok(Verdict::not_met("it isn't there yet"));
         }
         for object in objects {
@@ -281,7 +288,7 @@ impl<P: KubeObject, K: KubeObject> OfNode<P, K> {
     }
 }
 
-impl<P: KubeObject, K: KubeObject> AnyCondition for OfNode<P, K> {
+impl<P: KubeObject, K: Send + Sync + 'static> AnyCondition for OfNode<P, K> {
     fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, condition::Answer> {
         async move {
             let (primary, context) = Context::<P>::given(asking.primary, asking.context)?;
@@ -294,7 +301,9 @@ impl<P: KubeObject, K: KubeObject> AnyCondition for OfNode<P, K> {
                 Decides::Ready => dependent.secondaries(asking.primary, asking.context).await?,
                 Decides::Gone => dependent.left(asking.primary, asking.context).await?,
             };
-            self.each(&objects, asking.view.reconciled, given).await
+            let view = &asking.view;
+            let may_lack = view.may_lack || view.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+            self.each(&objects, may_lack, given).await
         }
         .boxed()
     }

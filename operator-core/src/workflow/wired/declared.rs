@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        Capabilities, Settings, declare,
+        AnyDependent, Capabilities, Settings, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
@@ -16,7 +16,7 @@ use crate::{
     resource::{Access, KubeObject, ResourceType},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
-        condition::{AnyCondition, For, all_conditions},
+        condition::{AnyCondition, all_conditions},
         conditions::{KindServed, Ready},
         node::AnyNode,
     },
@@ -33,7 +33,7 @@ enum ReadyWhen {
 }
 
 /// What is said of a node, whatever its types.
-struct Said {
+pub(super) struct Said {
     key: NodeKey,
     name: Option<Arc<str>>,
     after: Vec<NodeKey>,
@@ -42,6 +42,7 @@ struct Said {
     ready: ReadyWhen,
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
+    optional: bool,
     asks: Vec<Access>,
     words: BTreeMap<ConditionKind, Vec<String>>,
 }
@@ -65,12 +66,15 @@ pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
     // It is named when it is finished.
-    let settings = Settings::new(Arc::from(""));
+    let mut settings = Settings::new(Arc::from(""));
+    if judged.reads {
+        settings.capabilities = Capabilities::READ_ONLY;
+    }
     Node { said: Said::of(key), kind: OfType, dependent, judged, settings, shape: PhantomData }
 }
 
 impl Said {
-    fn of(key: NodeKey) -> Self {
+    pub(super) fn of(key: NodeKey) -> Self {
         Self {
             key,
             name: None,
@@ -80,18 +84,13 @@ impl Said {
             ready: ReadyWhen::Status,
             gone: Vec::new(),
             first: false,
+            optional: false,
             asks: Vec::new(),
             words: BTreeMap::new(),
         }
     }
 
-    fn need(&mut self, word: String, capability: impl Activation) {
-        self.word(ConditionKind::Activation, word);
-        self.asks.extend(capability.access());
-        self.needs.push(Arc::new(capability));
-    }
-
-    fn word(&mut self, kind: ConditionKind, word: String) {
+    pub(super) fn word(&mut self, kind: ConditionKind, word: String) {
         self.words.entry(kind).or_default().push(word);
     }
 }
@@ -129,21 +128,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Runs after that node is ready. Where it isn't wanted any more, or its primary goes, it is deleted before that one, unless both
     /// are left to the garbage collector. May be said several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push(other.key());
+        self.said.after(other.key());
         self
     }
 
     /// What comes after it runs once the condition is met, instead of once the objects' status says so: a function of the child,
     /// of the primary, or of both. May be said several times: then all of them have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.word(ConditionKind::ReadyPostcondition, name_of::<C>());
-        let condition = erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL);
-        match &mut self.said.ready {
-            ReadyWhen::Conditions(all) => all.push(condition),
-            ReadyWhen::Status | ReadyWhen::Applied => {
-                self.said.ready = ReadyWhen::Conditions(vec![condition]);
-            }
-        }
+        self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
 
@@ -157,15 +149,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary stays. A condition of
     /// the child is asked while there is one. May be said several times: then all of them have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.word(ConditionKind::DeletePostcondition, name_of::<C>());
-        self.said.gone.push(erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
+        self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
 
     /// Takes part only where the cluster has that: [`served::<Route>()`](crate::served), say. Otherwise the node isn't there, so
     /// nothing of it is deleted, and what comes after it is removed. May be said several times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
-        self.said.need(name_of_val(&capability), capability);
+        self.said.needs(capability);
         self
     }
 
@@ -179,14 +170,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Is deleted when its primary goes, and gone, before the primary does and before what it comes after: for what has to end in
     /// order. Without this the garbage collector takes it after the primary, in any order.
     pub fn delete_first(mut self) -> Self {
-        self.said.first = true;
+        self.said.delete_first();
         self
     }
 
     /// Names the node, in results, metrics and marks on its objects. By default it is called like its function, so that a function
     /// that is renamed names its node anew.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.said.name = Some(name.into());
+        self.said.named(name.into());
         self
     }
 
@@ -197,8 +188,23 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 
     settings!(S::Item);
 
+    /// What is only read may be missing: then the node is ready all the same.
+    pub fn optional(mut self) -> Self {
+        self.said.optional = true;
+        self
+    }
+
+    /// The dependent by itself, for a reconciler that calls it without a workflow: then nothing is said by order and conditions.
+    #[must_use]
+    pub fn standalone(self) -> Standalone<P>
+    where
+        S: ShapeOf<K>,
+    {
+        Standalone::of_any(self.finish().dependent)
+    }
+
     pub(super) fn key(&self) -> NodeKey {
-        self.said.key
+        self.said.key()
     }
 
     /// The engine's node.
@@ -211,23 +217,74 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         if said.needs_its_kind {
             said.need("served".to_owned(), KindServed::of(ResourceType::with::<S::Item>(&kind)));
         }
-        // One without a name has its whole path, until it is told so.
-        let name = said.name.clone().or_else(|| said.key.short().map(Arc::from));
-        let is_named = name.as_ref().is_some_and(|name| !name.is_empty());
-        settings.name = name.filter(|_| is_named).unwrap_or_else(|| Arc::from(said.key.to_string()));
-        let status = || For::<_, P>::new(Ready) as Arc<dyn AnyCondition>;
+        settings.name = said.name();
+        let status = || Some(Arc::new(Ready) as Arc<dyn AnyCondition>);
         let dependent = declare(settings, kind, S::SEVERAL, judged, dependent);
-        said.finish(AnyNode::of(dependent), is_named, status)
+        said.finish(dependent, status)
     }
 }
 
 impl Said {
-    fn finish(
+    pub(super) fn after(&mut self, other: NodeKey) {
+        self.after.push(other);
+    }
+
+    pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
+        self.word(ConditionKind::ReadyPostcondition, word);
+        match &mut self.ready {
+            ReadyWhen::Conditions(all) => all.push(condition),
+            ReadyWhen::Status | ReadyWhen::Applied => self.ready = ReadyWhen::Conditions(vec![condition]),
+        }
+    }
+
+    pub(super) fn gone(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
+        self.word(ConditionKind::DeletePostcondition, word);
+        self.gone.push(condition);
+    }
+
+    pub(super) fn needs<A: Activation>(&mut self, capability: A) {
+        self.need(name_of::<A>(), capability);
+    }
+
+    fn need(&mut self, word: String, capability: impl Activation) {
+        self.word(ConditionKind::Activation, word);
+        self.asks.extend(capability.access());
+        self.needs.push(Arc::new(capability));
+    }
+
+    /// What has no status is ready once it was reconciled.
+    pub(super) fn ready_when_called(&mut self) {
+        self.ready = ReadyWhen::Applied;
+    }
+
+    pub(super) fn delete_first(&mut self) {
+        self.first = true;
+    }
+
+    pub(super) fn named(&mut self, name: Arc<str>) {
+        self.name = Some(name);
+    }
+
+    pub(super) fn key(&self) -> NodeKey {
+        self.key.called(self.name.clone())
+    }
+
+    fn is_named(&self) -> bool {
+        self.name.as_deref().or_else(|| self.key.short()).is_some_and(|name| !name.is_empty())
+    }
+
+    /// One without a name has its whole path, until it is told so.
+    pub(super) fn name(&self) -> Arc<str> {
+        let name = self.name.clone().or_else(|| self.key.short().map(Arc::from));
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))
+    }
+
+    pub(super) fn finish(
         self,
-        node: AnyNode,
-        is_named: bool,
-        status: impl FnOnce() -> Arc<dyn AnyCondition>,
+        dependent: AnyDependent,
+        status: impl FnOnce() -> Option<Arc<dyn AnyCondition>>,
     ) -> AnyNode {
+        let (key, is_named) = (self.key(), self.is_named());
         let words = self.words.into_iter().map(|(kind, words)| {
             let verb = match kind {
                 ConditionKind::Activation => "needs",
@@ -238,26 +295,22 @@ impl Said {
             (kind, format!("{verb} {}", words.join(" and ")))
         });
         AnyNode {
-            key: Some(self.key),
             is_named,
             after: self.after,
             activation: all_activations(self.needs),
             ready: match self.ready {
-                ReadyWhen::Status => Some(status()),
+                ReadyWhen::Status => status(),
                 ReadyWhen::Applied => None,
                 ReadyWhen::Conditions(all) => all_conditions(all),
             },
             deleted: all_conditions(self.gone),
             first: self.first,
+            optional: self.optional,
             asks: self.asks,
             words: words.collect(),
-            ..node
+            ..AnyNode::of(dependent, key)
         }
     }
-}
-
-fn name_of_val<C>(_: &C) -> String {
-    name_of::<C>()
 }
 
 impl<P: KubeObject, S: Shape, K> fmt::Debug for Node<P, S, K> {

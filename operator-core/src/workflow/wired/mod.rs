@@ -15,10 +15,13 @@
 mod check;
 pub(crate) mod condition;
 pub(crate) mod declared;
+pub(crate) mod external;
 mod nodes;
 pub(crate) mod reference;
 mod results;
+pub(crate) mod value;
 pub(crate) mod wire;
+mod wish;
 
 #[cfg(test)]
 mod tests;
@@ -29,5 +32,8 @@ pub(super) use check::{Resolved, resolve};
 pub(crate) use condition::Condition;
 pub use condition::{Answer, Child, ErasedCondition, OfCondition, OfPrimary, Subject};
 pub(crate) use declared::{Node, node};
+pub use external::{IsBulkCustom, IsCustom, IsExternal, ManyOf, OneOf, Resources};
 pub use nodes::{AnyNodes, IntoNode, IsDependent, IsNode, Nodes};
 pub use reference::{NodeRef, The};
+pub use value::Value;
+pub use wish::{OrHold, OrHoldFallible, Wish, YesOrNo};

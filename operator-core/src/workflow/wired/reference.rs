@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use super::{IsDependent, IsNode, Node};
 use crate::{
     dependent::function::{ByHand, Dependent, Shape},
-    reconciler::workflow::NodeKey,
+    reconciler::workflow::{NodeKey, Secondary},
     resource::KubeObject,
 };
 
@@ -17,16 +17,24 @@ use crate::{
     note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
 )]
 pub trait NodeRef<P, M> {
-    /// One object, or several.
-    type Shape: Shape;
+    /// What is read of it.
+    type Seen;
 
-    /// The type of what is the node.
+    /// What is read of these.
+    #[doc(hidden)]
+    fn seen(objects: &[Secondary]) -> Self::Seen;
+
+    /// What tells it apart.
     #[doc(hidden)]
     fn key(self) -> NodeKey;
 }
 
 impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> for D {
-    type Shape = D::Shape;
+    type Seen = <D::Shape as Shape>::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        D::Shape::seen(objects)
+    }
 
     fn key(self) -> NodeKey {
         NodeKey::of::<D>()
@@ -34,7 +42,11 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> f
 }
 
 impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
-    type Shape = S;
+    type Seen = S::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        S::seen(objects)
+    }
 
     fn key(self) -> NodeKey {
         Node::key(self)
@@ -51,7 +63,11 @@ pub fn the<D>() -> The<D> {
 }
 
 impl<P: KubeObject, D: Dependent<P>> NodeRef<P, ByHand> for The<D> {
-    type Shape = D::Shape;
+    type Seen = <D::Shape as Shape>::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        D::Shape::seen(objects)
+    }
 
     fn key(self) -> NodeKey {
         NodeKey::of::<D>()

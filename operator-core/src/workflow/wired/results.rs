@@ -2,7 +2,6 @@
 
 use super::NodeRef;
 use crate::{
-    dependent::function::Shape,
     reconciler::{
         run::Run,
         workflow::{NodeKey, NodeState},
@@ -15,18 +14,18 @@ impl<P: KubeObject> Run<P> {
     /// `Option<Arc<Deployment>>` where the function `web` says what one should be, and `run.get(pods)` a `Vec<Arc<Pod>>` where `pods`
     /// answers with several. A value is named by its type: `run.get(the::<Records>())`. Nothing, where the node is not to be there, or
     /// is no node of the controller's workflow.
-    pub fn get<M, S: Shape, N: NodeRef<P, M, Shape = S>>(&self, node: N) -> S::Seen {
-        let name = self.node_name(node.key());
-        S::seen(&name.map(|name| self.secondaries(name)).unwrap_or_default())
+    pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
+        let name = self.node_name(&node.key());
+        N::seen(&name.map(|name| self.secondaries(name)).unwrap_or_default())
     }
 
     /// What became of a node in the run; `None` where the run didn't get to the workflow, or it is no node of it.
     pub fn state<M, N: NodeRef<P, M>>(&self, node: N) -> Option<&NodeState> {
-        let name = self.node_name(node.key())?;
+        let name = self.node_name(&node.key())?;
         self.node(name).map(|node| &node.state)
     }
 
-    fn node_name(&self, key: NodeKey) -> Option<&str> {
+    fn node_name(&self, key: &NodeKey) -> Option<&str> {
         self.workflow()?.node_name(key)
     }
 }

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
-        Adoption,
-        function::{AtRunTime, ByHand, Dependent, Function, KindAtRunTime, SaysKind, Shape, Signature},
+        Adoption, Standalone,
+        function::{
+            AtRunTime, ByHand, Dependent, Function, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf,
+            Signature,
+        },
     },
     resource::KubeObject,
     workflow::Activation,
@@ -105,6 +108,22 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).adopt(adoption)
+    }
+
+    /// [`Node::optional`].
+    fn optional<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).optional()
+    }
+
+    /// [`Node::standalone`].
+    fn standalone<D: 'static, S: ShapeOf<OfType>>(self) -> Standalone<Self::Primary>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).standalone()
     }
 
     /// [`Node::named`].

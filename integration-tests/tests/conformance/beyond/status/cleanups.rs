@@ -50,8 +50,8 @@ async fn a_clean_up_that_waits_is_told_and_one_that_is_done_is_not() -> Result<(
 #[operator_test]
 async fn what_a_clean_up_waits_for_is_told() -> Result<()> {
     let scene = Scene::new("status-cleanup-node").await?;
-    let app = Child("app").deleted_node().deleted_when(|one: &TestResource, _| one.spec.value != "stays");
-    let workflow = Workflow::builder().node(app).build()?;
+    let app = Child("app").deleted_node().gone(|one: &TestResource| one.spec.value != "stays");
+    let workflow = Workflow::builder().nodes((app,)).build()?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow).status(status)).await?;
     scene.create("one", "stays").await?;
     operator.settled().await?;

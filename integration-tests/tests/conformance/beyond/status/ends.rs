@@ -5,19 +5,17 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Result, anyhow};
 use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
 use operator_core::{
-    BoxError, Context, GenericRetry, Run, Workflow,
-    dependent::{Creator, CustomDependent, DependentResource},
-    testing::operator_test,
-    workflow::Node,
+    BoxError, Context, GenericRetry, Run, Want, Wire as _, Workflow, dependent::Creator,
+    dependent::CustomDependent, dependent::DependentResource, testing::operator_test, the,
 };
 use serde_json::json;
 
-use super::{NotOdd, retries, status, three, told, told_now};
+use super::{first, not_odd, retries, status, three, told, told_now};
 
 #[operator_test]
 async fn a_run_that_succeeds_says_so_once_for_each_change() -> Result<()> {
     let scene = Scene::new("status-success").await?;
-    let workflow = Workflow::builder().node(Child("app").node()).build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).build()?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow).status(status)).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
@@ -143,12 +141,9 @@ impl Creator<TestResource> for Slow {
 async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
     let scene = Scene::new("status-deadline").await?;
     scene.failures.expect("the run was dropped after 1s");
-    let slow = Node::new(CustomDependent::new(Slow).creates()).named("slow").depends_on("first");
-    let workflow = Workflow::builder()
-        .node(Child("first").node())
-        .node(slow)
-        .node(Child("behind").node().depends_on("slow"))
-        .build()?;
+    let slow = CustomDependent::new(Slow).creates().named("slow").after(first);
+    let behind = Child("behind").node().after(the::<Slow>());
+    let workflow = Workflow::builder().nodes((first, slow, behind)).build()?;
     let status = |one: &TestResource, run: &Run<TestResource>| {
         let error = run.error();
         let hung = error.filter(|error| error.timed_out()).and_then(|error| error.node());
@@ -203,9 +198,12 @@ async fn a_panic_is_told_with_its_words() -> Result<()> {
 #[operator_test]
 async fn what_is_held_is_stalled_and_says_why() -> Result<()> {
     let scene = Scene::new("status-held").await?;
-    let held = Child("held").node().hold_unless(NotOdd);
-    let behind = Child("behind").node().depends_on("held");
-    let workflow = Workflow::builder().node(held).node(behind).build()?;
+    let held = Child("held").wants(|one| match one.spec.value.as_str() {
+        "odd" => Want::hold("Odd", "the value is odd"),
+        _ => Want::of(()),
+    });
+    let behind = Child("behind").node().after(&held);
+    let workflow = Workflow::builder().nodes((held, behind)).build()?;
     let status = |one: &TestResource, run: &Run<TestResource>| TestStatus {
         messages: run.held().chain(run.waiting()).map(|node| node.name.to_string()).collect(),
         ..status(one, run)
@@ -213,9 +211,9 @@ async fn what_is_held_is_stalled_and_says_why() -> Result<()> {
     let operator = scene.start(scene.managed(&Script::idle(), &workflow).status(status)).await?;
     scene.create("one", "odd").await?;
     operator.settled().await?;
-    let why = "Held held: held: the value is odd";
+    let why = "Odd held: held: the value is odd";
     let expected =
-        [format!("Ready False {why}"), "Reconciling False Held".into(), format!("Stalled True {why}")];
+        [format!("Ready False {why}"), "Reconciling False Odd".into(), format!("Stalled True {why}")];
     assert_eq!(told_now(&scene).await?, expected);
     let messages = scene.resources.get("one").await?.status.unwrap_or_default().messages;
     assert_eq!(messages, ["held", "behind"]);
@@ -225,9 +223,8 @@ async fn what_is_held_is_stalled_and_says_why() -> Result<()> {
 #[operator_test]
 async fn what_is_not_ready_is_waited_for_and_says_why() -> Result<()> {
     let scene = Scene::new("status-waiting").await?;
-    let first = Child("first").node().ready_postcondition(NotOdd);
-    let behind = Child("behind").node().depends_on("first");
-    let workflow = Workflow::builder().node(first).node(behind).build()?;
+    let behind = Child("behind").node().after(first);
+    let workflow = Workflow::builder().nodes((first.ready(not_odd), behind)).build()?;
     let operator = scene.start(scene.managed(&Script::idle(), &workflow).status(status)).await?;
     scene.create("one", "odd").await?;
     operator.settled().await?;
@@ -241,9 +238,12 @@ async fn what_is_not_ready_is_waited_for_and_says_why() -> Result<()> {
 #[operator_test]
 async fn what_is_removed_says_by_whom_and_why() -> Result<()> {
     let scene = Scene::new("status-removed").await?;
-    let first = Child("first").node().reconcile_precondition(NotOdd);
-    let behind = Child("behind").node().depends_on("first");
-    let workflow = Workflow::builder().node(first).node(behind).build()?;
+    let first = Child("first").wants(|one| match one.spec.value.as_str() {
+        "odd" => Want::none("the value is odd"),
+        _ => Want::of(()),
+    });
+    let behind = Child("behind").node().after(&first);
+    let workflow = Workflow::builder().nodes((first, behind)).build()?;
     let status = |_: &TestResource, run: &Run<TestResource>| {
         let removed = run.removed().filter_map(|node| {
             let unwanted = node.unwanted.as_ref()?;

@@ -7,15 +7,12 @@ mod ends;
 mod mistakes;
 mod writes;
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, TestStatus, map_of};
+use integration_tests::{Scene, TestResource, TestStatus, map_of};
 use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    BoxError, Context, Desired, GenericRetry, KubernetesDependent, Run, Workflow,
-    workflow::{Condition, ConditionResult, Node, NodeView},
-};
+use operator_core::{BoxError, GenericRetry, Run, Verdict, Wire as _, Workflow};
 
 /// What the conditions of a status say: type, status, reason and message of each.
 fn told(one: &TestResource) -> Vec<String> {
@@ -45,36 +42,27 @@ fn retries(attempts: u32) -> Result<GenericRetry> {
 }
 
 /// A config map that can't be made of the value `bad`.
-struct Picky;
-
-impl Desired<TestResource> for Picky {
-    type Resource = ConfigMap;
-
-    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<ConfigMap, BoxError> {
-        match &*one.spec.value {
-            "bad" => Err("there is no such plan".into()),
-            value => Ok(map_of(one, "picky", value)),
-        }
+fn picky(one: &TestResource) -> Result<ConfigMap, BoxError> {
+    match &*one.spec.value {
+        "bad" => Err("there is no such plan".into()),
+        value => Ok(map_of(one, "picky", value)),
     }
 }
 
 /// Met unless the value is `odd`.
-struct NotOdd;
+fn not_odd(one: &TestResource) -> Verdict {
+    Verdict::when(one.spec.value != "odd", "the value is odd")
+}
 
-impl Condition<TestResource> for NotOdd {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        one: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(one.spec.value != "odd", "the value is odd"))
-    }
+fn first(one: &TestResource) -> ConfigMap {
+    map_of(one, "first", &one.spec.value)
+}
+
+fn last(one: &TestResource) -> ConfigMap {
+    map_of(one, "last", &one.spec.value)
 }
 
 /// `first`, then `picky`, then `last`.
 fn three() -> Result<Workflow<TestResource>> {
-    let picky = Node::new(KubernetesDependent::new(Picky).name("picky")).depends_on("first");
-    let last = Child("last").node().depends_on("picky");
-    Ok(Workflow::builder().node(Child("first").node()).node(picky).node(last).build()?)
+    Ok(Workflow::builder().nodes((first, picky.after(first), last.after(picky))).build()?)
 }

@@ -23,7 +23,7 @@ use super::status;
 #[operator_test]
 async fn a_run_that_changes_nothing_makes_no_call_not_even_after_a_restart() -> Result<()> {
     let scene = Scene::new("status-no-call").await?;
-    let workflow = Workflow::builder().node(Child("app").node()).build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).build()?;
     let started = async |script: &Script| -> Result<_> {
         let (operator, audit) = scene.audited().await?;
         let controller = scene.managed(script, &workflow).status(status);
@@ -106,7 +106,7 @@ async fn a_status_is_written_after_the_primary_that_the_reconciler_has_changed()
 #[operator_test]
 async fn without_server_side_apply_a_status_that_stays_is_not_written() -> Result<()> {
     let scene = Scene::new("status-no-ssa").await?;
-    let workflow = Workflow::builder().node(Child("app").node()).build()?;
+    let workflow = Workflow::builder().nodes((Child("app").node(),)).build()?;
     let controller = scene.managed(&Script::idle(), &workflow).use_ssa_to_patch_primary(false).status(status);
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;

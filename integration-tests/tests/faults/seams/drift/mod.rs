@@ -24,9 +24,9 @@ use kube::{
 };
 use operator_core::{
     client::TransportHook,
-    dependent::IntoDependent,
     resource::KubeObject,
     testing::{Profile, TestOperator},
+    workflow::wired::IntoNode,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -129,9 +129,9 @@ impl Requests {
 }
 
 /// An operator with one dependent, for the primary `one` with that value, when all is as desired.
-async fn started(
+async fn started<M, N: IntoNode<TestResource, M>>(
     scene: &Scene,
-    dependent: impl IntoDependent<TestResource>,
+    dependent: N,
     value: &str,
 ) -> Result<(TestOperator, Requests, Script)> {
     let (requests, script) = (Requests::default(), Script::idle());

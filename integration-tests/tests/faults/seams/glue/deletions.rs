@@ -103,8 +103,8 @@ async fn a_deletion_that_was_refused_is_not_done() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_goes_already_is_not_asked_to_go_again() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
-    let node = Child("a").deleted_node().delete_postcondition(ResourceDeleted);
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = Child("a").deleted_node().gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;

@@ -12,13 +12,9 @@ use anyhow::{Result, anyhow};
 use integration_tests::{Child, Said, Script, TestResource, map_of, said, wish, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{
-    Context, KubernetesDependent, Removal, UpdateControl, Workflow,
-    dependent::Capabilities,
-    observe::{Observation, Observer, RunEnd},
-    testing::{
-        TestOperator,
-        faults::{Fault, Faults, Rule, StatusAnswer, Verb},
-    },
+    Context, Removal, UpdateControl, Workflow, dependent::Capabilities, node, observe::Observation,
+    observe::Observer, observe::RunEnd, testing::TestOperator, testing::faults::Fault,
+    testing::faults::Faults, testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -39,7 +35,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
         by_workflow.lock().push(("workflow", primary.finalizers().len()));
         Ok(map_of(primary, "a", "value"))
     });
-    let map = KubernetesDependent::new(map).name("a").capabilities(Capabilities::CRUD_NO_GC);
+    let map = node(map).named("a").capabilities(Capabilities::CRUD_NO_GC);
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(map)?)).await?;
     scene.create("one", "value").await?;
     pass(60).await;
@@ -168,7 +164,7 @@ async fn a_workflow_whose_primary_has_gone_is_no_failure() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().node(Child("a").node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("a").node(),)).explicit_invocation().build()?;
     let builder = scene.operator().observer(Arc::clone(&failures) as Arc<dyn Observer>);
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     scene.create("one", "value").await?;
@@ -186,7 +182,7 @@ async fn a_failed_clean_up_that_nobody_looks_at_is_tried_again() -> Result<()> {
     let refused = Rule::on(Verb::Delete).resource("configmaps").first(2).status(StatusAnswer::conflict());
     let faults = Faults::new([refused.clone()]);
     let workflow =
-        Workflow::builder().node(Child("a").deleted_node()).handle_errors_in_reconciler().build()?;
+        Workflow::builder().nodes((Child("a").deleted_node(),)).handle_errors_in_reconciler().build()?;
     let operator = under(&faults, &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;
@@ -216,7 +212,7 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
             Ok(Removal::Done)
         })
     });
-    let workflow = Workflow::builder().node(Child("a").deleted_node()).explicit_invocation().build()?;
+    let workflow = Workflow::builder().nodes((Child("a").deleted_node(),)).explicit_invocation().build()?;
     let controller = scene.managed(&script, &workflow).with_cleaner();
     let operator = under(&calm(), &scene, controller).await?;
     scene.create("one", "value").await?;

@@ -4,26 +4,27 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{
-    Child, Counted, Script, TestResource, config_map, looking_on, map_of, value_of, wish,
+    Child, Script, TestResource, config_map, counted_maps, looking_on, map_of, value_of, wish,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, GenericRetry, KubernetesDependent, UpdateControl, Workflow,
-    dependent::bulk::BulkKubernetesDependent,
-    observe::{Observation, Observer},
-    testing::TestOperator,
-    workflow::{Condition, ConditionKind, ConditionResult, Node, NodeView, Operation},
+    BoxError, Context, GenericRetry, Node, One, UpdateControl, Verdict, Want, Workflow, node,
+    observe::Observation, observe::Observer, testing::TestOperator, workflow::Activation, workflow::Cluster,
+    workflow::ConditionKind, workflow::Operation,
 };
 use parking_lot::Mutex;
 
 use super::{calm, pass, scene, under};
 
 /// A node that always fails.
-fn broken(name: &'static str) -> Node<TestResource> {
-    let desired = wish(move |_: &TestResource, _: &Context<TestResource>| -> Result<ConfigMap, BoxError> {
-        Err(format!("{name} is broken").into())
-    });
-    Node::new(KubernetesDependent::new(desired).name(name))
+fn broken(name: &'static str) -> Node<TestResource, One<ConfigMap>> {
+    let desired =
+        move |_: &TestResource| -> Result<ConfigMap, BoxError> { Err(format!("{name} is broken").into()) };
+    node(desired).named(name)
+}
+
+fn outside_of_the_window(_: &TestResource) -> Want<()> {
+    Want::hold("Closed", "outside of the window")
 }
 
 #[tokio::test(start_paused = true)]
@@ -32,7 +33,7 @@ async fn the_error_of_a_run_names_all_nodes_that_failed() -> Result<()> {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&told);
     let script = Script::idle().on_error(move |_, _, error| noted.lock().push(error.to_string()));
-    let workflow = Workflow::builder().node(broken("a")).node(Child("b").node()).node(broken("c")).build()?;
+    let workflow = Workflow::builder().nodes((broken("a"), Child("b").node(), broken("c"))).build()?;
     let controller = scene.managed(&script, &workflow).retry(GenericRetry::no_retry());
     let operator = under(&calm(), &scene, controller).await?;
     scene.create("one", "value").await?;
@@ -57,8 +58,8 @@ impl Observer for Told {
 #[tokio::test(start_paused = true)]
 async fn a_workflow_in_which_something_is_held_is_not_ready() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let held = Child("held").node().hold_unless(Says(false, "outside of the window"));
-    let workflow = Workflow::builder().node(Child("app").node()).node(held).build()?;
+    let held = Child("held").wants(outside_of_the_window);
+    let workflow = Workflow::builder().nodes((Child("app").node(), held)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;
@@ -72,12 +73,10 @@ async fn a_workflow_in_which_something_is_held_is_not_ready() -> Result<()> {
 async fn what_stands_still_is_told_and_is_neither_ready_nor_gone() -> Result<()> {
     let (scene, told) = (scene().await?, Arc::new(Told::default()));
     let (script, outcomes) = looking_on::<TestResource>();
-    let never = |_: &TestResource, _: &Context<TestResource>| false;
-    let workflow = Workflow::builder()
-        .node(Child("slow").node().ready_when(never))
-        .node(Child("behind").node().depends_on("slow"))
-        .node(Child("held").node().hold_unless(Says(false, "outside of the window")))
-        .build()?;
+    let slow = Child("slow").node().ready(|_: &TestResource| false);
+    let behind = Child("behind").node().after(&slow);
+    let held = Child("held").wants(outside_of_the_window);
+    let workflow = Workflow::builder().nodes((slow, behind, held)).build()?;
     let builder = scene.operator().observer(Arc::clone(&told) as Arc<dyn Observer>);
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     scene.create("one", "value").await?;
@@ -93,32 +92,34 @@ async fn what_stands_still_is_told_and_is_neither_ready_nor_gone() -> Result<()>
     Ok(())
 }
 
-/// Met or not, with a detail.
-#[derive(Clone, Copy)]
-struct Says(bool, &'static str);
+/// What the cluster is able to, with a detail.
+struct Able;
 
-impl Condition<TestResource> for Says {
-    async fn check(
-        &self,
-        _: &NodeView<'_, TestResource>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(ConditionResult::when(self.0, self.1).with_detail(self.1))
+impl Activation for Able {
+    async fn check(&self, _: &Cluster<'_>) -> Result<Verdict, BoxError> {
+        Ok(Verdict::met().with_detail("able"))
     }
+}
+
+fn starting(_: &ConfigMap) -> Verdict {
+    Verdict::not_met("starting").with_detail("starting")
+}
+
+fn still_there(_: &TestResource) -> Verdict {
+    Verdict::not_met("still there")
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_condition_has_a_detail_of_its_own() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let node = Child("app").node().reconcile_precondition(Says(true, "wanted"));
-    let workflow = Workflow::builder().node(node.ready_postcondition(Says(false, "starting"))).build()?;
+    let app = Child("app").node().needs(Able).ready(starting);
+    let workflow = Workflow::builder().nodes((app,)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;
     let result = outcomes.last("one").expect("a run");
     let detail = |kind| result.condition_detail::<&'static str>("app", kind).copied();
-    assert_eq!(detail(ConditionKind::ReconcilePrecondition), Some("wanted"));
+    assert_eq!(detail(ConditionKind::Activation), Some("able"));
     assert_eq!(detail(ConditionKind::ReadyPostcondition), Some("starting"));
     assert_eq!(detail(ConditionKind::DeletePostcondition), None, "it wasn't asked");
     operator.stop().await;
@@ -129,8 +130,7 @@ async fn each_condition_has_a_detail_of_its_own() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_bulk_of_which_one_was_missing_counts_as_created() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let workflow =
-        Workflow::builder().dependent(BulkKubernetesDependent::new(Counted).name("bulk")).build()?;
+    let workflow = Workflow::builder().nodes((node(counted_maps).named("bulk"),)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "3 x").await?;
     pass(10).await;
@@ -162,8 +162,8 @@ async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()>
         let made = context.secondary_named::<ConfigMap>("one")?;
         Ok(map_of(primary, "copy", made.as_deref().and_then(value_of).unwrap_or("nothing yet")))
     });
-    let copy = Node::new(KubernetesDependent::new(desired).name("copy"));
-    let workflow = Workflow::builder().node(copy).explicit_invocation().build()?;
+    let copy = node(desired).named("copy");
+    let workflow = Workflow::builder().nodes((copy,)).explicit_invocation().build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;
@@ -178,10 +178,9 @@ async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()>
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_held_up_in_a_clean_up_keeps_the_primary() -> Result<()> {
     let (scene, (script, _)) = (scene().await?, looking_on::<TestResource>());
-    let workflow = Workflow::builder()
-        .node(Child("base").deleted_node())
-        .node(Child("top").deleted_node().depends_on("base").delete_postcondition(Says(false, "still there")))
-        .build()?;
+    let base = Child("base").deleted_node();
+    let top = Child("top").deleted_node().after(&base).gone(still_there);
+    let workflow = Workflow::builder().nodes((base, top)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(10).await;

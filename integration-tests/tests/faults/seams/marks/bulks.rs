@@ -1,32 +1,24 @@
 //! A bulk dependent deletes what it has made, and nothing that a mapper shows it.
 
 use anyhow::Result;
-use integration_tests::{Counted, Script, TestResource, meta_of, wanted_map, workflow_of, workflow_of_one};
+use integration_tests::{Script, TestResource, counted_maps, meta_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::PostParams;
 use operator_core::{
-    BoxError, Context, InformerEventSource, ObjectKey,
-    controller::IntoController,
-    dependent::{
-        IntoDependent,
-        bulk::{BulkDesired, BulkKubernetesDependent},
-    },
-    testing::faults::Faults,
+    InformerEventSource, ObjectKey, Workflow, controller::IntoController, node, testing::faults::Faults,
 };
 use serde_json::json;
 
 use super::{pass, saying, scene, under};
 
-/// Wants a Secret of its own, unless it wants none.
-struct Own(bool);
+/// Wants a Secret of its own.
+fn own(primary: &TestResource) -> Vec<Secret> {
+    vec![Secret { metadata: meta_of(primary, "own"), ..Secret::default() }]
+}
 
-impl BulkDesired<TestResource> for Own {
-    type Resource = Secret;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<Secret>, BoxError> {
-        let own = Secret { metadata: meta_of(primary, "own"), ..Secret::default() };
-        Ok(if self.0 { vec![own] } else { Vec::new() })
-    }
+/// Wants none.
+fn no_own(_: &TestResource) -> Vec<Secret> {
+    Vec::new()
 }
 
 /// The Secret that the spec names.
@@ -42,7 +34,8 @@ async fn a_user_s_secret_survives(wants_one: bool) -> Result<()> {
     secrets.create(&PostParams::default(), &serde_json::from_value(mine)?).await?;
     // The same source serves the node, so that what the mapper relates is all that it sees.
     let source = InformerEventSource::<Secret>::new().name("referenced");
-    let own = BulkKubernetesDependent::new(Own(wants_one)).name("own").event_source("referenced");
+    let own = if wants_one { node(own) } else { node(no_own).named("own") };
+    let own = own.event_source("referenced");
     let controller =
         scene.managed(&Script::idle(), &workflow_of_one(own)?).watches_referenced(source, referenced);
     let operator = under(&Faults::none(), &scene, controller).await?;
@@ -68,7 +61,7 @@ async fn s1_a_bulk_that_wants_another_secret_leaves_the_secret_that_the_spec_nam
 
 #[tokio::test(start_paused = true)]
 async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -> Result<()> {
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Own(true)).name("own"))?;
+    let workflow = workflow_of_one(own)?;
     let mapped = Script::<TestResource>::idle()
         .controller()
         .workflow(&workflow)
@@ -81,7 +74,7 @@ async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -
 #[tokio::test(start_paused = true)]
 async fn s1_a_bulk_leaves_a_map_that_a_user_has_given_the_primary_as_owner() -> Result<()> {
     let scene = scene().await?;
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     let one = scene.create("one", "1 a").await?;
     pass(10).await;
@@ -99,10 +92,7 @@ async fn s1_a_bulk_leaves_a_map_that_a_user_has_given_the_primary_as_owner() -> 
 #[tokio::test(start_paused = true)]
 async fn s1_a_bulk_and_a_single_of_one_kind_do_not_fight() -> Result<()> {
     let scene = scene().await?;
-    let workflow = workflow_of([
-        BulkKubernetesDependent::new(Counted).into_dependent(),
-        wanted_map("single").into_dependent(),
-    ])?;
+    let workflow = Workflow::builder().nodes((counted_maps, wanted_map("single"))).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "2 a").await?;
     pass(10).await;

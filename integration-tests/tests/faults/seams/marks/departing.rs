@@ -48,10 +48,9 @@ fn looks(requests: &[ObjectRequest]) -> usize {
 #[tokio::test(start_paused = true)]
 async fn what_has_lost_its_label_while_it_goes_still_keeps_what_it_depends_on() -> Result<()> {
     let scene = scene().await?;
-    let workflow = Workflow::builder()
-        .node(Child("below").deleted_node())
-        .node(Child("above").deleted_node().depends_on("below"))
-        .build()?;
+    let below = Child("below").deleted_node();
+    let above = Child("above").deleted_node().after(&below);
+    let workflow = Workflow::builder().nodes((below, above)).build()?;
     let operator = hidden(&scene, &workflow).await?;
     let maps = scene.api::<ConfigMap>();
     let below = maps.get_opt("one-below").await?;
@@ -72,8 +71,8 @@ async fn what_has_lost_its_label_while_it_goes_still_keeps_what_it_depends_on() 
 #[tokio::test(start_paused = true)]
 async fn a_delete_postcondition_looks_at_the_live_object() -> Result<()> {
     let scene = scene().await?;
-    let node = Child("above").node().delete_postcondition(ResourceDeleted);
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = Child("above").node().gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let operator = hidden(&scene, &workflow).await?;
     assert!(scene.resources.get_opt("one").await?.is_some(), "it waits");
     operator.settled().await?;
@@ -87,8 +86,8 @@ async fn a_delete_postcondition_looks_at_the_live_object() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_goes_at_once_is_not_looked_at() -> Result<()> {
     let scene = scene().await?;
-    let node = Child("above").node().delete_postcondition(ResourceDeleted);
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = Child("above").node().gone(ResourceDeleted);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&Script::idle(), &workflow)).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

@@ -1,23 +1,18 @@
 //! What is not to be there is found by its marks: nobody is asked what it would look like.
 
 use anyhow::Result;
-use integration_tests::{LogCapture, TestResource, map_of, wish};
-use operator_core::{
-    Context, KubernetesDependent, Workflow, dependent::Capabilities, testing::faults::Faults, workflow::Node,
-};
+use integration_tests::{LogCapture, TestResource, map_of};
+use operator_core::{Workflow, dependent::Capabilities, node, testing::faults::Faults};
 use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};
 
 /// A map that is wanted only with the value `on`, and whose desired state can't be told without it.
 fn optional(capabilities: Capabilities) -> Result<Workflow<TestResource>> {
-    let desired = wish(|primary: &TestResource, _: &Context<TestResource>| {
-        let value = (primary.spec.value == "on").then_some("shown").ok_or("not exposed")?;
-        Ok(map_of(primary, "public", value))
-    });
-    let public = KubernetesDependent::new(desired).name("public").capabilities(capabilities);
-    let node = Node::new(public).reconcile_when(|primary: &TestResource, _| primary.spec.value == "on");
-    Ok(Workflow::builder().node(node).build()?)
+    let public =
+        |primary: &TestResource| (primary.spec.value == "on").then(|| map_of(primary, "public", "shown"));
+    let node = node(public).named("public").capabilities(capabilities);
+    Ok(Workflow::builder().nodes((node,)).build()?)
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use http::Method;
-use integration_tests::{Counted, Scene, before_the_first, workflow_of_one};
+use integration_tests::{Scene, before_the_first, counted_maps, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{dependent::bulk::BulkKubernetesDependent, testing::operator_test};
+use operator_core::{node, testing::operator_test};
 use serde_json::{Value, json};
 
 use super::saying;
@@ -19,7 +19,7 @@ async fn edited_before(name: &str, edit: Value) -> Result<(Vec<String>, bool)> {
 
 /// The same where somebody edits it so many times, before each attempt.
 async fn edited_often(scene: &Scene, times: usize, edit: Value) -> Result<(Vec<String>, bool)> {
-    let workflow = workflow_of_one(BulkKubernetesDependent::new(Counted))?;
+    let workflow = workflow_of_one(node(counted_maps))?;
     let (others, attempts) = (scene.clone(), AtomicUsize::new(0));
     let hook = before_the_first(times, Method::DELETE, "/configmaps/one-1", move || {
         let (scene, mut edit) = (others.clone(), edit.clone());

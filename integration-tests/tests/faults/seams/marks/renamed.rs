@@ -5,10 +5,8 @@ use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, wish, w
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret};
 use kube::api::ListParams;
 use operator_core::{
-    Context, ControllerBuilder, KubernetesDependent, Workflow,
-    dependent::Capabilities,
-    testing::faults::Faults,
-    workflow::{Node, WorkflowBuilder},
+    Context, ControllerBuilder, Node, One, Workflow, dependent::Capabilities, node, testing::faults::Faults,
+    workflow::WorkflowBuilder,
 };
 use serde_json::json;
 
@@ -83,14 +81,14 @@ async fn a_renamed_field_manager_applies_its_objects_once() -> Result<()> {
     Ok(())
 }
 
-fn map(node: &'static str, object: &'static str) -> Node<TestResource> {
-    Node::new(wanted_map(object)).named(node)
+fn map(node: &'static str, object: &'static str) -> Node<TestResource, One<ConfigMap>> {
+    wanted_map(object).named(node)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_renamed_node_takes_its_object_over_with_one_write() -> Result<()> {
     let (scene, written) =
-        upgraded(|of| of.node(map("html", "page")), |of| of.node(map("page", "page"))).await?;
+        upgraded(|of| of.nodes((map("html", "page"),)), |of| of.nodes((map("page", "page"),))).await?;
     assert_eq!(written, ["PATCH configmaps/one-page -> 200"]);
     assert_eq!(marks(&scene.api::<ConfigMap>().get("one-page").await?)[1], "page");
     Ok(())
@@ -99,8 +97,8 @@ async fn a_renamed_node_takes_its_object_over_with_one_write() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn two_nodes_may_change_their_names_with_one_another() -> Result<()> {
     let (scene, written) = upgraded(
-        |of| of.node(map("a", "first")).node(map("b", "second")),
-        |of| of.node(map("c", "first")).node(map("d", "second")),
+        |of| of.nodes((map("a", "first"),)).nodes((map("b", "second"),)),
+        |of| of.nodes((map("c", "first"),)).nodes((map("d", "second"),)),
     )
     .await?;
     assert_eq!(written.len(), 2, "{written:?}");
@@ -112,7 +110,7 @@ async fn two_nodes_may_change_their_names_with_one_another() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn an_object_of_an_old_name_goes_after_the_new_one_is_there() -> Result<()> {
     let (scene, written) =
-        upgraded(|of| of.node(map("page", "old")), |of| of.node(map("page", "new"))).await?;
+        upgraded(|of| of.nodes((map("page", "old"),)), |of| of.nodes((map("page", "new"),))).await?;
     assert_eq!(written, ["PATCH configmaps/one-new -> 201", "DELETE configmaps/one-old -> 200"]);
     assert_eq!(scene.values().await?.len(), 1);
     Ok(())
@@ -121,8 +119,8 @@ async fn an_object_of_an_old_name_goes_after_the_new_one_is_there() -> Result<()
 #[tokio::test(start_paused = true)]
 async fn what_a_node_has_made_goes_with_the_node() -> Result<()> {
     let (scene, written) = upgraded(
-        |of| of.node(map("kept", "kept")).node(map("given-up", "gone")),
-        |of| of.node(map("kept", "kept")),
+        |of| of.nodes((map("kept", "kept"),)).nodes((map("given-up", "gone"),)),
+        |of| of.nodes((map("kept", "kept"),)),
     )
     .await?;
     assert_eq!(written, ["DELETE configmaps/one-gone -> 200"]);
@@ -136,8 +134,7 @@ async fn nothing_of_a_former_node_goes_before_all_others_have_come_to_an_end() -
     let scene = scene().await?;
     scene.failures.expect("not yet");
     let operator =
-        under(&Faults::none(), &scene, scene.managed(&saying(), &workflow_of_one(map_dependent("a"))?))
-            .await?;
+        under(&Faults::none(), &scene, scene.managed(&saying(), &workflow_of_one(wanted_map("a"))?)).await?;
     scene.create("one", "no").await?;
     pass(10).await;
     operator.stop().await;
@@ -145,7 +142,7 @@ async fn nothing_of_a_former_node_goes_before_all_others_have_come_to_an_end() -
         let value = (primary.spec.value == "yes").then_some("said").ok_or("not yet")?;
         Ok(map_of(primary, "a", value))
     });
-    let newer = workflow_of_one(KubernetesDependent::new(undecided).name("b"))?;
+    let newer = workflow_of_one(node(undecided).named("b"))?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &newer)).await?;
     pass(120).await;
     assert_eq!(scene.values().await?.len(), 1, "what the node may want is gone");
@@ -157,22 +154,18 @@ async fn nothing_of_a_former_node_goes_before_all_others_have_come_to_an_end() -
     Ok(())
 }
 
-fn map_dependent(object: &'static str) -> impl operator_core::dependent::IntoDependent<TestResource> {
-    wanted_map(object)
-}
-
-fn secret() -> Node<TestResource> {
+fn secret() -> Node<TestResource, One<Secret>> {
     let desired = wish(|primary: &TestResource, _: &Context<TestResource>| {
         Ok(Secret { metadata: map_of(primary, "key", "").metadata, ..Secret::default() })
     });
-    Node::new(KubernetesDependent::new(desired).name("key"))
+    node(desired).named("key")
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_of_a_kind_that_is_given_up_goes_where_it_is_named() -> Result<()> {
     let (scene, written) = upgraded(
-        |of| of.node(map("kept", "kept")).node(secret()),
-        |of| of.node(map("kept", "kept")).retired::<Secret>("key"),
+        |of| of.nodes((map("kept", "kept"),)).nodes((secret(),)),
+        |of| of.nodes((map("kept", "kept"),)).retired::<Secret>("key"),
     )
     .await?;
     assert_eq!(written, ["DELETE secrets/one-key -> 200"]);
@@ -184,7 +177,8 @@ async fn what_was_of_a_kind_that_is_given_up_goes_where_it_is_named() -> Result<
 #[tokio::test(start_paused = true)]
 async fn what_a_node_has_made_goes_when_it_makes_another_kind() -> Result<()> {
     let (scene, written) =
-        upgraded(|of| of.node(secret()), |of| of.retired::<Secret>("key").node(map("key", "kept"))).await?;
+        upgraded(|of| of.nodes((secret(),)), |of| of.retired::<Secret>("key").nodes((map("key", "kept"),)))
+            .await?;
     assert_eq!(written, ["PATCH configmaps/one-kept -> 201", "DELETE secrets/one-key -> 200"]);
     assert!(scene.api::<Secret>().list(&ListParams::default()).await?.items.is_empty());
     Ok(())
@@ -192,15 +186,17 @@ async fn what_a_node_has_made_goes_when_it_makes_another_kind() -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_named_as_another_node_s_stays() -> Result<()> {
-    let (scene, written) =
-        upgraded(|of| of.node(secret()), |of| of.retired::<Secret>("another").node(map("kept", "kept")))
-            .await?;
+    let (scene, written) = upgraded(
+        |of| of.nodes((secret(),)),
+        |of| of.retired::<Secret>("another").nodes((map("kept", "kept"),)),
+    )
+    .await?;
     assert_eq!(written, ["PATCH configmaps/one-kept -> 201"]);
     assert_eq!(scene.api::<Secret>().list(&ListParams::default()).await?.items.len(), 1);
     Ok(())
 }
 
-fn volume(name: &'static str, prunes: bool) -> Node<TestResource> {
+fn volume(name: &'static str, prunes: bool) -> Node<TestResource, One<PersistentVolumeClaim>> {
     let desired = wish(move |primary: &TestResource, _: &Context<TestResource>| {
         let spec =
             json!({ "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } });
@@ -210,8 +206,8 @@ fn volume(name: &'static str, prunes: bool) -> Node<TestResource> {
             ..PersistentVolumeClaim::default()
         })
     });
-    let dependent = KubernetesDependent::new(desired).name("data").capabilities(Capabilities::CREATE_ONLY);
-    Node::new(if prunes { dependent.prune_data() } else { dependent })
+    let dependent = node(desired).named("data").capabilities(Capabilities::CREATE_ONLY);
+    if prunes { dependent.prune_data() } else { dependent }
 }
 
 /// How many there are that don't go: a finalizer of the cluster keeps each until nobody uses it.
@@ -224,7 +220,8 @@ async fn claims(scene: &Scene) -> Result<usize> {
 async fn a_volume_of_an_old_name_goes_only_where_that_is_said() -> Result<()> {
     for (prunes, left) in [(false, 2), (true, 1)] {
         let (scene, written) =
-            upgraded(|of| of.node(volume("old", prunes)), |of| of.node(volume("new", prunes))).await?;
+            upgraded(|of| of.nodes((volume("old", prunes),)), |of| of.nodes((volume("new", prunes),)))
+                .await?;
         assert_eq!(claims(&scene).await?, left, "{written:?}");
     }
     Ok(())
@@ -234,10 +231,10 @@ async fn a_volume_of_an_old_name_goes_only_where_that_is_said() -> Result<()> {
 async fn a_volume_of_a_former_node_goes_only_where_that_is_said() -> Result<()> {
     for (prunes, left) in [(false, 1), (true, 0)] {
         let newer = |of: WorkflowBuilder<TestResource>| {
-            let of = of.retired::<PersistentVolumeClaim>("data").node(map("kept", "kept"));
+            let of = of.retired::<PersistentVolumeClaim>("data").nodes((map("kept", "kept"),));
             if prunes { of.prune_data() } else { of }
         };
-        let (scene, written) = upgraded(|of| of.node(volume("old", false)), newer).await?;
+        let (scene, written) = upgraded(|of| of.nodes((volume("old", false),)), newer).await?;
         assert_eq!(claims(&scene).await?, left, "{written:?}");
     }
     Ok(())

@@ -1,14 +1,15 @@
 //! Somebody takes marks away, puts wrong ones on, or makes copies.
 
 use anyhow::Result;
-use integration_tests::{Counted, Scene, wanted_map, workflow_of_one};
+use integration_tests::{Scene, counted_maps, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    dependent::{Capabilities, bulk::BulkKubernetesDependent, matcher::Matcher},
+    dependent::{Capabilities, matcher::Matcher},
+    node,
     testing::{faults::Faults, operator_test},
 };
 use serde_json::{Value, json};
@@ -103,8 +104,7 @@ async fn foreign(scene: &Scene, original: &ConfigMap) -> Result<()> {
 #[operator_test]
 async fn copies_and_heirs_are_never_removed() -> Result<()> {
     let scene = Scene::new("marks-copies").await?;
-    let workflow =
-        workflow_of_one(BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(node(counted_maps).capabilities(Capabilities::CRUD_NO_GC))?;
     let operator = scene.start(scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "3 a").await?;
     scene.until_values([("one-0", "a"), ("one-1", "a"), ("one-2", "a")]).await?;
@@ -137,8 +137,7 @@ async fn copies_and_heirs_are_never_removed() -> Result<()> {
 async fn what_another_object_controls_is_neither_written_nor_removed() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("it is owned by Somebody theirs");
-    let workflow =
-        workflow_of_one(BulkKubernetesDependent::new(Counted).capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(node(counted_maps).capabilities(Capabilities::CRUD_NO_GC))?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "1 a").await?;
     pass(10).await;

@@ -11,13 +11,10 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    BoxError, Context, KubernetesDependent, ObjectKey, Workflow,
-    dependent::{
-        Capabilities,
-        bulk::{BulkDesired, BulkKubernetesDependent},
-    },
+    BoxError, Workflow,
+    dependent::{Capabilities, Read},
+    node,
     testing::TestOperator,
-    workflow::Node,
 };
 use serde_json::json;
 
@@ -63,23 +60,16 @@ async fn what_is_created_only_is_left_alone_and_goes_with_its_primary() -> Resul
 }
 
 /// As many pages as the primary's value says.
-struct Pages;
-
-impl BulkDesired<TestResource> for Pages {
-    type Resource = ConfigMap;
-
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Vec<ConfigMap>, BoxError> {
-        let count = primary.spec.value.parse::<usize>()?;
-        Ok((0..count).map(|index| map_of(primary, &format!("page-{index}"), "there")).collect())
-    }
+fn pages(primary: &TestResource) -> Result<Vec<ConfigMap>, BoxError> {
+    let count = primary.spec.value.parse::<usize>()?;
+    Ok((0..count).map(|index| map_of(primary, &format!("page-{index}"), "there")).collect())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<()> {
+async fn a_bulk_is_about_the_objects_that_it_has_made_and_no_others() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::CRUD_NO_GC);
-    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
+    let bulk = node(pages).capabilities(Capabilities::CRUD_NO_GC);
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(bulk)?)).await?;
     let one = scene.create("one", "3").await?;
     let made = written(&operator).await?;
     assert_eq!(made.iter().filter(|write| write.contains("configmaps")).count(), 3, "{made:?}");
@@ -106,8 +96,8 @@ async fn a_bulk_is_about_the_objects_that_it_selects_and_no_others() -> Result<(
 #[tokio::test(start_paused = true)]
 async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let bulk = BulkKubernetesDependent::new(Pages).name("pages").capabilities(Capabilities::READ_ONLY);
-    let pages = bulk.selects(|_: &TestResource, map: &ConfigMap| map.name_any().contains("-page-"));
+    let pages = |_: &TestResource| Read::all().filter(|map: &ConfigMap| map.name_any().contains("-page-"));
+    let pages = node(pages).named("pages");
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
     let one = scene.create("one", "3").await?;
     for name in ["extra", "page-0", "page-7"] {
@@ -128,27 +118,22 @@ async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let theirs = |primary: &TestResource, _: &Context<TestResource>| {
-        let namespace = primary.namespace().unwrap_or_default();
-        ObjectKey::namespaced(&namespace, &format!("{}-theirs", primary.name_any()))
+    let theirs = |primary: &TestResource| -> Read<DynamicObject> {
+        Read::named(format!("{}-theirs", primary.name_any()))
     };
-    let kind = ApiResource::erase::<ConfigMap>(&());
-    let read = KubernetesDependent::read_only_of_type::<DynamicObject>("theirs", kind).target(theirs);
-    let workflow = Workflow::builder()
-        .node(Node::new(read))
-        .node(Node::new(untyped_map("ours")).depends_on("theirs"))
-        .build()?;
+    let theirs = node(theirs).named("theirs").kind(ApiResource::erase::<ConfigMap>(&()));
+    let workflow = Workflow::builder().nodes((untyped_map("ours").after(&theirs), theirs)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     let one = scene.create("one", "value").await?;
     assert_eq!(written(&operator).await?, [""; 0], "it isn't there yet");
     let lines = outcomes.lines("one");
-    assert_eq!(lines.first().map(String::as_str), Some("theirs: matched, not ready: not found"));
+    assert_eq!(lines.last().map(String::as_str), Some("theirs: matched, not ready: not found"));
 
     let mut map = map_of(&one, "theirs", "others'");
     map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
     scene.api::<ConfigMap>().create(&PostParams::default(), &map).await?;
     assert_eq!(written(&operator).await?, ["PATCH configmaps/one-ours -> 201"]);
-    assert_eq!(outcomes.lines("one"), ["theirs: matched", "ours: created"]);
+    assert_eq!(outcomes.lines("one"), ["ours: created", "theirs: matched"]);
     overwrite(&scene, "one-theirs", "changed").await?;
     assert_eq!(written(&operator).await?, [""; 0], "what others do is theirs");
     let read = outcomes.last("one").and_then(|result| result.resource::<DynamicObject>("theirs"));
@@ -161,14 +146,14 @@ async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     Ok(())
 }
 
-/// [`Node::deleted_when`](operator_core::workflow::Node::deleted_when).
+/// [`Node::gone`](operator_core::Node::gone).
 #[tokio::test(start_paused = true)]
 async fn a_primary_waits_until_its_node_counts_as_deleted() -> Result<()> {
     let (scene, (script, _)) = (scene().await?, looking_on::<TestResource>());
     // A record of the user's that the primary's deletion has been archived.
-    let archived = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value == "archived";
-    let node = Child("a").deleted_node().deleted_when(archived);
-    let workflow = Workflow::builder().node(node).build()?;
+    let archived = |primary: &TestResource| primary.spec.value == "archived";
+    let node = Child("a").deleted_node().gone(archived);
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "value").await?;
     pass(60).await;

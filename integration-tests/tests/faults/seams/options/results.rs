@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Child, Script, TestResource};
+use integration_tests::{Child, Script, Switch, TestResource};
 use jiff::Timestamp;
-use operator_core::{Context, UpdateControl, Workflow, environment::WallClock, testing::TestOperator};
+use operator_core::{UpdateControl, Workflow, environment::WallClock, testing::TestOperator};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -39,11 +39,10 @@ fn telling() -> (Script, Told) {
 #[tokio::test(start_paused = true)]
 async fn the_latest_states_say_since_when_and_go_with_their_primary() -> Result<()> {
     let (scene, (script, told)) = (scene().await?, telling());
-    let ready = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value.starts_with("good");
-    let workflow = Workflow::builder()
-        .node(Child("app").node().ready_when(ready))
-        .node(Child("behind").node().depends_on("app"))
-        .build()?;
+    let ready = |primary: &TestResource| primary.spec.value.starts_with("good");
+    let app = Child("app").node().ready(ready);
+    let behind = Child("behind").node().after(&app);
+    let workflow = Workflow::builder().nodes((app, behind)).build()?;
     let builder = scene.operator().wall_clock(Arc::new(WithTheTest(Instant::now())));
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     let lives = [("bad", 100), ("still bad", 100), ("good", 100), ("good as well", 100)];
@@ -78,16 +77,14 @@ async fn the_latest_states_say_since_when_and_go_with_their_primary() -> Result<
 #[tokio::test(start_paused = true)]
 async fn the_picture_of_a_workflow_shows_its_conditions_or_what_became_of_it() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, integration_tests::looking_on::<TestResource>());
-    let wanted = |primary: &TestResource, _: &Context<TestResource>| primary.spec.value != "none";
-    let workflow = Workflow::builder()
-        .node(Child("app").node().ready_when(|_, _| false))
-        .node(Child("behind").node().depends_on("app"))
-        .node(Child("gated").node().reconcile_when(wanted))
-        .build()?;
+    let app = Child("app").node().ready(|_: &TestResource| false);
+    let behind = Child("behind").node().after(&app);
+    let gated = Child("gated").only_if(|primary| primary.spec.value != "none").needs(Switch::on());
+    let workflow = Workflow::builder().nodes((app, behind, gated)).build()?;
     let picture = workflow.to_mermaid();
     let lines: Vec<&str> = picture.lines().map(str::trim).collect();
     assert_eq!((lines[0], lines.last()), ("flowchart TD", Some(&"n0 --> n1")), "{picture}");
-    for (line, words) in [(1, ["app", "ready when"]), (2, ["behind", ""]), (3, ["gated", "if"])] {
+    for (line, words) in [(1, ["app", "ready when"]), (2, ["behind", ""]), (3, ["gated", "needs"])] {
         assert!(words.iter().all(|word| lines[line].contains(word)), "{words:?} in {picture}");
     }
 

@@ -5,7 +5,7 @@ use anyhow::Result;
 use integration_tests::{Said, Switch, wanted_map};
 use operator_core::{
     CachingInboundEventSource, ObjectKey, Workflow, event_source::ExternalResource,
-    testing::faults::LineFault, workflow::Node,
+    testing::faults::LineFault,
 };
 
 use super::{
@@ -73,8 +73,8 @@ async fn a_source_that_starts_later_holds_back_only_nodes_in_the_namespace_that_
     let two = Two::new().await?;
     two.scene.create("one", "first").await?;
     two.create_other("two", "first").await?;
-    let node = Node::new(wanted_map("a")).activation_condition(Switch::on());
-    let workflow = Workflow::builder().node(node).build()?;
+    let node = wanted_map("a").needs(Switch::on());
+    let workflow = Workflow::builder().nodes((node,)).build()?;
     let (script, faults) = (saying(), two.refused("configmaps"));
     let controller = two.scene.managed(&script, &workflow).namespaces(two.namespaces());
     let operator =

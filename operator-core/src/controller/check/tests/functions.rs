@@ -51,7 +51,7 @@ fn what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write() {
     let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with("  why")).collect();
     let expected = [
         format!("controller `PODS`: `{HERE}::keys` is two nodes of the workflow"),
-        "  write it once; a function of its own, or an instance of a generic one, for each node".to_owned(),
+        "  write it once; or `.named(\"…\")` on each, or a function of its own for each node".to_owned(),
         format!(
             "controller `PODS`: `{HERE}::what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write::{{{{closure}}}}` has no name"
         ),
@@ -59,7 +59,7 @@ fn what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write() {
         format!("controller `PODS`: `{HERE}::web` comes after `{HERE}::html`"),
         "  write it as a node of its own, or another one in `.after(…)`".to_owned(),
         "controller `PODS`: nodes depend on one another in a circle: maps -> others -> maps".to_owned(),
-        "  write one `.after(…)` or `.depends_on(…)` less, for example that of `maps`".to_owned(),
+        "  write one `.after(…)` less, for example that of `maps`".to_owned(),
     ];
     assert_eq!(lines[..8], expected, "{told}");
     assert_eq!(lines[8], "controller `PODS`: its name can't be used", "{told}");

@@ -9,58 +9,37 @@ use k8s_openapi::api::{
 
 use crate::{
     dependent::{
-        Creator, CustomDependent, Deleter, Deletion, Dependent, DependentResource, Desired, ExplicitState,
-        IntoDependent,
-        bulk::{BulkDesired, BulkKubernetesDependent},
-        kubernetes::KubernetesDependent,
+        Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Read,
+        function::wanted::{Many, One},
     },
     event_source::external::{PerResourcePollingEventSource, PollingEventSource},
     reconciler::{BoxError, Context},
     resource::ObjectKey,
+    workflow::wired::declared::{Node, node},
 };
 
 /// A map by a name that it holds.
 pub(super) struct Map(pub(super) &'static str);
-/// A map that is the same for whoever asks.
-#[derive(Clone, Copy)]
-pub(super) struct OneMap;
-pub(super) struct Role;
-
-macro_rules! desired {
-    ($($dependent:ty: $object:ty),*) => {$(
-        impl Desired<Pod> for $dependent {
-            type Resource = $object;
-
-            fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<$object, BoxError> {
-                Ok(<$object>::default())
-            }
-        }
-    )*};
-}
-
-desired!(Map: ConfigMap, OneMap: ConfigMap, Role: ClusterRole);
 
 impl Map {
-    /// As a dependent of that name.
-    pub(super) fn node(self) -> KubernetesDependent<Self, Pod> {
-        let name = self.0;
-        KubernetesDependent::new(self).name(name)
+    /// As a node of that name.
+    pub(super) fn node(self) -> Node<Pod, One<ConfigMap>> {
+        node(|_: &Pod| ConfigMap::default()).named(self.0)
     }
+}
+
+pub(super) fn role(_: &Pod) -> ClusterRole {
+    ClusterRole::default()
+}
+
+/// What others make.
+pub(super) fn read(_: &Pod) -> Read<ConfigMap> {
+    Read::only()
 }
 
 /// Any number of maps.
-pub(super) struct Maps;
-
-impl BulkDesired<Pod> for Maps {
-    type Resource = ConfigMap;
-
-    fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<Vec<ConfigMap>, BoxError> {
-        Ok(Vec::new())
-    }
-}
-
-pub(super) fn maps(name: &'static str) -> BulkKubernetesDependent<Maps, Pod> {
-    BulkKubernetesDependent::new(Maps).name(name)
+pub(super) fn maps(name: &'static str) -> Node<Pod, Many<ConfigMap>> {
+    node(|_: &Pod| Vec::<ConfigMap>::new()).named(name)
 }
 
 /// Something in another system.
@@ -109,8 +88,8 @@ pub(super) fn dns() -> CustomDependent<Dns, Pod> {
 }
 
 /// One that has to be deleted before its primary goes.
-pub(super) fn deleted_dns() -> Dependent<Pod> {
-    dns().deletes().into_dependent()
+pub(super) fn deleted_dns() -> CustomDependent<Dns, Pod> {
+    dns().deletes()
 }
 
 fn nothing<R>() -> Result<BTreeMap<ObjectKey, Vec<R>>, BoxError> {

@@ -7,19 +7,19 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use super::{
     Pods,
     kinds::{
-        Map, OneMap, Role, buckets, deleted_dns, dns, maps, records, records_of_machines, records_of_pods,
+        Map, buckets, deleted_dns, dns, maps, read, records, records_of_machines, records_of_pods, role,
     },
     pods, told,
 };
 use crate::{
     controller::ControllerBuilder,
-    dependent::{Capabilities, CustomDependent, IntoDependent, kubernetes::KubernetesDependent},
+    dependent::{Capabilities, CustomDependent},
     event_source::InformerEventSource,
     processor::{GenericRetry, GovernorRateLimiter},
     reconciler::run::Run,
     workflow::{
-        Node, Workflow, WorkflowBuilder,
-        conditions::{ConditionExt, KindServed},
+        Workflow, WorkflowBuilder,
+        wired::{Nodes, declared::node, wire::Wire as _},
     },
 };
 
@@ -27,9 +27,29 @@ fn workflow() -> WorkflowBuilder<Pod> {
     Workflow::builder()
 }
 
-/// A controller with these dependents in its workflow.
-fn with<const N: usize>(dependents: [crate::dependent::Dependent<Pod>; N]) -> ControllerBuilder<Pods> {
-    pods().workflow(dependents.into_iter().fold(workflow(), WorkflowBuilder::dependent))
+/// A controller with these nodes in its workflow.
+fn with<M>(nodes: impl Nodes<Pod, M>) -> ControllerBuilder<Pods> {
+    pods().workflow(workflow().nodes(nodes))
+}
+
+fn one(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn two(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn three(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn four(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+fn unheard_of(_: &Pod) -> Secret {
+    Secret::default()
 }
 
 fn status(_: &Pod, run: &Run<Pod>) -> bool {
@@ -41,7 +61,7 @@ type Declaration = ControllerBuilder<Pods>;
 /// Wrong declarations of one controller, each with what is wrong.
 fn wrong() -> Vec<(&'static str, Declaration)> {
     let secrets_as_maps = InformerEventSource::<Secret>::new().name("ConfigMap");
-    let standalone = || workflow().dependent(deleted_dns());
+    let standalone = || workflow().nodes((deleted_dns(),));
     vec![
         ("a name with capitals", pods().name("WebPages")),
         ("an empty name", pods().name("")),
@@ -59,83 +79,57 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a shrinking retry", pods().retry(GenericRetry::default().with_multiplier(0.5))),
         ("a rate limit of nothing", pods().rate_limiter(GovernorRateLimiter::new(0, Duration::from_secs(1)))),
         ("a rate limit without a period", pods().rate_limiter(GovernorRateLimiter::new(1, Duration::ZERO))),
-        ("two workflows", with([Map("a").node().into_dependent()]).workflow(workflow())),
+        ("two workflows", with((Map("a").node(),)).workflow(workflow())),
         ("two indexes of one name", pods().index("team", |_| Vec::new()).index("team", |_| Vec::new())),
         ("two status functions", pods().status(status).status(status)),
         ("two sources of one name", pods().owns::<Secret>().owns::<Secret>()),
         (
             "nodes that contradict one another",
-            pods().workflow(
-                workflow()
-                    .node(Node::new(Map("a").node()).depends_on("b"))
-                    .node(Node::new(Map("b").node()).depends_on("a"))
-                    .node(Node::new(Map("c").node()).depends_on("c"))
-                    .node(Node::new(Map("d").node()).depends_on("aa").depends_on("unheard-of"))
-                    .node(Node::new(Map("").node()))
-                    .node(Node::new(Map("d").node())),
-            ),
+            with((
+                one.after(two),
+                two.after(one),
+                three.after(three).after(unheard_of),
+                Map("").node(),
+                Map("one").node(),
+                Map("d").node().after(one),
+                Map("d").node(),
+                node(four).named("first"),
+                node(four).named("second").after(four),
+            )),
         ),
-        (
-            "an object without a namespace that is owned by one with a namespace",
-            with([KubernetesDependent::new(Role).into_dependent()]),
-        ),
+        ("an object without a namespace that is owned by one with a namespace", with((role,))),
         (
             "an event source that nobody declares",
-            with([Map("a").node().event_source("shared").into_dependent()]).owns::<Secret>(),
+            with((Map("a").node().event_source("shared"),)).owns::<Secret>(),
         ),
-        (
-            "an event source of another type",
-            with([Map("a").node().event_source("Secret").into_dependent()]).owns::<Secret>(),
-        ),
-        (
-            "another type under the kind's name",
-            with([Map("a").node().into_dependent()]).watches(secrets_as_maps),
-        ),
-        ("a memory that nobody declares", with([dns().remembered_by("records").into_dependent()])),
-        (
-            "a memory of another type",
-            with([dns().remembered_by("records").into_dependent()]).watches(buckets("records")),
-        ),
-        (
-            "a memory that is no memory",
-            with([dns().remembered_by("Secret").into_dependent()]).owns::<Secret>(),
-        ),
-        ("a state that nobody watches", with([dns().keeps_state().into_dependent()])),
+        ("an event source of another type", with((Map("a").node().event_source("Secret"),)).owns::<Secret>()),
+        ("another type under the kind's name", with((Map("a").node(),)).watches(secrets_as_maps)),
+        ("a memory that nobody declares", with((dns().remembered_by("records"),))),
+        ("a memory of another type", with((dns().remembered_by("records"),)).watches(buckets("records"))),
+        ("a memory that is no memory", with((dns().remembered_by("Secret"),)).owns::<Secret>()),
+        ("a state that nobody watches", with((dns().keeps_state(),))),
         ("a source of another primary", pods().watches(records_of_machines())),
         ("a standalone workflow that leaks", pods().event_sources_of(standalone())),
-        ("a standalone dependent that leaks", pods().dependent(&deleted_dns())),
-        ("two bulks of one kind", with([maps("pages").into_dependent(), maps("extras").into_dependent()])),
-        (
-            "two dependents of one name",
-            with([Map("a").node().into_dependent()]).dependent(&Map("a").node().into_dependent()),
-        ),
+        ("a standalone dependent that leaks", pods().dependent(&deleted_dns().standalone())),
         (
             "a source with a selector in place of a node's own",
-            with([Map("a").node().into_dependent()])
+            with((Map("a").node(),))
                 .watches(InformerEventSource::<ConfigMap>::new().label_selector("app=web")),
         ),
         (
             "a source with a mapper in place of a node's own",
-            with([Map("a").node().into_dependent()])
+            with((Map("a").node(),))
                 .watches(InformerEventSource::<ConfigMap>::new().map_to_primary(|_| Vec::new())),
         ),
         (
             "a source with a selector that a node asks for",
-            with([Map("a").node().event_source("some").into_dependent()]).watches(
+            with((Map("a").node().event_source("some"),)).watches(
                 InformerEventSource::<ConfigMap>::new().name("some").field_selector("metadata.name=a"),
             ),
         ),
         (
-            "two nodes that want one object",
-            pods().workflow(
-                workflow()
-                    .node(Node::new(KubernetesDependent::new(OneMap)))
-                    .node(Node::new(KubernetesDependent::new(OneMap)).named("again")),
-            ),
-        ),
-        (
             "several mistakes of one controller",
-            with([Map("a").node().event_source("maps").into_dependent(), maps("pages").into_dependent()])
+            with((Map("a").node().event_source("maps"), maps("pages")))
                 .name("Pods")
                 .max_concurrent_reconciles(0)
                 .namespaces::<String>([]),
@@ -146,80 +140,56 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
 /// Declarations like those above which are sound.
 fn sound() -> Vec<(&'static str, Declaration)> {
     let labelled = || InformerEventSource::<ConfigMap>::new().label_selector("part=pages");
-    let read_only = KubernetesDependent::<_, Pod>::read_only::<ConfigMap>("read");
     vec![
         (
             "a workflow and one that the reconciler calls",
-            with([Map("a").node().into_dependent()]).event_sources_of(workflow().dependent(Map("b").node())),
+            with((Map("a").node(),)).event_sources_of(workflow().nodes((Map("b").node(),))),
         ),
         (
             "an object without a namespace that the operator deletes",
-            with([KubernetesDependent::new(Role).capabilities(Capabilities::CRUD_NO_GC).into_dependent()]),
+            with((node(role).capabilities(Capabilities::CRUD_NO_GC),)),
         ),
         (
             "an event source by its name",
-            with([Map("a").node().event_source("shared").into_dependent()])
+            with((Map("a").node().event_source("shared"),))
                 .watches(InformerEventSource::<ConfigMap>::new().name("shared")),
         ),
         (
             "an event source of another node",
-            with([
-                Map("a").node().informer(InformerEventSource::new().name("shared")).into_dependent(),
-                Map("b").node().event_source("shared").into_dependent(),
-            ]),
+            with((
+                Map("a").node().informer(InformerEventSource::new().name("shared")),
+                Map("b").node().event_source("shared"),
+            )),
         ),
-        ("a memory", with([dns().remembered_by("records").into_dependent()]).watches(records("records"))),
-        (
-            "a memory for pods",
-            with([dns().remembered_by("records").into_dependent()]).watches(records_of_pods()),
-        ),
-        ("a state that is watched", with([dns().keeps_state().into_dependent()]).owns::<Secret>()),
-        ("one that is cleaned up", pods().dependent(&deleted_dns()).with_cleaner()),
+        ("a memory", with((dns().remembered_by("records"),)).watches(records("records"))),
+        ("a memory for pods", with((dns().remembered_by("records"),)).watches(records_of_pods())),
+        ("a state that is watched", with((dns().keeps_state(),)).owns::<Secret>()),
+        ("one that is cleaned up", pods().dependent(&deleted_dns().standalone()).with_cleaner()),
         (
             "a bulk beside a single of one kind, and beside a standalone dependent",
-            with([maps("pages").into_dependent(), Map("settings").node().into_dependent()])
-                .dependent(&Map("others").node().into_dependent()),
+            with((maps("pages"), Map("settings").node())).dependent(&Map("others").node().standalone()),
         ),
         (
             "a source with a selector beside a node's own",
-            with([Map("a").node().into_dependent()])
+            with((Map("a").node(),))
                 .watches(InformerEventSource::<ConfigMap>::new().name("some").label_selector("app=web")),
         ),
         (
             "a source that shows all, in place of a node's own",
-            with([Map("a").node().into_dependent()]).watches(InformerEventSource::<ConfigMap>::new()),
+            with((Map("a").node(),)).watches(InformerEventSource::<ConfigMap>::new()),
         ),
         (
             "a source with a mapper that a node asks for",
-            with([Map("a").node().event_source("mapped").into_dependent()]).watches(
+            with((Map("a").node().event_source("mapped"),)).watches(
                 InformerEventSource::<ConfigMap>::new().name("mapped").map_to_primary(|_| Vec::new()),
             ),
         ),
         (
             "a bulk with objects of its own",
-            with([
-                maps("pages").informer(labelled()).into_dependent(),
-                Map("settings").node().into_dependent(),
-            ]),
+            with((maps("pages").informer(labelled()), Map("settings").node())),
         ),
-        (
-            "a bulk beside one that reads what it makes",
-            with([maps("pages").into_dependent(), read_only.into_dependent()]),
-        ),
-        (
-            "two that want one object, one of them under a condition of the cluster",
-            pods().workflow(
-                workflow().node(Node::new(KubernetesDependent::new(OneMap))).node(
-                    Node::new(KubernetesDependent::new(OneMap))
-                        .named("again")
-                        .activation_condition(KindServed::<Secret>::new().not()),
-                ),
-            ),
-        ),
-        (
-            "two of one type with data",
-            with([Map("a").node().into_dependent(), Map("b").node().into_dependent()]),
-        ),
+        ("a bulk beside one that reads what it makes", with((maps("pages"), read))),
+        ("two of one type with data", with((Map("a").node(), Map("b").node()))),
     ]
 }
 
@@ -248,6 +218,5 @@ fn what_is_sound_is_told_from_what_is_not() {
 
 #[test]
 fn a_custom_dependent_reads_what_it_wants() {
-    let unheard = CustomDependent::new(super::kinds::Dns).creates().into_dependent();
-    assert_eq!(told(with([unheard])), "");
+    assert_eq!(told(with((CustomDependent::new(super::kinds::Dns).creates(),))), "");
 }

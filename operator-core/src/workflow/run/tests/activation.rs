@@ -112,10 +112,10 @@ impl World {
     }
 
     /// A node that needs the source, where the cluster is able to.
-    fn node(&self, name: &str, active: &Says) -> Node<ConfigMap> {
+    fn node(&self, name: &str, active: &Says) -> Node {
         let sources = vec![DependentSource::shared(Arc::new(self.source.clone()))];
         let fake = Fake { sources, ..Fake::named(name, &Log::default()) };
-        fake.node().activation_condition(active.clone())
+        fake.node().needs(active.clone())
     }
 
     async fn run(&self, workflow: &Workflow<ConfigMap>, name: &str) -> Vec<String> {
@@ -191,8 +191,8 @@ async fn several_nodes_share_a_source_and_the_last_one_stops_it() {
 async fn all_nodes_are_asked_at_the_start_also_those_that_are_not_come_to() {
     let (world, active) = (World::new(), Says::yes());
     world.source.synced.send_replace(true);
-    let above = || Fake::named("above", &Log::default()).node().ready_postcondition(Says::no("not yet"));
-    let all = workflow([above(), world.node("route", &active).depends_on("above")]);
+    let above = || Fake::named("above", &Log::default()).node().ready(Says::no("not yet").met());
+    let all = workflow([above(), world.node("route", &active).after(Called("above"))]);
     let waits = ["above: created, not ready: not yet", WAITS];
     assert_eq!(world.run(&all, "one").await, waits, "its source starts before its turn has come");
     assert_eq!((active.asked(), world.source.running()), (1, 1));
@@ -208,17 +208,17 @@ async fn a_slow_answer_holds_up_only_its_own_node() {
     struct Slow;
 
     impl Activation for Slow {
-        async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+        async fn check(&self, _: &Cluster<'_>) -> Result<Verdict, BoxError> {
             sleep(ROUND_TRIP * 50).await;
-            Ok(ConditionResult::met())
+            Ok(Verdict::met())
         }
     }
 
     let log = Log::default();
     let all = workflow([
-        Fake::named("slow", &log).node().activation_condition(Slow),
+        Fake::named("slow", &log).node().needs(Slow),
         Fake::named("other", &log).node(),
-        Fake::named("further", &log).node().depends_on("other"),
+        Fake::named("further", &log).node().after(Called("other")),
     ]);
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);
@@ -232,7 +232,7 @@ async fn a_clean_up_asks_nothing_about_what_it_leaves_and_needs_no_source_for_it
     let (world, active) = (World::new(), Says::yes());
     let sources = vec![DependentSource::shared(Arc::new(world.source.clone()))];
     let fake = Fake { sources, ..Fake::named("route", &Log::default()) };
-    let all = workflow([fake.kept().activation_condition(active.clone())]);
+    let all = workflow([fake.kept().needs(active.clone())]);
     assert_eq!(world.run(&all, "one").await, [WAITS]);
     assert_eq!((active.asked(), world.source.running()), (1, 1));
     let primary = primary("one");

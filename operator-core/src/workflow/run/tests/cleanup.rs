@@ -14,10 +14,10 @@ async fn what_depends_on_others_goes_first_and_conditions_of_running_dont_count(
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log).existing();
     let all = workflow([
-        fake("a").node().hold_unless(Says::no("held")).ready_postcondition(Says::no("not ready")),
-        fake("b").node().depends_on("a").reconcile_precondition(Says::no("not wanted")),
-        fake("c").kept().depends_on("a"),
-        fake("d").node().depends_on("b").activation_condition(Says::no("no such kind")),
+        fake("a").node().only_if(Says::no("held").held()).ready(Says::no("not ready").met()),
+        fake("b").node().after(Called("a")).only_if(Says::no("not wanted").met()),
+        fake("c").kept().after(Called("a")),
+        fake("d").node().after(Called("b")).needs(Says::no("no such kind")),
     ]);
     let result = cleaned_up(&all).await;
     let left = "c: left as it is: it is not deleted by its dependent";
@@ -31,7 +31,7 @@ async fn what_is_not_gone_yet_keeps_what_it_depends_on() {
     let (log, gone) = (Log::default(), Says::no("it has a finalizer"));
     let all = workflow([
         Fake::named("a", &log).existing().node(),
-        Fake::named("b", &log).existing().node().depends_on("a").delete_postcondition(gone.clone()),
+        Fake::named("b", &log).existing().node().after(Called("a")).gone(gone.clone().met()),
     ]);
     let result = cleaned_up(&all).await;
     let expected = ["a: waiting for b to be gone: it has a finalizer", "b: deleting: it has a finalizer"];
@@ -49,7 +49,7 @@ async fn a_failed_deletion_stops_only_what_waits_for_it() {
     let log = Log::default();
     let all = workflow([
         Fake::named("a", &log).existing().node(),
-        Fake { fails: true, ..Fake::named("b", &log).existing() }.node().depends_on("a"),
+        Fake { fails: true, ..Fake::named("b", &log).existing() }.node().after(Called("a")),
         Fake::named("x", &log).existing().node(),
     ]);
     let result = cleaned_up(&all).await;
@@ -64,7 +64,7 @@ async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depend
     let log = Log::default();
     let slow = Fake { takes_its_time: true, ..Fake::named("slow", &log).existing() };
     let exists = Arc::clone(&slow.exists);
-    let all = workflow([Fake::named("below", &log).existing().node(), slow.node().depends_on("below")]);
+    let all = workflow([Fake::named("below", &log).existing().node(), slow.node().after(Called("below"))]);
     let result = cleaned_up(&all).await;
     let asked = "the deletion was asked for, and takes its time";
     assert_eq!(
@@ -80,8 +80,8 @@ async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depend
 async fn about_a_node_that_nobody_deletes_nothing_is_asked_unless_its_end_is_waited_for() {
     let (log, active, gone) = (Log::default(), Says::yes(), Says::no("somebody else has it"));
     let all = workflow([
-        Fake::named("kept", &log).existing().kept().activation_condition(active.clone()),
-        Fake::named("others", &log).existing().kept().delete_postcondition(gone.clone()),
+        Fake::named("kept", &log).existing().kept().needs(active.clone()),
+        Fake::named("others", &log).existing().kept().gone(gone.clone().met()),
     ]);
     let result = cleaned_up(&all).await;
     let left = "kept: left as it is: it is not deleted by its dependent";
@@ -94,7 +94,7 @@ async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
     let log = Log::default();
     let all = workflow([
         Fake::named("a", &log).existing().node(),
-        Fake::named("b", &log).existing().node().depends_on("a"),
+        Fake::named("b", &log).existing().node().after(Called("a")),
     ]);
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);

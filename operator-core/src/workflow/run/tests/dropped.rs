@@ -43,9 +43,9 @@ async fn nothing_is_left_behind() {
             fake("a").node(),
             fake("b").node(),
             fake("c").node(),
-            fake("d").node().depends_on("a").depends_on("b").depends_on("c"),
-            fake("e").existing().node().reconcile_precondition(Says::no("not wanted")).depends_on("a"),
-            Fake { sources, ..fake("route") }.node().activation_condition(Says::yes()),
+            fake("d").node().after(Called("a")).after(Called("b")).after(Called("c")),
+            fake("e").existing().node().only_if(Says::no("not wanted").met()).after(Called("a")),
+            Fake { sources, ..fake("route") }.node().needs(Says::yes()),
         ]);
         let primary = primary("one");
         let context = offline.context(&primary);

@@ -18,10 +18,33 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    dependent::function::want::Want,
     dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, DependentSource},
-    reconciler::{BoxError, Context, OfflineParts, workflow::WorkflowResult},
-    workflow::{Activation, Cluster, Condition, ConditionResult, Node, NodeView, Workflow},
+    reconciler::{
+        BoxError, Context, OfflineParts,
+        workflow::{Secondary, Verdict, WorkflowResult},
+    },
+    workflow::{
+        Activation, Cluster, External, Workflow,
+        wired::{NodeKey, NodeRef, OneOf},
+    },
 };
+
+/// A node of a [`Fake`].
+type Node = External<ConfigMap, OneOf<String>>;
+
+/// Names the node of a [`Fake`].
+struct Called(&'static str);
+
+impl NodeRef<ConfigMap, Called> for Called {
+    type Seen = ();
+
+    fn seen(_: &[Secondary]) {}
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<Fake>().called(Some(Arc::from(self.0)))
+    }
+}
 
 type Offline = crate::reconciler::Offline<ConfigMap>;
 
@@ -87,15 +110,15 @@ impl Fake {
     }
 
     /// A node that creates and deletes.
-    fn node(self) -> Node<ConfigMap> {
+    fn node(self) -> Node {
         let name = self.name.clone();
-        Node::new(CustomDependent::new(self).creates().deletes()).named(name)
+        CustomDependent::new(self).creates().deletes().named(name)
     }
 
     /// A node that never deletes.
-    fn kept(self) -> Node<ConfigMap> {
+    fn kept(self) -> Node {
         let name = self.name.clone();
-        Node::new(CustomDependent::new(self).creates()).named(name)
+        CustomDependent::new(self).creates().named(name)
     }
 }
 
@@ -172,11 +195,11 @@ impl Says {
 }
 
 impl Says {
-    fn answer(&self) -> ConditionResult {
+    fn answer(&self) -> Verdict {
         self.asked.fetch_add(1, Ordering::SeqCst);
         match &*self.answer.lock() {
-            None => ConditionResult::met().with_detail(7_u32),
-            Some(reason) => ConditionResult::not_met(reason.as_str()),
+            None => Verdict::met().with_detail(7_u32),
+            Some(reason) => Verdict::not_met(reason.as_str()),
         }
     }
 
@@ -186,19 +209,23 @@ impl Says {
     }
 }
 
-impl Condition<ConfigMap> for Says {
-    async fn check(
-        &self,
-        _: &NodeView<'_, ConfigMap>,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<ConditionResult, BoxError> {
-        Ok(self.answer())
+impl Says {
+    /// As a condition of the primary.
+    fn met(self) -> impl Fn(&ConfigMap) -> Verdict + Send + Sync + 'static {
+        move |_| self.answer()
+    }
+
+    /// The same, where the node is held otherwise.
+    fn held(self) -> impl Fn(&ConfigMap) -> Want<()> + Send + Sync + 'static {
+        move |_| {
+            let answer = self.answer();
+            if answer.is_met() { Want::Is(()) } else { Want::hold("Held", answer.reason()) }
+        }
     }
 }
 
 impl Activation for Says {
-    async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
+    async fn check(&self, _: &Cluster<'_>) -> Result<Verdict, BoxError> {
         Ok(self.answer())
     }
 }
@@ -208,27 +235,29 @@ struct Breaks {
     panics: bool,
 }
 
-impl Condition<ConfigMap> for Breaks {
-    async fn check(
-        &self,
-        _: &NodeView<'_, ConfigMap>,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<ConditionResult, BoxError> {
+impl Breaks {
+    fn answer<T>(&self) -> Result<T, BoxError> {
         assert!(!self.panics, "a bug");
         Err("nobody knows".into())
+    }
+
+    fn met(self) -> impl Fn(&ConfigMap) -> Result<Verdict, BoxError> + Send + Sync + 'static {
+        move |_| self.answer()
+    }
+
+    fn held(self) -> impl Fn(&ConfigMap) -> Result<Want<()>, BoxError> + Send + Sync + 'static {
+        move |_| self.answer()
     }
 }
 
 impl Activation for Breaks {
-    async fn check(&self, _: &Cluster<'_>) -> Result<ConditionResult, BoxError> {
-        assert!(!self.panics, "a bug");
-        Err("nobody knows".into())
+    async fn check(&self, _: &Cluster<'_>) -> Result<Verdict, BoxError> {
+        self.answer()
     }
 }
 
-fn workflow(nodes: impl IntoIterator<Item = Node<ConfigMap>>) -> Workflow<ConfigMap> {
-    let builder = nodes.into_iter().fold(Workflow::builder(), |builder, node| builder.node(node));
+fn workflow(nodes: impl IntoIterator<Item = Node>) -> Workflow<ConfigMap> {
+    let builder = nodes.into_iter().fold(Workflow::builder(), |builder, node| builder.nodes((node,)));
     builder.build().unwrap()
 }
 

@@ -1,10 +1,7 @@
 //! What a run does, and how long that takes.
 
 use super::*;
-use crate::{
-    reconciler::workflow::{ConditionKind, NodeState, Operation, WorkflowError, WorkflowSurroundings},
-    workflow::{Gate, ReconcilePrecondition},
-};
+use crate::reconciler::workflow::{ConditionKind, NodeState, Operation, WorkflowError, WorkflowSurroundings};
 
 #[tokio::test(start_paused = true)]
 async fn ten_independent_nodes_take_one_round_trip() {
@@ -37,8 +34,8 @@ async fn no_more_dependents_are_called_at_the_same_time_than_the_operator_allows
 async fn a_node_runs_after_all_it_depends_on_and_a_chain_takes_as_long_as_it_is() {
     let log = Log::default();
     let chain = workflow([
-        Fake::named("c", &log).node().depends_on("b"),
-        Fake::named("b", &log).node().depends_on("a").depends_on("x"),
+        Fake::named("c", &log).node().after(Called("b")),
+        Fake::named("b", &log).node().after(Called("a")).after(Called("x")),
         Fake::named("a", &log).node(),
         Fake::named("x", &log).node(),
     ]);
@@ -55,16 +52,16 @@ async fn every_node_says_what_became_of_it_and_why() {
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log);
     let all = workflow([
-        fake("web").node().ready_postcondition(Says::no("1/3 replicas")),
-        fake("service").node().depends_on("web"),
-        fake("route").node().activation_condition(Says::no("CRD routes.example.com is not installed")),
-        fake("behind-route").existing().node().depends_on("route"),
-        fake("job").node().hold_unless(Says::no("outside of the window")),
-        fake("behind-job").node().depends_on("job"),
-        fake("ingress").existing().node().reconcile_precondition(Says::no("not exposed")),
+        fake("web").node().ready(Says::no("1/3 replicas").met()),
+        fake("service").node().after(Called("web")),
+        fake("route").node().needs(Says::no("CRD routes.example.com is not installed")),
+        fake("behind-route").existing().node().after(Called("route")),
+        fake("job").node().only_if(Says::no("outside of the window").held()),
+        fake("behind-job").node().after(Called("job")),
+        fake("ingress").existing().node().only_if(Says::no("not exposed").met()),
         Fake { fails: true, ..fake("db") }.node(),
-        fake("app").node().depends_on("db"),
-        fake("read").existing().kept().reconcile_precondition(Says::no("not wanted")),
+        fake("app").node().after(Called("db")),
+        fake("read").existing().kept().only_if(Says::no("not wanted").met()),
     ]);
     let (result, _) = reconciled(&all).await;
     let expected = [
@@ -93,11 +90,11 @@ async fn a_panic_and_an_error_belong_to_the_node_that_owns_them() {
     let fake = |name: &str| Fake::named(name, &log);
     let all = workflow([
         Fake { panics: true, ..fake("a") }.node(),
-        fake("b").node().activation_condition(Breaks { panics: true }),
-        fake("c").node().ready_postcondition(Breaks { panics: true }),
-        fake("d").node().reconcile_precondition(Breaks { panics: false }),
+        fake("b").node().needs(Breaks { panics: true }),
+        fake("c").node().ready(Breaks { panics: true }.met()),
+        fake("d").node().only_if(Breaks { panics: false }.met()),
         fake("e").node(),
-        fake("f").node().depends_on("d"),
+        fake("f").node().after(Called("d")),
     ]);
     let (result, _) = reconciled(&all).await;
     let expected = [
@@ -118,12 +115,8 @@ async fn a_condition_is_asked_once_and_its_detail_is_in_the_result() {
     let (log, active, ready) = (Log::default(), Says::yes(), Says::yes());
     let removed = Says::no("not wanted");
     let all = workflow([
-        Fake::named("a", &log).node().activation_condition(active.clone()).ready_postcondition(ready.clone()),
-        Fake::named("b", &log)
-            .existing()
-            .node()
-            .activation_condition(active.clone())
-            .reconcile_precondition(removed.clone()),
+        Fake::named("a", &log).node().needs(active.clone()).ready(ready.clone().met()),
+        Fake::named("b", &log).existing().node().needs(active.clone()).only_if(removed.clone().met()),
     ]);
     let (result, _) = reconciled(&all).await;
     assert_eq!((active.asked(), ready.asked(), removed.asked()), (2, 1, 1), "b's was needed twice");
@@ -136,29 +129,13 @@ async fn a_condition_is_asked_once_and_its_detail_is_in_the_result() {
     assert_eq!(result.node("a").unwrap().state, NodeState::Ready(Operation::Created));
 }
 
-struct Window(Gate);
-
-impl ReconcilePrecondition<ConfigMap> for Window {
-    async fn gate(
-        &self,
-        _: &NodeView<'_, ConfigMap>,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<Gate, BoxError> {
-        Ok(self.0.clone())
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_gate_runs_holds_or_removes() {
     let log = Log::default();
-    let gates = [Gate::Run, Gate::Hold("later".into()), Gate::Remove("never".into())];
-    let all = workflow(
-        gates
-            .into_iter()
-            .zip(["run", "hold", "remove"])
-            .map(|(gate, name)| Fake::named(name, &log).existing().node().gate(Window(gate))),
-    );
+    let gates = [Want::Is(()), Want::hold("Later", "later"), Want::none("never")];
+    let all = workflow(gates.into_iter().zip(["run", "hold", "remove"]).map(|(gate, name)| {
+        Fake::named(name, &log).existing().node().only_if(move |_: &ConfigMap| gate.clone())
+    }));
     let (result, _) = reconciled(&all).await;
     assert_eq!(lines(&result), ["run: matched", "hold: held: later", "remove: deleted"]);
     assert_eq!(log.take(), ["delete remove"]);
@@ -195,11 +172,11 @@ async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
     let fake = |name: &str| Fake::named(name, &log);
     let all = workflow([
         fake("page").node(),
-        fake("ingress").existing().node().depends_on("page").reconcile_precondition(Says::no("not exposed")),
-        fake("rules").node().depends_on("ingress"),
-        fake("extra").existing().node().depends_on("rules"),
-        fake("own").existing().node().reconcile_precondition(Says::no("not wanted")),
-        fake("read").existing().kept().reconcile_precondition(Says::no("not readable")),
+        fake("ingress").existing().node().after(Called("page")).only_if(Says::no("not exposed").met()),
+        fake("rules").node().after(Called("ingress")),
+        fake("extra").existing().node().after(Called("rules")),
+        fake("own").existing().node().only_if(Says::no("not wanted").met()),
+        fake("read").existing().kept().only_if(Says::no("not readable").met()),
     ]);
     let (result, _) = reconciled(&all).await;
     let by = |by: &str, reason: &str, deleted| Some((Some(by.to_owned()), reason.to_owned(), deleted));
@@ -224,8 +201,8 @@ async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log).existing();
     let all = workflow([
-        fake("app").node().reconcile_precondition(Says::no("not wanted")),
-        Fake { fails: true, ..fake("user") }.node().depends_on("app"),
+        fake("app").node().only_if(Says::no("not wanted").met()),
+        Fake { fails: true, ..fake("user") }.node().after(Called("app")),
     ]);
     let (result, _) = reconciled(&all).await;
     assert_eq!(lines(&result)[0], "app: waiting for user to be gone, which failed");
@@ -238,12 +215,12 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() {
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log).existing().node();
     let all = workflow([
-        fake("gate").reconcile_precondition(Says::no("not wanted")),
-        fake("between").depends_on("gate"),
-        fake("held").depends_on("between").hold_unless(Says::no("outside of the window")),
-        fake("behind").depends_on("held"),
-        fake("behind-both").depends_on("held").depends_on("beside"),
-        fake("beside").depends_on("gate"),
+        fake("gate").only_if(Says::no("not wanted").met()),
+        fake("between").after(Called("gate")),
+        fake("held").after(Called("between")).only_if(Says::no("outside of the window").held()),
+        fake("behind").after(Called("held")),
+        fake("behind-both").after(Called("held")).after(Called("beside")),
+        fake("beside").after(Called("gate")),
     ]);
     let (result, _) = reconciled(&all).await;
     let why = "to be let go: outside of the window";
@@ -264,10 +241,10 @@ async fn a_removal_waits_for_a_gate_that_can_not_be_asked_if_it_may_hold() {
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log).existing().node();
     let all = workflow([
-        fake("gate").reconcile_precondition(Says::no("not wanted")),
-        fake("may-hold").depends_on("gate").hold_unless(Breaks { panics: false }),
-        fake("other-gate").reconcile_precondition(Says::no("not wanted")),
-        fake("may-not").depends_on("other-gate").reconcile_precondition(Breaks { panics: true }),
+        fake("gate").only_if(Says::no("not wanted").met()),
+        fake("may-hold").after(Called("gate")).only_if(Breaks { panics: false }.held()),
+        fake("other-gate").only_if(Says::no("not wanted").met()),
+        fake("may-not").after(Called("other-gate")).only_if(Breaks { panics: true }.met()),
     ]);
     let (result, _) = reconciled(&all).await;
     let expected = [
@@ -285,15 +262,12 @@ async fn a_gate_removes_its_node_also_behind_one_that_is_not_ready() {
     let log = Log::default();
     let fake = |name: &str| Fake::named(name, &log).existing().node();
     let all = workflow([
-        fake("web").ready_postcondition(Says::no("1/3 replicas")),
-        fake("service").depends_on("web").reconcile_precondition(Says::no("not published")),
-        fake("ingress").depends_on("service"),
-        fake("config").depends_on("web").reconcile_precondition(Says::yes()),
-        fake("asks-too-much")
-            .depends_on("web")
-            .gate(Window(Gate::Run))
-            .reconcile_precondition(Breaks { panics: false }),
-        fake("deep").depends_on("config").reconcile_precondition(Says::no("not wanted")),
+        fake("web").ready(Says::no("1/3 replicas").met()),
+        fake("service").after(Called("web")).only_if(Says::no("not published").met()),
+        fake("ingress").after(Called("service")),
+        fake("config").after(Called("web")).only_if(Says::yes().met()),
+        fake("asks-too-much").after(Called("web")).only_if(Breaks { panics: false }.met()),
+        fake("deep").after(Called("config")).only_if(Says::no("not wanted").met()),
     ]);
     let (result, _) = reconciled(&all).await;
     let waits = "waiting for web to be ready: 1/3 replicas";

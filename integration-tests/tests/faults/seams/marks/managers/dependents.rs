@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, TestResource, Wanted, map_of, wanted, workflow_of_one};
+use integration_tests::{Scene, Script, TestResource, map_of, wanted, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{ControllerBuilder, KubernetesDependent, testing::operator_test};
+use operator_core::{ControllerBuilder, Node, One, testing::operator_test};
 use serde_json::{Value, json};
 
 use super::{Requests, after, pass, scene, somebodys_map, upgraded, who};
@@ -18,9 +18,7 @@ const TAKEN_OVER: [&str; 3] =
     ["get configmaps/one-a 200", "json patch configmaps/one-a 200", "apply configmaps/one-a 200"];
 
 /// A dependent whose map has these keys.
-fn map_with(
-    keys: &'static [&'static str],
-) -> KubernetesDependent<Wanted<TestResource, ConfigMap>, TestResource> {
+fn map_with(keys: &'static [&'static str]) -> Node<TestResource, One<ConfigMap>> {
     wanted("a", move |primary: &TestResource| {
         let data = keys.iter().map(|key| ((*key).to_owned(), "ours".to_owned())).collect();
         ConfigMap { data: Some(data), ..map_of(primary, "a", "") }

@@ -1,18 +1,16 @@
 //! Versions of an operator: which nodes it has, what they want of a primary, and how a newer one differs from an older one.
 
-use integration_tests::{Random, TestResource, wish};
+use integration_tests::{Random, TestResource};
 use kube::{
     ResourceExt,
     api::ApiResource,
     core::{DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, Context, InformerEventSource, KubernetesDependent, WatchScope, Workflow,
-    dependent::{
-        Adoption, Capabilities,
-        bulk::{BulkDesired, BulkKubernetesDependent},
-    },
-    workflow::Node,
+    BoxError, InformerEventSource, Want, WatchScope, Workflow,
+    dependent::{Adoption, Capabilities},
+    node,
+    workflow::WorkflowBuilder,
 };
 use serde_json::json;
 
@@ -122,46 +120,34 @@ impl NodeOf {
         self.wants(&primary.name_any(), &spec).into_iter().map(object).collect()
     }
 
-    fn build(&self) -> Node<TestResource> {
+    /// Adds it to a workflow.
+    fn add_to(&self, workflow: WorkflowBuilder<TestResource>) -> WorkflowBuilder<TestResource> {
         let capabilities = if self.collected { Capabilities::CRUD } else { Capabilities::CRUD_NO_GC };
-        let resource = self.kind.resource();
-        let node = if self.more.is_some() {
-            let bulk = BulkKubernetesDependent::of_type(Items(self.clone()), resource).name(self.name);
-            Node::new(bulk.capabilities(capabilities).adopt(self.adoption))
-        } else {
-            let of = self.clone();
-            let desired = wish(move |primary: &TestResource, _: &Context<TestResource>| {
-                of.desired(primary).pop().ok_or_else(|| "it isn't wanted".into())
-            });
-            let single = KubernetesDependent::of_type(desired, resource.clone()).name(self.name);
-            let single = single.capabilities(capabilities).adopt(self.adoption);
-            Node::new(match self.shared {
-                true => {
-                    let source = InformerEventSource::<DynamicObject>::of_type(resource);
-                    single.informer(source.namespaces(WatchScope::Namespaces([SHARED.to_owned()].into())))
-                }
-                false => single,
-            })
-        };
-        match self.gated {
-            true => node.reconcile_when(|primary: &TestResource, _| Spec::of(primary).on),
-            false => node,
+        let (of, resource, gated) = (self.clone(), self.kind.resource(), self.gated);
+        let is_on = move |primary: &TestResource| !gated || Spec::of(primary).on;
+        if self.more.is_some() {
+            let all = move |primary: &TestResource| match is_on(primary) {
+                true => Want::of(of.desired(primary)),
+                false => Want::none("it is off"),
+            };
+            let bulk = node(all).named(self.name).kind(resource);
+            return workflow.nodes((bulk.capabilities(capabilities).adopt(self.adoption),));
         }
-    }
-}
-
-/// The items of a bulk.
-struct Items(NodeOf);
-
-impl BulkDesired<TestResource> for Items {
-    type Resource = DynamicObject;
-
-    fn desired(
-        &self,
-        primary: &TestResource,
-        _: &Context<TestResource>,
-    ) -> Result<Vec<DynamicObject>, BoxError> {
-        Ok(self.0.desired(primary))
+        let only = move |primary: &TestResource| -> Result<Option<DynamicObject>, BoxError> {
+            if !is_on(primary) {
+                return Ok(None);
+            }
+            Ok(Some(of.desired(primary).pop().ok_or("it isn't wanted")?))
+        };
+        let single = node(only).named(self.name).kind(resource.clone());
+        let single = single.capabilities(capabilities).adopt(self.adoption);
+        workflow.nodes((match self.shared {
+            true => {
+                let source = InformerEventSource::<DynamicObject>::of_type(resource);
+                single.informer(source.namespaces(WatchScope::Namespaces([SHARED.to_owned()].into())))
+            }
+            false => single,
+        },))
     }
 }
 
@@ -239,7 +225,7 @@ impl Version {
     }
 
     pub(super) fn build(&self) -> anyhow::Result<Workflow<TestResource>> {
-        let builder = self.nodes.iter().fold(Workflow::builder(), |all, node| all.node(node.build()));
+        let builder = self.nodes.iter().fold(Workflow::builder(), |all, node| node.add_to(all));
         let retired = self.retired.iter();
         let builder = retired
             .fold(builder, |all, (kind, node)| all.retired_of_type::<DynamicObject>(node, kind.resource()));

@@ -7,6 +7,8 @@
     reason = "the forms are what is tested"
 )]
 
+mod elsewhere;
+
 use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
@@ -17,6 +19,7 @@ use k8s_openapi::api::{
 };
 
 use super::{NodeRef, declared::node, reference::the, wire::Wire as _};
+
 use crate::{
     dependent::function::{dependent::Dependent, want::Want, wanted::One},
     reconciler::{
@@ -201,7 +204,7 @@ fn every_form_is_a_node_that_is_called_like_its_function() {
                   with_data with_all borrows borrows_all boxed by_impl owns owns_all map of_team role page nothing \
                   Records";
     assert_eq!(names.join(" "), golden);
-    let name = |key| built.any().node_name(key).map(str::to_owned);
+    let name = |key| built.any().node_name(&key).map(str::to_owned);
     assert_eq!(name(NodeRef::<Pod, _>::key(web)).as_deref(), Some("web"));
     assert_eq!(name(NodeRef::<Pod, _>::key(the::<Records>())).as_deref(), Some("Records"));
     assert_eq!(name(NodeRef::<Pod, _>::key(b::map)), None);
@@ -317,31 +320,4 @@ fn all_that_is_wrong_is_told_at_once() {
     let (empty, named) = (node(html).named(""), node(web).named("web"));
     let wrong = mistakes(workflow().nodes((empty, named, service.named("web"))));
     assert_eq!(wrong.len(), 2, "{wrong:?}");
-}
-
-#[test]
-fn a_node_of_names_and_one_of_functions_share_a_workflow() {
-    let wrong = workflow().node(super::super::Node::new(Named)).nodes((html,));
-    assert_eq!(
-        mistakes(wrong),
-        [
-            "two nodes are called `html`: html and operator_core::workflow::wired::tests::html; give one of them a name of its own by `.named(…)`"
-        ]
-    );
-    let workflow =
-        workflow().node(super::super::Node::new(Named).named("old").depends_on("html")).nodes((html,));
-    assert_eq!(outline(workflow)[..2], ["html", "  old"]);
-}
-
-struct Named;
-impl crate::dependent::Desired<Pod> for Named {
-    type Resource = ConfigMap;
-    fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<ConfigMap> {
-        Ok(ConfigMap::default())
-    }
-}
-impl crate::dependent::IntoDependent<Pod> for Named {
-    fn into_dependent(self) -> crate::dependent::Dependent<Pod> {
-        crate::dependent::kubernetes::KubernetesDependent::new(self).name("html").into_dependent()
-    }
 }

@@ -1,0 +1,146 @@
+//! Objects that others make.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use super::{
+    Shape, WantOf, Wanted,
+    want::Want,
+    wanted::{Many, One},
+};
+use crate::{
+    dependent::{
+        Error,
+        ask::{Drafts, Sought},
+    },
+    reconciler::BoxError,
+    resource::{KubeObject, Object, ObjectKey},
+};
+
+/// What a function answers whose node only reads an object that others make: which one. What comes after the node waits until it is
+/// there and ready, unless the node is [`optional`](crate::Node::optional).
+///
+/// The object has to be related to the primary, or its changes would not be seen: by an owner reference, by annotations, or by the
+/// mapper of [`informer`](crate::Node::informer).
+///
+/// ```
+/// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+/// use operator_core::{dependent::Read, prelude::*};
+///
+/// fn certificate(pod: &Pod) -> Read<Secret> {
+///     let name = pod.metadata.name.as_deref().unwrap_or_default();
+///     Read::named(format!("{name}-tls"))
+/// }
+///
+/// fn proxy(_: &Pod) -> ConfigMap {
+///     ConfigMap::default()
+/// }
+///
+/// let controller = Controller::of_existing::<Pod>().workflow((certificate, proxy.after(certificate)));
+/// ```
+#[must_use = "it is the answer of a dependent"]
+pub struct Read<K> {
+    sought: Sought,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> Read<K> {
+    fn of(sought: Sought) -> Self {
+        Self { sought, kind: PhantomData }
+    }
+}
+
+impl<K: KubeObject> Read<K> {
+    /// The only object of type `K` that is related to the primary. Several are an error.
+    pub fn only() -> Self {
+        Self::of(Sought::default())
+    }
+
+    /// The object of that name: in the primary's namespace, or in none where its kind has none.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self::of(Sought { name: Some(name.into()), ..Sought::default() })
+    }
+
+    /// The object of that key.
+    pub fn key(key: ObjectKey) -> Self {
+        Self::of(Sought { key: Some(key), ..Sought::default() })
+    }
+}
+
+impl<K: KubeObject> Read<Vec<K>> {
+    /// All objects of type `K` that are related to the primary, be it none.
+    pub fn all() -> Self {
+        Self::of(Sought::default())
+    }
+
+    /// Those of them for which this is true.
+    pub fn filter(mut self, is_meant: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+        let selects = move |object: &dyn Object| object.typed_ref().is_some_and(&is_meant);
+        self.sought.selects = Some(Arc::new(selects));
+        self
+    }
+}
+
+impl<K> fmt::Debug for Read<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Read").field("sought", &self.sought).finish()
+    }
+}
+
+/// Marks an object that is only read.
+#[derive(Debug)]
+pub struct OnlyRead;
+/// Marks any number of objects that are only read.
+#[derive(Debug)]
+pub struct OnlyReadSeveral;
+
+fn nothing_desired<T>() -> Result<T, BoxError> {
+    Err(Error::NothingDesired.boxed())
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject> Wanted<OnlyRead> for Read<K> {
+    type Shape = One<K>;
+    const READS: bool = true;
+
+    fn wanted(self) -> WantOf<One<K>> {
+        nothing_desired()
+    }
+
+    fn erased(self) -> Result<Want<Drafts>, BoxError> {
+        Ok(Want::Is(Drafts::sought(self.sought)))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: KubeObject> Wanted<OnlyReadSeveral> for Read<Vec<K>> {
+    type Shape = Many<K>;
+    const READS: bool = true;
+
+    fn wanted(self) -> WantOf<Many<K>> {
+        nothing_desired()
+    }
+
+    fn erased(self) -> Result<Want<Drafts>, BoxError> {
+        Ok(Want::Is(Drafts::sought(self.sought)))
+    }
+}
+
+/// Where the primary names none, there is nothing to be read.
+#[diagnostic::do_not_recommend]
+impl<M, K, S> Wanted<Option<M>> for Option<Read<K>>
+where
+    Read<K>: Wanted<M, Shape = S>,
+    S: Shape,
+{
+    type Shape = S;
+    const READS: bool = true;
+
+    fn wanted(self) -> WantOf<S> {
+        nothing_desired()
+    }
+
+    fn erased(self) -> Result<Want<Drafts>, BoxError> {
+        let Some(read) = self else { return Ok(Want::none("it is not wanted")) };
+        read.erased()
+    }
+}

@@ -1,0 +1,63 @@
+//! Dependents that exist only where somebody else says so.
+
+use std::sync::Arc;
+
+use super::{
+    AnyDependent, Asked, Declaration, Engine, Pruning,
+    erased::{Answer, Deleted},
+    function::{Judged, Want},
+};
+use crate::{
+    reconciler::workflow::{ReconcileResult, Secondary},
+    resource::ObjectKey,
+};
+
+/// Says whether a dependent wants anything to exist, where it doesn't say so itself.
+pub(crate) trait Wishes: Send + Sync {
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
+}
+
+/// An engine that exists only where somebody else says so.
+struct OnlyIf {
+    engine: Arc<dyn Engine>,
+    wishes: Box<dyn Wishes>,
+}
+
+impl Engine for OnlyIf {
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        self.engine.reconcile(asked)
+    }
+
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        self.wishes.wish(asked)
+    }
+
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
+        self.engine.delete(asked)
+    }
+
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        self.engine.secondaries(asked)
+    }
+
+    fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        self.engine.left(asked)
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+        self.engine.prune(asked, pruning)
+    }
+
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.engine.leftovers(exists)
+    }
+}
+
+impl AnyDependent {
+    /// The same dependent, which exists only where that says so.
+    pub(crate) fn only_if(self, judged: Judged, wishes: Box<dyn Wishes>) -> Self {
+        let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
+        let engine = Arc::new(OnlyIf { engine: self.engine, wishes });
+        Self { declaration: Arc::new(declaration), engine, ..self }
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether a node of the user's own is to exist: what a function of the primary says.
+
+use std::marker::PhantomData;
+
+use futures::{FutureExt, future::BoxFuture};
+
+use super::condition::Answer;
+use crate::{
+    dependent::{
+        AnyDependent, Asked, Wishes,
+        function::{Args, Call, Failure, Given, Judged, PrimaryIs, Signature, Want},
+    },
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
+
+/// What the function of `only_if` may return.
+#[diagnostic::on_unimplemented(
+    message = "`only_if` can't take a function that returns `{Self}`",
+    note = "it returns `bool`, `Verdict`, `Want<()>`, or a `Result` of one of these"
+)]
+pub trait Wish<W> {
+    /// Whether it may say "hold".
+    const HOLDS: bool;
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// Where it is one.
+    fn wish(self) -> Result<Want<()>, BoxError>;
+}
+
+/// Marks what says yes or no.
+#[derive(Debug)]
+pub struct YesOrNo;
+/// Marks what may say "hold", too.
+#[derive(Debug)]
+pub struct OrHold;
+/// Marks what may fail to say either.
+#[derive(Debug)]
+pub struct OrHoldFallible;
+
+#[diagnostic::do_not_recommend]
+impl<A: Answer> Wish<YesOrNo> for A {
+    const HOLDS: bool = false;
+
+    fn wish(self) -> Result<Want<()>, BoxError> {
+        let verdict = self.verdict()?;
+        Ok(if verdict.is_met() { Want::Is(()) } else { Want::None(verdict.reason().to_owned()) })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Wish<OrHold> for Want<()> {
+    const HOLDS: bool = true;
+
+    fn wish(self) -> Result<Want<()>, BoxError> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Failure> Wish<OrHoldFallible> for Result<Want<()>, E> {
+    const HOLDS: bool = true;
+
+    fn wish(self) -> Result<Want<()>, BoxError> {
+        self.map_err(Failure::boxed)
+    }
+}
+
+/// A function of the primary that says whether a node is to exist.
+pub(super) struct OfWish<P, F, S, W>(F, PhantomData<fn(P) -> (S, W)>);
+
+impl<P, F, S, W> OfWish<P, F, S, W>
+where
+    P: KubeObject,
+    S: 'static,
+    W: 'static,
+    F: Signature<S> + Call<P, S>,
+    F::First: PrimaryIs<P>,
+    F::Args: Args<P>,
+    F::Return: Wish<W>,
+{
+    /// The dependent, for which that is asked.
+    pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
+        let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
+        let judged = Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, reads: false };
+        dependent.only_if(judged, Box::new(Self(wanted, PhantomData)))
+    }
+}
+
+impl<P, F, S, W> Wishes for OfWish<P, F, S, W>
+where
+    P: KubeObject,
+    F: Call<P, S>,
+    F::First: PrimaryIs<P>,
+    F::Return: Wish<W>,
+{
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> BoxFuture<'r, Result<Want<()>, BoxError>> {
+        async move {
+            let (primary, context) = Context::<P>::given(asked.primary, asked.context)?;
+            let given = Given { primary: &primary, context: &context };
+            let want = self.0.call(PrimaryIs::same(&primary), given, Wish::wish).get().await?;
+            Ok(match want {
+                Want::None(reason) if reason.is_empty() => Want::none("its condition is not met"),
+                other => other,
+            })
+        }
+        .boxed()
+    }
+}
