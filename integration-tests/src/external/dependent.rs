@@ -179,13 +179,11 @@ impl<P: TestObject> BulkExplicitState<P> for ManyRecords {
 }
 
 /// A node with one record, remembered by the event source `records`.
-#[must_use]
 pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> External<TestResource, OneOf<Record>> {
     record(system, suffix).named(format!("record{suffix}"))
 }
 
 /// The same, with a config map `<primary>-state` that keeps the record's id.
-#[must_use]
 pub fn one_kept_record(system: &ExternalSystem) -> External<TestResource, OneOf<Record>> {
     record(system, "").keeps_state().named("record")
 }
@@ -196,14 +194,12 @@ fn record(system: &ExternalSystem, suffix: &'static str) -> CustomDependent<OneR
 }
 
 /// A bulk dependent with records, remembered by the event source `records`.
-#[must_use]
 pub fn many_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
     let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes();
     bulk.remembered_by(super::SOURCE)
 }
 
 /// The same, with a config map for each record that keeps its id, and is called like the record.
-#[must_use]
 pub fn many_kept_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
     many_records(system).keeps_state()
 }

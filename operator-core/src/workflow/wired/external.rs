@@ -65,7 +65,7 @@ impl<R: Send + Sync + 'static> Resources for ManyOf<R> {
 pub struct External<P: KubeObject, S> {
     said: Said,
     dependent: AnyDependent,
-    of: PhantomData<(fn(P), fn() -> S)>,
+    of: PhantomData<fn(P) -> S>,
 }
 
 impl<P: KubeObject, S: Resources> External<P, S> {

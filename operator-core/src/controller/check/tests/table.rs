@@ -111,6 +111,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a source of another primary", pods().watches(records_of_machines())),
         ("a standalone workflow that leaks", pods().event_sources_of(standalone())),
         ("a standalone dependent that leaks", pods().dependent(&deleted_dns().standalone())),
+        ("two dependents of one name", with((Map("a").node(),)).dependent(&Map("a").node().standalone())),
         (
             "a source with a selector in place of a node's own",
             with((Map("a").node(),))

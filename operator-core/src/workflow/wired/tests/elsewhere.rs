@@ -9,7 +9,7 @@ use crate::dependent::{
 #[test]
 fn several_nodes_of_one_type_are_told_apart_by_their_names() {
     let of_team = |team: &'static str| {
-        node(move |_: &Pod| Some(ConfigMap::default()).filter(|_| team != "")).named(team)
+        node(move |_: &Pod| Some(ConfigMap::default()).filter(|_| !team.is_empty())).named(team)
     };
     let (red, blue) = (of_team("red"), of_team("blue"));
     let wired = workflow().nodes((web.after(&blue), service.after(&red), red, blue));
