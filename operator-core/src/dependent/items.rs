@@ -25,10 +25,12 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// One of them is there, and nothing is to be done about it.
-    pub(super) fn found(&mut self, item: Secondary) {
-        self.count += 1;
-        self.done.push((Operation::Matched, item));
+    /// These are there, and nothing is to be done about them.
+    pub(super) fn found(&mut self, items: impl ExactSizeIterator<Item = Secondary>) {
+        self.count += items.len();
+        // Mostly it is one, and a vector that grows by itself has room for four.
+        self.done.reserve_exact(items.len());
+        self.done.extend(items.map(|item| (Operation::Matched, item)));
     }
 
     /// Works on all of these, whatever becomes of each; the results are in their order.
@@ -37,12 +39,12 @@ impl Items {
         items: impl IntoIterator<Item = (Option<String>, Work<'w>)> + Send,
     ) {
         let mut all: Vec<_> = items.into_iter().collect();
-        if all.len() == 1
-            && let Some((label, work)) = all.pop()
-        {
-            // Mostly there is one, for which nothing has to be kept in order.
+        // Mostly there is one at most, for which nothing has to be kept in order.
+        if all.len() < 2 {
+            let Some((label, work)) = all.pop() else { return };
             self.count += 1;
             let result = work.await;
+            self.done.reserve_exact(1);
             return self.take(label, result);
         }
         // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.

@@ -40,8 +40,12 @@ impl<D: DependentResource<P>, P: KubeObject> Keyed<P> for One<D> {
     const SEVERAL: bool = false;
 
     async fn actual(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Actual<Self, P>, BoxError> {
-        let found = self.0.secondary(primary, context).await?;
-        Ok(found.map(|found| ((), found)).into_iter().collect())
+        // Put in by itself: what is collected is sorted first, which takes longer than all else about one resource.
+        let mut actual = BTreeMap::new();
+        if let Some(found) = self.0.secondary(primary, context).await? {
+            actual.insert((), found);
+        }
+        Ok(actual)
     }
 
     fn may_lack(actual: &BTreeMap<(), Arc<D::Resource>>) -> bool {

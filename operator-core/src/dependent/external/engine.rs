@@ -133,6 +133,8 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
 
     fn secondary(&self, key: &C::Key, resource: Arc<C::Resource>) -> Secondary {
         let id = self.of.dependent.id(key, &resource);
+        // The one resource of a primary has none, and then nothing has to be allocated.
+        let id = if id.is_empty() { Arc::default() } else { Arc::<str>::from(id) };
         Secondary::external(resource, id)
     }
 
@@ -271,9 +273,7 @@ impl<C: Keyed<P>, P: KubeObject> Engine for Custom<C, P> {
                 }
                 // Where it makes no difference what is desired, all that is there is told as found.
                 None if self.state.is_none() => {
-                    for (key, actual) in actual {
-                        items.found(call.secondary(&key, actual));
-                    }
+                    items.found(actual.into_iter().map(|(key, actual)| call.secondary(&key, actual)));
                 }
                 None => {
                     for (key, actual) in actual {
@@ -281,7 +281,9 @@ impl<C: Keyed<P>, P: KubeObject> Engine for Custom<C, P> {
                     }
                 }
             }
-            items.work(work).await;
+            if !work.is_empty() {
+                items.work(work).await;
+            }
             let mut result = items.finish()?;
             if result.failed().is_empty() {
                 // Every create was answered, and what is not desired any more is not looked for.

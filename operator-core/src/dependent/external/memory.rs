@@ -95,6 +95,9 @@ impl<K: Ord + Clone> Memory<K> {
     /// Whether a create of this primary is in doubt. Primaries that are gone are forgotten on the way.
     fn in_doubt(&self, primary: &ObjectKey, exists: impl Fn(&ObjectKey) -> bool) -> bool {
         let mut all = self.unanswered.lock();
+        if all.is_empty() {
+            return false;
+        }
         all.retain(|key, _| exists(key));
         all.contains_key(primary)
     }
