@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    cache::{AnyInformer, Change, ChangeHandler, Informer, InformerConfig, Kept, View},
+    cache::{AnyInformer, Change, ChangeHandler, Informer, InformerConfig, Kept, View, kind_of},
     environment::Environment,
     resource::KubeObject,
 };
@@ -31,7 +31,8 @@ pub fn unread_informer<K: KubeObject>(
     impl ChangeHandler<Kept> for Nobody {
         fn on_change(&self, _: Change<Kept>) {}
     }
-    let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
+    let settings = config.settings();
+    let view = Arc::new(View::of_kind(&settings, &config.own_managers, kind_of::<K>(), &environment));
     let handler = Arc::new(Nobody);
     let informer = AnyInformer::of_kept(settings, view, client, environment, handler, BTreeMap::new());
     Informer::of_any(informer)

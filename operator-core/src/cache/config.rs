@@ -78,6 +78,9 @@ pub(crate) struct Settings {
     pub(crate) take_over_metadata: bool,
     /// Whether each object is decoded when it comes in, to see whether it can be; otherwise when somebody reads it.
     pub(crate) is_checked: bool,
+    /// Whether somebody is asked about each object, or told of it, as soon as it is taken in. Then what it is decoded to for the
+    /// check is what he gets.
+    pub(crate) is_asked: bool,
 }
 
 impl Settings {
@@ -95,6 +98,7 @@ impl Settings {
             watch_timeout: Duration::from_secs(90),
             take_over_metadata: false,
             is_checked: true,
+            is_asked: false,
         }
     }
 }
@@ -114,6 +118,7 @@ impl<K: KubeObject> InformerConfig<K> {
             watch_timeout: self.watch_timeout,
             take_over_metadata: self.take_over_metadata,
             is_checked: true,
+            is_asked: false,
         }
     }
 

@@ -240,13 +240,17 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
 }
 
 impl Declared {
+    /// Whether a function of the user's is asked about each object when it comes in.
+    fn is_asked(&self) -> bool {
+        self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
+            || !self.indexers.is_empty()
+            || !self.filters.is_empty()
+    }
+
     /// Whether each object is decoded when it comes in. What the cluster's own kinds decode is what the server stores, so that they
     /// are decoded when somebody reads them; what the user's functions are asked of is decoded anyway.
     fn is_checked(&self) -> bool {
-        let asks = self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
-            || !self.indexers.is_empty()
-            || !self.filters.is_empty();
-        asks || !self.is_built_in
+        self.is_asked() || !self.is_built_in
     }
 }
 
@@ -280,6 +284,7 @@ impl SourceDeclaration for Declared {
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let mut settings = Settings::new(self.name(), self.resource_type.clone());
         settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
+        settings.is_asked = self.is_asked();
         settings.label_selector = match self.marked {
             true => Some(wiring.marks.selector()),
             false => self.label_selector.clone(),

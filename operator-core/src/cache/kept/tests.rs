@@ -66,6 +66,16 @@ fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
     assert!(lazy.typed::<ConfigMap>().is_none());
 }
 
+/// An index, a filter or a handler of the user's looks at it before it is taken in.
+#[test]
+fn what_somebody_is_asked_about_is_decoded_once() {
+    let settings = Settings { is_asked: true, ..Settings::new("test", ResourceType::of::<ConfigMap>()) };
+    let view = View::of_kind(&settings, &[], kind_of::<ConfigMap>(), &Environment::real());
+    let kept = taken(&view, &map("a", "first"));
+    let checked = kept.held().expect("what was decoded to be checked waits for who is asked");
+    assert!(Arc::ptr_eq(&checked, &view.open(&kept).unwrap()));
+}
+
 #[test]
 fn the_header_is_found_wherever_the_managed_fields_are() {
     let item = r#"{"metadata":{"name":"ä","resourceVersion":"7","managedFields": [{"manager":"me","fieldsV1":{"f:b":{},"f:a":{}}}, {"manager":"kubectl"},{"manager":"me\u0021"},{"no":1},{"manager":"me","operation":"Apply","time":"2026-11-21T12:00:00Z"}] ,"uid":"u","labels":{"a":"ö\n"},"generation":3,"deletionTimestamp":"2026-11-21T12:00:00Z","finalizers":["f"],"ownerReferences":null},"spec":{"managedFields":[1]}}"#;

@@ -98,8 +98,9 @@ impl Answer {
 }
 
 impl View {
+    /// That of an informer whose handler knows the type, and so gets each object decoded.
     pub(crate) fn new<K: KubeObject>(config: &InformerConfig<K>, environment: &Environment) -> Self {
-        Self::with_memo(config, environment.shared())
+        Self { is_read_at_once: true, ..Self::with_memo(config, environment.shared()) }
     }
 
     pub(in crate::cache) fn with_memo<K: KubeObject>(config: &InformerConfig<K>, memo: Arc<Memo>) -> Self {
@@ -124,7 +125,7 @@ impl View {
             kind,
             memo,
             // Those of the primaries: a run follows.
-            is_read_at_once: settings.take_over_metadata,
+            is_read_at_once: settings.take_over_metadata || settings.is_asked,
             is_checked: settings.is_checked,
             engine: OnceLock::new(),
         }
