@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod data;
 pub(crate) mod failure_kind;
+mod invoke;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
@@ -26,6 +27,7 @@ pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
+pub(crate) use run::Run;
 pub(crate) use run::{AnyRun, AnyStatus, SerializedStatus, erased};
 pub use run::{RunError, StatusFunction};
 pub(crate) use traits::{Cleaner, Reconciler};
