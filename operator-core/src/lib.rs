@@ -123,6 +123,7 @@ pub mod bench;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::controller::derived::{
-        Probe, Start, StartOther, built, configured, has_primary, has_resource, with_workflow,
+        Defined, Defines, Probe, Start, StartOther, Undefined, built, configured, has_primary, has_resource,
+        with_workflow,
     };
 }

@@ -23,6 +23,8 @@ pub use any_context::RunContext;
 pub(crate) use any_context::{AnyContext, ControllerContext};
 pub(crate) use context::{AnotherType, Context};
 pub(crate) use control::{Removal, UpdateControl};
+#[doc(hidden)]
+pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]

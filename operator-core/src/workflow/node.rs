@@ -10,7 +10,7 @@ use super::{
 use crate::{
     dependent::{AnyDependent, Capabilities, IntoDependent},
     reconciler::{
-        Context,
+        Context, DataType,
         workflow::{ConditionKind, NodeKey},
     },
     resource::{Access, KubeObject},
@@ -46,6 +46,8 @@ pub(super) struct AnyNode {
     pub(super) sources: Vec<String>,
     /// The rights that its conditions need.
     pub(super) asks: Vec<Access>,
+    /// The data that its functions take out of the run.
+    pub(super) data: Vec<DataType>,
     /// The conditions in words, by what they decide.
     pub(super) words: BTreeMap<ConditionKind, String>,
 }
@@ -162,6 +164,7 @@ impl AnyNode {
             optional: false,
             sources: Vec::new(),
             asks: Vec::new(),
+            data: Vec::new(),
             words: BTreeMap::new(),
         }
     }

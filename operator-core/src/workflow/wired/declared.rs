@@ -12,7 +12,10 @@ use crate::{
         function::{Dependent, Erased, Judged, Shape},
         settings,
     },
-    reconciler::workflow::{ConditionKind, NodeKey},
+    reconciler::{
+        DataType,
+        workflow::{ConditionKind, NodeKey},
+    },
     resource::{Access, KubeObject},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
@@ -42,6 +45,8 @@ struct Said {
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
     asks: Vec<Access>,
+    /// The data that its functions take.
+    data: Vec<DataType>,
     words: BTreeMap<ConditionKind, Vec<String>>,
 }
 
@@ -58,7 +63,9 @@ pub struct Node<P: KubeObject, S: Shape> {
 
 /// A node of a dependent: `node(web).after(html)` is what `web.after(html)` stands for.
 pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node<P, D::Shape> {
-    of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED)
+    let mut node = of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED);
+    node.said.data = D::needs();
+    node
 }
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
@@ -78,6 +85,7 @@ impl Said {
             gone: Vec::new(),
             first: false,
             asks: Vec::new(),
+            data: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -99,6 +107,7 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     /// of the primary, or of both. May be said several times: then all of them have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.word(ConditionKind::ReadyPostcondition, name_of::<C>());
+        self.said.data.extend(C::needs());
         let condition = erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL);
         match &mut self.said.ready {
             ReadyWhen::Conditions(all) => all.push(condition),
@@ -120,6 +129,7 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     /// the child is asked while there is one. May be said several times: then all of them have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.word(ConditionKind::DeletePostcondition, name_of::<C>());
+        self.said.data.extend(C::needs());
         self.said.gone.push(erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
@@ -200,6 +210,7 @@ impl Said {
             deleted: all_conditions(self.gone),
             first: self.first,
             asks: self.asks,
+            data: self.data,
             words: words.collect(),
             ..node
         }

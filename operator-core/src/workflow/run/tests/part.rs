@@ -6,9 +6,12 @@ use super::super::{
     Answer,
     part::{outside, with_all_before},
 };
-use crate::workflow::{
-    Graph, NodeId,
-    plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
+use crate::{
+    properties::daily,
+    workflow::{
+        Graph, NodeId,
+        plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
+    },
 };
 
 /// What a node answers whenever it is asked.
@@ -100,6 +103,8 @@ impl Scenario {
 }
 
 proptest! {
+    #![proptest_config(daily())]
+
     #[test]
     fn two_parts_that_are_the_whole_do_what_one_run_does_and_touch_nothing_outside(scenario in scenario()) {
         let graph = scenario.graph();
