@@ -48,9 +48,11 @@ impl LatestResults {
         });
         let mut latest: Vec<_> = latest.collect();
         // Those that took no part in this run of the primary are as they were.
-        let mut others = before.into_iter().filter(|before| result.node(&before.name).is_none()).peekable();
-        if others.peek().is_some() {
-            let order = order();
+        let is_whole = before.len() <= latest.len()
+            && before.iter().zip(&latest).all(|(before, now)| before.name == now.name);
+        if !is_whole {
+            let (order, others) = (order(), before.into_iter());
+            let others = others.filter(|before| result.node(&before.name).is_none());
             let place = |node: &NodeStatus| order.iter().position(|name| *name == node.name);
             latest.extend(others.filter(|other| place(other).is_some()));
             // What isn't declared stands at the end.
