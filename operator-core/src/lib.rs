@@ -117,6 +117,8 @@ pub mod bench;
 /// What the derives expand to.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::controller::derived::{Probe, Start, StartOther, configured, has_primary, with_workflow};
+    pub use crate::controller::derived::{
+        Defined, Defines, Probe, Start, StartOther, Undefined, configured, has_primary, with_workflow,
+    };
     pub use crate::workflow::wired::value::wired;
 }

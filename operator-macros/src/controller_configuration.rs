@@ -35,8 +35,18 @@ const SETTINGS: &Keys = &[
 ];
 
 /// The keys with a meaning of their own.
-const OTHERS: &[&str] =
-    &["primary", "crate", "cleaner", "retry", "no_retry", "rate_limit", "owns", "watches", "configure"];
+const OTHERS: &[&str] = &[
+    "primary",
+    "crate",
+    "cleaner",
+    "retry",
+    "no_retry",
+    "rate_limit",
+    "owns",
+    "puts",
+    "watches",
+    "configure",
+];
 
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let item: DeriveInput = match syn::parse2(item) {
@@ -99,7 +109,8 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
         "retry" => policies::retry(entry, library, errors),
         "no_retry" => policies::no_retry(entry, library, errors),
         "rate_limit" => policies::rate_limit(entry, library, errors),
-        "owns" => owns(entry, errors),
+        "owns" => types(entry, &quote!(owns), "`owns` takes types: `owns(ConfigMap, Secret)`", errors),
+        "puts" => types(entry, &quote!(puts), "`puts` takes types: `puts(Quota)`", errors),
         "watches" => match &entry.value {
             Value::Is(source) => quote!(.watches(#source)),
             Value::Flag | Value::List(_) => {
@@ -125,15 +136,15 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
     }
 }
 
-/// `owns(ConfigMap, Secret)`.
-fn owns(entry: &Entry, errors: &mut Errors) -> TokenStream {
+/// A method of the builder that takes a type, once for each type of a list.
+fn types(entry: &Entry, method: &TokenStream, usage: &str, errors: &mut Errors) -> TokenStream {
     let Value::List(types) = &entry.value else {
-        errors.at(&entry.key, "`owns` takes types: `owns(ConfigMap, Secret)`");
+        errors.at(&entry.key, usage);
         return TokenStream::new();
     };
     let read = |input: syn::parse::ParseStream<'_>| Ok(entries::rest::<syn::Type>(input, errors));
     let types = syn::parse::Parser::parse2(read, types.clone()).unwrap_or_default();
-    types.iter().map(|owned| quote_spanned!(owned.span()=> .owns::<#owned>())).collect()
+    types.iter().map(|one| quote_spanned!(one.span()=> .#method::<#one>())).collect()
 }
 
 /// Starts the builder: with the reconciler, where the type is one, and with its cleaner, where it has one, unless that is said by
@@ -158,6 +169,11 @@ fn builder(
                 #[allow(unused_imports)]
                 use #library::__private::{Start as _, StartOther as _};
                 const { &&&&#library::__private::Probe::<Self, #primary>::new() } #start
+            };
+            let builder = {
+                #[allow(unused_imports)]
+                use #library::__private::{Defined as _, Undefined as _};
+                (&#library::__private::Defines::<#primary>::new()).define(builder)
             };
         };
     }

@@ -14,7 +14,7 @@ use crate::{
     dispatcher::{CleanupFn, Code},
     event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
     processor::{FencedRateLimiter, FencedRetry},
-    reconciler::{Cleaner, Reconciler, StatusFunction, erased},
+    reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
 };
 
@@ -60,7 +60,33 @@ impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     }
 }
 
+impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
+    /// Has a reconciler called for each primary, after the controller's workflow, or to run it. What was said before stays, also the
+    /// name and the definition of the primaries.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use operator_core::prelude::*;
+    ///
+    /// # fn declared(pods: impl Reconciler<Primary = Pod>) {
+    /// # let _ =
+    /// Controller::of_existing::<Pod>().reconciler(pods);
+    /// # }
+    /// ```
+    pub fn reconciler<R: Reconciler<Primary = P>>(self, reconciler: R) -> ControllerBuilder<R> {
+        let mut said = self.said;
+        said.needs_workflow = false;
+        ControllerBuilder { reconciler, cleanup: None, said }
+    }
+}
+
 impl<R: Reconciler> ControllerBuilder<R> {
+    /// The primaries have this definition, which the operator brings.
+    pub(super) fn defined_by(mut self, definition: fn() -> CustomResourceDefinition) -> Self {
+        self.said.settings.definition = Some(definition);
+        self
+    }
+
     /// Names the controller. By default it is the reconciler's type name in lower case.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.said.name = name.into();
@@ -246,6 +272,14 @@ impl<R: Reconciler> ControllerBuilder<R> {
                 "one `.status(…)`, whose function calls the other one",
             ));
         }
+        self
+    }
+
+    /// Says that the reconciler puts data of type `T` into its runs, by [`Context::put`](crate::Context::put), before it runs its
+    /// workflow. Dependents and conditions may take it as [`Data<T>`](crate::Data) then; without this word the declaration is wrong.
+    /// An `Option<Data<T>>` may be taken in any case.
+    pub fn puts<T: Send + Sync + 'static>(mut self) -> Self {
+        self.said.puts.push(DataType::of::<T>());
         self
     }
 

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::CustomResourceExt;
 
 use crate::{
     client::Clients,
@@ -25,6 +24,7 @@ use crate::{
     workflow::{AnyWorkflow, Outline},
 };
 
+use super::definition::HasDefinition;
 #[cfg(feature = "testing")]
 use super::planted;
 use super::{
@@ -50,9 +50,8 @@ impl Controller {
     ///
     /// The operator brings the definition of that kind: its command `crd` prints it, and `dev` installs it, unless
     /// [`OperatorBuilder::crd`](crate::OperatorBuilder::crd) names another one of that name, with several versions, say.
-    pub fn of<P: KubeObject<DynamicType: Default> + CustomResourceExt>() -> ControllerBuilder<NoReconciler<P>>
-    {
-        ControllerBuilder::of(Some(P::crd))
+    pub fn of<P: KubeObject<DynamicType: Default> + HasDefinition>() -> ControllerBuilder<NoReconciler<P>> {
+        ControllerBuilder::of(Some(P::definition))
     }
 
     /// The same for primaries whose definition isn't this operator's: one of the cluster's own kinds, or somebody else's.
@@ -310,6 +309,7 @@ impl Declaration {
                 observers: observers.clone(),
             },
             clients: clients.clone(),
+            applies: self.settings.use_ssa_to_patch_primary,
             finalizer: self.finalizer.clone(),
             marks,
             workflow,
@@ -320,7 +320,6 @@ impl Declaration {
             code: Arc::clone(&self.code),
             status: self.settings.status.clone(),
             never_retries,
-            use_ssa: self.settings.use_ssa_to_patch_primary,
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
             shared,

@@ -95,6 +95,7 @@ impl Unfinished {
             Ok(workflow) => {
                 self.sources.add_workflow(workflow.event_sources());
                 self.settings.outlines.push(workflow.outline());
+                self.takes.extend(workflow.data().map(|(node, data)| (node.to_owned(), data)));
                 Some(workflow)
             }
             Err(error) => {

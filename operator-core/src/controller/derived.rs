@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use kube::CustomResourceExt;
+
 use super::{Controller, ControllerBuilder, NoReconciler};
 use crate::{
     reconciler::{Cleaner, Reconciler},
@@ -73,6 +75,43 @@ impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
 
     fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>> {
         Controller::of_existing()
+    }
+}
+
+/// Finds out whether a type of primaries brings the definition of its kind. As with [`Probe`], the first method counts that there is.
+#[derive(Debug)]
+pub struct Defines<P>(PhantomData<fn(P)>);
+
+impl<P> Defines<P> {
+    /// A question about `P`.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "nobody needs it")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// One that does.
+pub trait Defined {
+    /// Gives the builder the definition.
+    fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;
+}
+
+impl<P: CustomResourceExt> Defined for &Defines<P> {
+    fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
+        builder.defined_by(P::crd)
+    }
+}
+
+/// One that doesn't.
+pub trait Undefined {
+    /// Leaves the builder as it is.
+    fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;
+}
+
+impl<P> Undefined for Defines<P> {
+    fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R> {
+        builder
     }
 }
 

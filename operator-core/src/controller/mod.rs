@@ -7,8 +7,9 @@ pub(crate) mod builder;
 mod check;
 pub(crate) mod configuration;
 pub(crate) mod declaration;
-mod dependents;
 #[doc(hidden)]
+mod definition;
+mod dependents;
 pub(crate) mod derived;
 mod mistake;
 mod names;

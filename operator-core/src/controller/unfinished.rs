@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     dispatcher::{RetiredFinalizers, UserCode},
+    reconciler::DataType,
     workflow::{AnyBuilder, AnyWorkflow},
 };
 
@@ -30,7 +31,11 @@ pub(super) struct Unfinished {
     pub(super) nodes: Vec<Node>,
     /// Nodes of the controller's own workflow that were given by themselves.
     pub(super) wired: AnyBuilder,
-    /// Whether it has nothing to do without a workflow.
+    /// The data that its reconciler puts into runs.
+    pub(super) puts: Vec<DataType>,
+    /// The data that nodes of its workflows take, with their names.
+    pub(super) takes: Vec<(String, DataType)>,
+    /// Whether it has nothing to do without a workflow: it has no reconciler.
     pub(super) needs_workflow: bool,
     /// What was wrong when it was said; everything else is found at the end.
     pub(super) mistakes: Vec<Mistake>,
@@ -49,8 +54,31 @@ impl Unfinished {
             settings,
             nodes: Vec::new(),
             wired: AnyBuilder::default(),
+            puts: Vec::new(),
+            takes: Vec::new(),
             needs_workflow: false,
             mistakes: Vec::new(),
+        }
+    }
+
+    /// Each node has to find its data in the run.
+    fn check_data(&mut self) {
+        let is_put = |data: &DataType| self.puts.iter().any(|put| put.id == data.id);
+        for (node, data) in self.takes.iter().filter(|(_, data)| !is_put(data)) {
+            let name = data.short();
+            let write = match self.needs_workflow {
+                true => format!(
+                    "`Option<Data<{name}>>` in the function, or a reconciler that puts a `{name}`: without one nothing is put"
+                ),
+                false => format!(
+                    "`.puts::<{name}>()` on the controller (`puts({name})` in an attribute), whose reconciler says `cx.put(…)`; or `Option<Data<{name}>>` in the function"
+                ),
+            };
+            self.mistakes.push(Mistake::new(
+                format!("node `{node}` takes a `Data<{name}>`, which nobody puts into the run"),
+                "it would fail in each run",
+                write,
+            ));
         }
     }
 
@@ -61,16 +89,17 @@ impl Unfinished {
             self.mistakes.push(Mistake::new(
                 "it has neither a workflow nor a reconciler",
                 "it would watch its primaries, and do nothing",
-                "`.workflow((…))` with its dependents, or `Controller::builder(reconciler)`",
+                "`.workflow((…))` with its dependents, or `.reconciler(…)`",
             ));
         }
         if self.needs_workflow && self.settings.workflow.as_ref().is_some_and(AnyWorkflow::is_explicit) {
             self.mistakes.push(Mistake::new(
                 "its workflow is invoked explicitly, but there is no reconciler that could do so",
                 "nothing would ever run",
-                "`explicit_invocation` left out, or a `Reconciler` that says `context.workflow().reconcile()`",
+                "`explicit_invocation` left out, or a `Reconciler` that says `cx.run()`",
             ));
         }
+        self.check_data();
         let name = Arc::from(self.name);
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());

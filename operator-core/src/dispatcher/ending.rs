@@ -78,7 +78,7 @@ impl Dispatcher {
         if self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(());
         }
-        let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error, self.use_ssa));
+        let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error));
         let make = || {
             catch_unwind(AssertUnwindSafe(|| function(&primary, &run)))
                 .map_err(|payload| Failure::of_panic("status function", &*payload))

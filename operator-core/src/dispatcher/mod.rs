@@ -66,8 +66,6 @@ pub(crate) struct Dispatcher {
     pub(crate) status: Option<AnyStatus>,
     /// Whether a first failure is not retried.
     pub(crate) never_retries: bool,
-    /// Whether primaries are written by server-side apply, otherwise by JSON patch.
-    pub(crate) use_ssa: bool,
     /// How long a run may take.
     pub(crate) timeout: Option<Duration>,
     /// The names of the event sources, for the causes of a run.
@@ -269,6 +267,6 @@ impl Dispatcher {
     }
 
     fn writer<'r>(&'r self, context: &'r AnyContext) -> PrimaryWriter<'r> {
-        PrimaryWriter::new(context.writing_run(), &context.shared().primary, self.use_ssa)
+        PrimaryWriter::new(context.writing_run(), &context.shared().primary, self.shared.applies)
     }
 }

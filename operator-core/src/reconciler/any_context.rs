@@ -28,6 +28,8 @@ pub(crate) struct ControllerContext {
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
     pub(crate) clients: Clients,
+    /// Whether primaries are written by server-side apply, otherwise by JSON patch.
+    pub(crate) applies: bool,
     /// The finalizer, where the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
     /// How what its nodes have written says so.

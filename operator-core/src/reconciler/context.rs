@@ -10,7 +10,7 @@ use crate::{
     environment::WallClock,
     event_source::{AnySecondary, ExternalSource, RustType, SecondarySource},
     observe::Causes,
-    operations::{Error, ResourceOperations},
+    operations::{Applied, Error, ResourceOperations},
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
 };
 
@@ -207,6 +207,24 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn next_reconciliation_imminent(&self) -> bool {
         self.any.shared().processor.next_reconciliation_imminent(self.any.primary_key())
+    }
+
+    /// Brings an object into this state: makes it, or changes the fields that it names, and sends nothing where nothing differs. That
+    /// is [`ResourceOperations::server_side_apply`]. What goes with the primary gets its owner from
+    /// [`owner_reference`](Self::owner_reference); neither that nor a mark is put on here.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn apply<K: KubeObject>(&self, object: &K) -> Result<Applied<K>, Error> {
+        self.resource_operations().server_side_apply(object).await
+    }
+
+    /// Deletes an object; one that is gone counts as deleted. That is [`ResourceOperations::delete`].
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn delete<K: KubeObject>(&self, object: &K) -> Result<(), Error> {
+        self.resource_operations().delete(object).await
     }
 
     /// Writes secondaries, and the primary beside what the run answers.

@@ -41,6 +41,27 @@ impl<T: fmt::Debug> fmt::Debug for Data<T> {
 )]
 pub(crate) struct NoData(&'static str);
 
+/// The type of data that a function takes and a controller puts.
+#[derive(Clone, Copy, Debug)]
+pub struct DataType {
+    pub(crate) id: TypeId,
+    name: &'static str,
+}
+
+impl DataType {
+    pub(crate) fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: type_name::<T>() }
+    }
+
+    /// The last segment of its path.
+    pub(crate) fn short(&self) -> &'static str {
+        match self.name.contains('<') {
+            true => self.name,
+            false => self.name.rsplit("::").next().unwrap_or(self.name),
+        }
+    }
+}
+
 /// What was put into one run, one value for each type.
 #[derive(Default)]
 pub(crate) struct DataOfRun(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);

@@ -38,7 +38,9 @@ fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
             operations::Error::NoEventSource { .. } | operations::Error::UnknownEventSource { .. }
         )
     };
-    let is_permanent = error.downcast_ref().is_some_and(is_declared_wrongly) || says_so(error);
+    let names_no_node = matches!(error.downcast_ref(), Some(WorkflowError::UnknownNode { .. }));
+    let is_permanent =
+        names_no_node || error.downcast_ref().is_some_and(is_declared_wrongly) || says_so(error);
     Some(if kind == FailureKind::Permanent && !is_permanent { FailureKind::Retryable } else { kind })
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod data;
 pub(crate) mod failure_kind;
+mod invoke;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
@@ -22,10 +23,13 @@ pub use any_context::RunContext;
 pub(crate) use any_context::{AnyContext, ControllerContext};
 pub(crate) use context::{AnotherType, Context};
 pub(crate) use control::{Removal, UpdateControl};
+#[doc(hidden)]
+pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
+pub(crate) use run::Run;
 pub(crate) use run::{AnyRun, AnyStatus, SerializedStatus, erased};
 pub use run::{RunError, StatusFunction};
 pub(crate) use traits::{Cleaner, Reconciler};

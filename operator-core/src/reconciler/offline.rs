@@ -110,6 +110,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
                 observers: parts.observers,
             },
             clients,
+            applies: true,
             finalizer: None,
             marks: Arc::default(),
             workflow: None,

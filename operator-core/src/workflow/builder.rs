@@ -21,7 +21,7 @@ use super::{
 use crate::{
     dependent::{self, AnyDependent, DependentSource, function},
     reconciler::{
-        Context,
+        Context, DataType,
         workflow::{NodeKey, NodeState, WorkflowResult},
     },
     resource::{Access, KubeObject},
@@ -158,6 +158,13 @@ impl AnyWorkflow {
         }
         sources.always.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
         sources
+    }
+
+    /// The data that its functions take, and the node of each.
+    pub(crate) fn data(&self) -> impl Iterator<Item = (&str, DataType)> {
+        self.node_names()
+            .zip(&self.0.nodes)
+            .flat_map(|(name, node)| node.data.iter().map(move |data| (name, *data)))
     }
 
     /// Whether only the reconciler runs it.

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{activation::AnyActivation, condition::AnyCondition};
 use crate::{
     dependent::{AnyDependent, Capabilities},
-    reconciler::workflow::{ConditionKind, NodeKey},
+    reconciler::{
+        DataType,
+        workflow::{ConditionKind, NodeKey},
+    },
     resource::Access,
 };
 
@@ -29,6 +32,8 @@ pub(super) struct AnyNode {
     pub(super) sources: Vec<String>,
     /// The rights that its conditions need.
     pub(super) asks: Vec<Access>,
+    /// The data that its functions take out of the run.
+    pub(super) data: Vec<DataType>,
     /// The conditions in words, by what they decide.
     pub(super) words: BTreeMap<ConditionKind, String>,
 }
@@ -48,6 +53,7 @@ impl AnyNode {
             optional: false,
             sources: Vec::new(),
             asks: Vec::new(),
+            data: Vec::new(),
             words: BTreeMap::new(),
         }
     }

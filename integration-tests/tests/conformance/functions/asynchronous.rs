@@ -68,14 +68,14 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
                 });
             }
             Box::pin(async move {
-                context.workflow().reconcile().await?;
+                context.run().await?;
                 Ok(UpdateControl::no_update())
             })
         }
     });
     let workflow =
         Workflow::builder().nodes((granted.ready(is_granted), keys.after(granted))).explicit_invocation();
-    let controller = script.controller().workflow(workflow);
+    let controller = script.controller().workflow(workflow).puts::<Quota>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "locked").await?;

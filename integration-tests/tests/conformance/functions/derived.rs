@@ -128,7 +128,7 @@ fn keys(_: &TestResource) -> Secret {
 }
 
 #[derive(ControllerConfiguration)]
-#[controller(primary = TestResource, name = "derived-quotas")]
+#[controller(primary = TestResource, name = "derived-quotas", puts(Quota))]
 #[workflow(explicit_invocation, granted, keys(after(granted)))]
 struct Quotas;
 
@@ -144,7 +144,7 @@ impl Reconciler for Quotas {
             return Ok(UpdateControl::no_update());
         }
         cx.put(Quota(primary.spec.value.len()));
-        cx.workflow().reconcile().await?;
+        cx.run().await?;
         Ok(UpdateControl::no_update())
     }
 }

@@ -5,6 +5,7 @@ mod bulk;
 mod derived;
 mod ending;
 mod failing;
+mod invoked;
 mod jobs;
 mod kinds;
 mod names;

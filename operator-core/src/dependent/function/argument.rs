@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::signature::Given;
 use crate::{
-    reconciler::{BoxError, Context, Data},
+    reconciler::{BoxError, Context, Data, DataType},
     resource::KubeObject,
 };
 
@@ -20,6 +20,12 @@ pub trait Arg<P: KubeObject> {
 
     /// Whether it is the same as long as the primary is.
     const OF_PRIMARY: bool = false;
+
+    /// The data that has to be in the run.
+    #[must_use]
+    fn needs() -> Option<DataType> {
+        None
+    }
 
     /// Takes it from the run.
     ///
@@ -72,6 +78,10 @@ impl<P: KubeObject> Arg<P> for Arc<P> {
 impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Data<T> {
     type Item<'r> = Self;
 
+    fn needs() -> Option<DataType> {
+        Some(DataType::of::<T>())
+    }
+
     fn take(given: Given<'_, P>) -> Result<Self, BoxError> {
         Ok(given.context.any().data().get()?)
     }
@@ -90,4 +100,8 @@ impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Option<Data<T>> {
 pub trait Args<P: KubeObject> {
     /// Whether they are the same as long as the primary is.
     const OF_PRIMARY: bool;
+
+    /// The data that has to be in the run.
+    #[must_use]
+    fn needs() -> Vec<DataType>;
 }

@@ -10,7 +10,7 @@ use crate::{
         Asked,
         ask::{Ask, Drafts},
     },
-    reconciler::{BoxError, Context},
+    reconciler::{BoxError, Context, DataType},
     resource::KubeObject,
 };
 
@@ -67,6 +67,13 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
+
+    /// The data that has to be in the run.
+    #[doc(hidden)]
+    #[must_use]
+    fn needs() -> Vec<DataType> {
+        Vec::new()
+    }
 
     /// The same without its type.
     #[doc(hidden)]
@@ -155,6 +162,10 @@ where
 
     async fn want(&self, primary: &Arc<P>, context: &Context<P>) -> WantOf<Self::Shape> {
         self.call(PrimaryIs::same(primary), Given { primary, context }, Wanted::wanted).get().await
+    }
+
+    fn needs() -> Vec<DataType> {
+        <F::Args as Args<P>>::needs()
     }
 
     fn erased(self) -> Erased<P> {

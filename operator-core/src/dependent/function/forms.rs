@@ -8,7 +8,10 @@ use super::{
     argument::{Arg, Args},
     signature::{Answered, ByRef, Call, Given, Later, Owned, Signature, Then},
 };
-use crate::{reconciler::BoxError, resource::KubeObject};
+use crate::{
+    reconciler::{BoxError, DataType},
+    resource::KubeObject,
+};
 
 /// Takes the arguments, or answers with what is missing.
 macro_rules! take {
@@ -49,6 +52,11 @@ macro_rules! forms {
 
         impl<P: KubeObject, $($arg: Arg<P>),*> Args<P> for ($($arg,)*) {
             const OF_PRIMARY: bool = true $(&& $arg::OF_PRIMARY)*;
+
+            fn needs() -> Vec<DataType> {
+                let all: Vec<Option<DataType>> = vec![$($arg::needs()),*];
+                all.into_iter().flatten().collect()
+            }
         }
 
         impl<F, A, $($arg,)* R> Signature<Later<fn(A, $($arg),*) -> R>> for F

@@ -64,7 +64,7 @@ impl Verdict {
         error: Option<&RunError>,
         is_cleanup: bool,
         nodes: Option<&[NodeResult]>,
-        has_workflow: bool,
+        not_run: Option<String>,
     ) -> Self {
         let of_nodes = |is: &dyn Fn(&NodeState) -> bool| lines(nodes.unwrap_or_default(), is);
         if let Some(error) = error {
@@ -99,8 +99,8 @@ impl Verdict {
         if !waiting.is_empty() {
             return Self::unready("Waiting", &waiting, true, false);
         }
-        if has_workflow && nodes.is_none() {
-            return Self::unready("Waiting", "the workflow was not run", true, false);
+        if let Some(not_run) = not_run {
+            return Self::unready("Waiting", &not_run, true, false);
         }
         let said = |holds| Said { holds, reason: "Succeeded", message: String::new() };
         Self { ready: said(true), reconciling: said(false), stalled: said(false) }

@@ -65,8 +65,8 @@ pub(crate) struct AnyRun {
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
     is_cleanup: bool,
-    /// Whether primaries are written by server-side apply.
-    applies: bool,
+    /// Whether it is about some nodes of the workflow only, on purpose.
+    is_part: bool,
     /// Whether it can't be told which conditions are to be said again before somebody has looked at the live object.
     is_unsure: AtomicBool,
     live: OnceLock<AnyObject>,
@@ -183,12 +183,7 @@ impl<P: KubeObject> Run<P> {
 }
 
 impl AnyRun {
-    pub(crate) fn new(
-        context: &Arc<AnyContext>,
-        primary: AnyObject,
-        mut error: Option<RunError>,
-        applies: bool,
-    ) -> Self {
+    pub(crate) fn new(context: &Arc<AnyContext>, primary: AnyObject, mut error: Option<RunError>) -> Self {
         let is_cleanup = primary.meta().deletion_timestamp.is_some();
         let result = context.remembered().lock().of(is_cleanup);
         if let Some(error) = &mut error {
@@ -205,10 +200,19 @@ impl AnyRun {
             result,
             error,
             is_cleanup,
-            applies,
+            is_part: false,
             is_unsure: AtomicBool::new(false),
             live: OnceLock::new(),
         }
+    }
+
+    /// What a part of the workflow has come to, whatever else the run does.
+    pub(crate) fn of_part(
+        context: &Arc<AnyContext>,
+        primary: AnyObject,
+        result: Arc<WorkflowResult>,
+    ) -> Self {
+        Self { result: Some(result), is_part: true, ..Self::new(context, primary, None) }
     }
 
     /// Whether the status that was made of it can be wrong about others' conditions, as long as nobody has looked at the live object.
@@ -227,16 +231,28 @@ impl AnyRun {
     }
 
     fn verdict(&self) -> Verdict {
-        let has_workflow = self.context.shared().workflow.is_some();
         let nodes = self.result.as_ref().map(|result| result.nodes());
-        Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, has_workflow)
+        Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, self.not_run())
+    }
+
+    /// What of the workflow was not run, though it should have been.
+    fn not_run(&self) -> Option<String> {
+        let workflow = self.context.shared().workflow.as_ref().filter(|_| !self.is_part)?;
+        let Some(result) = &self.result else { return Some("the workflow was not run".to_owned()) };
+        let names = workflow.names();
+        // Most are whole.
+        if result.nodes().len() >= names.len() {
+            return None;
+        }
+        let missing: Vec<_> = names.into_iter().filter(|name| result.node(name).is_none()).collect();
+        (!missing.is_empty()).then(|| format!("not run: {}", missing.join(", ")))
     }
 
     fn conditions(&self, primary: &impl KubeObject) -> Vec<Condition> {
         // The newest state, so that nothing is taken back that others have said meanwhile.
         let newest = self.context.primary();
         let newest = newest.as_deref().unwrap_or(primary);
-        let known = match self.applies {
+        let known = match self.context.shared().applies {
             true => {
                 let manager = &*self.context.shared().writer.field_manager;
                 conditions::known(newest, manager, self.live.get().map(|live| &**live))

@@ -59,7 +59,7 @@ fn said(verdict: &Verdict) -> String {
 }
 
 fn of(nodes: &[NodeResult]) -> String {
-    said(&Verdict::of(None, false, Some(nodes), true))
+    said(&Verdict::of(None, false, Some(nodes), None))
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn each_end_of_a_run_has_its_words() {
     let removed = node("gone", NodeState::Deleted);
     let good = "Ready True Succeeded, Reconciling False Succeeded, Stalled False Succeeded: ";
     assert_eq!(of(&[ready(), removed]), good);
-    assert_eq!(said(&Verdict::of(None, false, None, false)), good, "without a workflow");
+    assert_eq!(said(&Verdict::of(None, false, None, None)), good, "without a workflow");
     assert_eq!(
-        said(&Verdict::of(None, false, None, true)),
+        said(&Verdict::of(None, false, None, Some("the workflow was not run".to_owned()))),
         "Ready False Waiting, Reconciling True Waiting, Stalled False Waiting: the workflow was not run"
     );
     assert_eq!(
@@ -96,7 +96,7 @@ fn each_end_of_a_run_has_its_words() {
         "where the reconciler handles the errors of nodes"
     );
     assert_eq!(
-        said(&Verdict::of(None, true, Some(&[waiting]), true)),
+        said(&Verdict::of(None, true, Some(&[waiting]), None)),
         "Ready False Deleting, Reconciling True Deleting, Stalled False Deleting: web: waiting: informer of Route is syncing"
     );
 }
@@ -104,7 +104,7 @@ fn each_end_of_a_run_has_its_words() {
 #[test]
 fn an_error_is_told_whatever_the_nodes_have_come_to() {
     let of =
-        |error: &RunError, nodes: &[NodeResult]| said(&Verdict::of(Some(error), false, Some(nodes), true));
+        |error: &RunError, nodes: &[NodeResult]| said(&Verdict::of(Some(error), false, Some(nodes), None));
     assert_eq!(
         of(&error(|_| ()), &[ready()]),
         "Ready False Failed, Reconciling True Failed, Stalled False Failed: no luck"
@@ -129,7 +129,7 @@ fn an_error_is_told_whatever_the_nodes_have_come_to() {
 fn a_long_message_is_cut_where_a_letter_ends() {
     let failed = node("web", NodeState::Failed { error: "ü".repeat(2000) });
     let mut all = Vec::new();
-    Verdict::of(None, false, Some(&[failed]), true).say(&mut all, None, Timestamp::UNIX_EPOCH);
+    Verdict::of(None, false, Some(&[failed]), None).say(&mut all, None, Timestamp::UNIX_EPOCH);
     assert!(all[0].message.len() < 1100 && all[0].message.ends_with("ü…"), "{}", all[0].message);
 }
 

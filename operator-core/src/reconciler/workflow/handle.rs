@@ -23,6 +23,13 @@ pub enum WorkflowError {
     NoWorkflow,
     /// The primary is not known any more.
     PrimaryGone,
+    /// The controller's workflow has no such node.
+    UnknownNode {
+        /// What was named.
+        node: String,
+        /// The node whose name is most like it, where one is.
+        nearest: Option<String>,
+    },
 }
 
 impl fmt::Display for WorkflowError {
@@ -41,6 +48,10 @@ impl fmt::Display for WorkflowError {
                 "the controller has no workflow; declare one with `.workflow(…)` or `#[workflow(…)]`",
             ),
             Self::PrimaryGone => f.write_str("the primary is gone, so its workflow can't run"),
+            Self::UnknownNode { node, nearest } => {
+                write!(f, "`{node}` is no node of the controller's workflow")?;
+                nearest.iter().try_for_each(|name| write!(f, "; did you mean `{name}`?"))
+            }
         }
     }
 }
@@ -58,7 +69,7 @@ impl WorkflowError {
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             Self::Nodes(nodes) => of_several(nodes.iter().map(|(_, error)| kind_in_workflow(&***error))),
-            Self::NoWorkflow => FailureKind::Permanent,
+            Self::NoWorkflow | Self::UnknownNode { .. } => FailureKind::Permanent,
             Self::PrimaryGone => FailureKind::Retryable,
         }
     }
@@ -81,6 +92,16 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
+    /// Reconciles these nodes and all that they come after, and leaves the others as they are; `before` is what the workflow has come
+    /// to in the same run of the primary. Answers with the result of the part, and with all that is known now.
+    fn reconcile_part<'r>(
+        &'r self,
+        part: &'r [NodeKey],
+        before: Option<&'r WorkflowResult>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, Result<Parted, WorkflowError>>;
     /// Deletes everything that is to be deleted.
     fn cleanup<'r>(
         &'r self,
@@ -99,10 +120,19 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
+    /// The names of its nodes, in the order of their declaration.
+    fn names(&self) -> Vec<&str>;
     /// What the node of this function or value is called, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
     /// How much its dependents keep about primaries that don't exist.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
+}
+
+/// What a part of a workflow has come to.
+pub(crate) struct Parted {
+    pub(crate) part: WorkflowResult,
+    /// Together with what earlier runs of it have come to.
+    pub(crate) all: WorkflowResult,
 }
 
 /// When a primary runs again, at the latest, for which another system was asked to delete something.
@@ -254,6 +284,20 @@ impl AnyHandle<'_> {
         Self::answer(workflow, keep(result))
     }
 
+    /// Reconciles these nodes and what they come after. Answers with what became of them; what is known of the others is kept.
+    pub(crate) async fn reconcile_part(
+        &self,
+        part: &[NodeKey],
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let before = self.remembered.lock().reconciled.clone();
+        let keep = |result| drop(self.keep(result, |remembered| &mut remembered.reconciled));
+        let parted = workflow.reconcile_part(part, before.as_deref(), &primary, self.context, &keep);
+        let Parted { part, all } = parted.await?;
+        keep(all);
+        Self::answer(workflow, Arc::new(part))
+    }
+
     /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
     pub(crate) async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
@@ -271,7 +315,8 @@ impl AnyHandle<'_> {
         let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
         *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
         let latest = &context.shared().workflows.latest;
-        latest.note(context.primary_key(), &result, now, || context.primary().is_some());
+        let names = || self.workflow.iter().flat_map(|workflow| workflow.names()).map(Arc::from).collect();
+        latest.note(context.primary_key(), &result, now, names, || context.primary().is_some());
         result
     }
 

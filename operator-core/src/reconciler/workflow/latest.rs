@@ -24,12 +24,13 @@ pub struct NodeStatus {
 pub(crate) struct LatestResults(Mutex<BTreeMap<ObjectKey, Vec<NodeStatus>>>);
 
 impl LatestResults {
-    /// Takes a result. `exists` is asked whether the primary is still there: nobody would take back what is noted later.
+    /// Takes a result, which may be of some nodes only; `order` is that of the declarations. `exists` is asked whether the primary is still there: nobody would take back what is noted later.
     pub(crate) fn note(
         &self,
         primary: &ObjectKey,
         result: &WorkflowResult,
         now: Timestamp,
+        order: impl FnOnce() -> Vec<Arc<str>>,
         exists: impl FnOnce() -> bool,
     ) {
         let mut all = self.0.lock();
@@ -38,14 +39,26 @@ impl LatestResults {
         }
         let before = all.remove(primary).unwrap_or_default();
         let latest = result.nodes().iter().enumerate().map(|(position, node)| {
-            // Results are in the order of the declarations, so a node's place stays the same.
-            let same = before
-                .get(position)
-                .filter(|before| discriminant(&before.state) == discriminant(&node.state));
+            // Results are in the order of the declarations, so a node's place stays the same, unless only a part was run.
+            let at_place = before.get(position).filter(|before| before.name == node.name);
+            let known = at_place.or_else(|| before.iter().find(|before| before.name == node.name));
+            let same = known.filter(|before| discriminant(&before.state) == discriminant(&node.state));
             let since = same.map_or(now, |same| same.since);
             NodeStatus { name: Arc::clone(&node.name), state: node.state.clone(), since }
         });
-        all.insert(primary.clone(), latest.collect());
+        let mut latest: Vec<_> = latest.collect();
+        // Those that took no part in this run of the primary are as they were.
+        let is_whole = before.len() <= latest.len()
+            && before.iter().zip(&latest).all(|(before, now)| before.name == now.name);
+        if !is_whole {
+            let (order, others) = (order(), before.into_iter());
+            let others = others.filter(|before| result.node(&before.name).is_none());
+            let place = |node: &NodeStatus| order.iter().position(|name| *name == node.name);
+            latest.extend(others.filter(|other| place(other).is_some()));
+            // What isn't declared stands at the end.
+            latest.sort_by_key(|node| place(node).unwrap_or(usize::MAX));
+        }
+        all.insert(primary.clone(), latest);
     }
 
     /// How many primaries that don't exist have results.
@@ -87,7 +100,7 @@ mod tests {
         let (latest, key) = (LatestResults::default(), ObjectKey::namespaced("shop", "one"));
         let at = |second: i64| Timestamp::from_second(second).unwrap();
         let note = |state: NodeState, second: i64| {
-            latest.note(&key, &result(state), at(second), || true);
+            latest.note(&key, &result(state), at(second), Vec::new, || true);
             latest.of(&key)[0].since
         };
         let waiting = |reason: &str| NodeState::Waiting { reason: reason.to_owned() };
@@ -98,7 +111,7 @@ mod tests {
         assert_eq!(note(NodeState::Ready(Operation::Matched), 4), at(3));
         latest.primary_gone(&key);
         assert!(latest.of(&key).is_empty());
-        latest.note(&key, &result(waiting("a")), at(5), || false);
+        latest.note(&key, &result(waiting("a")), at(5), Vec::new, || false);
         assert!(latest.of(&key).is_empty(), "a run that outlives its primary leaves nothing");
     }
 }

@@ -26,7 +26,7 @@ pub use condition::ConditionKind;
 pub(crate) use condition::HoldCode;
 pub(crate) use condition::Verdict;
 pub use dependent_error::DependentError;
-pub(crate) use handle::{AnyHandle, ManagedWorkflow, Remembered, Unfinished};
+pub(crate) use handle::{AnyHandle, ManagedWorkflow, Parted, Remembered, Unfinished};
 pub use handle::{WorkflowError, WorkflowHandle};
 pub use key::NodeKey;
 pub(crate) use latest::LatestResults;

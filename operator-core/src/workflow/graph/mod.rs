@@ -104,6 +104,11 @@ impl Graph {
         self.nodes().find(|node| self.name(*node) == name)
     }
 
+    /// The name that is most like this one, if one is.
+    pub(super) fn nearest(&self, wanted: &str) -> Option<String> {
+        wiring::nearest(self.nodes().map(|node| self.name(node)), wanted)
+    }
+
     /// What the node depends on directly.
     pub fn dependencies_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         self.dependencies.neighbors_slice(node.0).iter().copied().map(NodeId)

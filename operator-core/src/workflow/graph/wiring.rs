@@ -129,11 +129,7 @@ impl<'a> Wiring<'a> {
 
     /// The name that was probably meant. A third of it, or one character, may be mistyped; all of it is another word.
     fn nearest(&self, asking: &str, wanted: &str) -> Option<String> {
-        let length = wanted.chars().count();
-        let others = self.names.iter().filter(|name| !name.is_empty() && **name != asking);
-        let distances = others.map(|name| (strsim::osa_distance(name, wanted), *name));
-        let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
-        (distance <= (length / 3).max(1) && distance < length).then(|| name.to_owned())
+        nearest(self.names.iter().copied().filter(|name| !name.is_empty() && *name != asking), wanted)
     }
 
     fn is_first(&self, position: usize) -> bool {
@@ -197,4 +193,12 @@ fn shortest_cycle(group: &[NodeId], dependencies: &[Vec<NodeId>]) -> Vec<NodeId>
         }
     }
     vec![first]
+}
+
+/// The name that is most like the wanted one, if one is.
+pub(super) fn nearest<'n>(names: impl Iterator<Item = &'n str>, wanted: &str) -> Option<String> {
+    let length = wanted.chars().count();
+    let distances = names.map(|name| (strsim::osa_distance(name, wanted), name));
+    let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= (length / 3).max(1) && distance < length).then(|| name.to_owned())
 }

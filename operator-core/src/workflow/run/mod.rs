@@ -12,6 +12,7 @@
 //! Activation is asked at the start, also of nodes that aren't come to: what nobody can use any more is not watched any more,
 //! and a step waits only for the answer about its own node.
 
+mod part;
 mod pruning;
 mod record;
 mod steps;
@@ -39,11 +40,14 @@ use crate::{
     observe::Observation,
     reconciler::{
         AnyContext,
-        workflow::{ManagedWorkflow, NodeKey, NodeState, Secondary, Unfinished, WorkflowResult},
+        workflow::{
+            ManagedWorkflow, NodeKey, NodeState, Parted, Secondary, Unfinished, WorkflowError, WorkflowResult,
+        },
     },
     resource::{AnyObject, ObjectKey},
 };
 
+use part::Only;
 use record::{Activity, Part, Record, Records, state_of, unwanted};
 
 /// Who runs a workflow.
@@ -62,7 +66,7 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: false };
+    let run = Run { workflow, primary, context, cleans_up: false, only: None };
     let mut result = run.drive(Plan::reconcile(&workflow.graph), unfinished).await;
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
@@ -77,7 +81,7 @@ pub(super) async fn cleanup(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: true };
+    let run = Run { workflow, primary, context, cleans_up: true, only: None };
     let mut result = run
         .drive(Plan::cleanup(&workflow.graph), &|dropped| {
             // Whoever has dropped it can't have the finalizer taken off.
@@ -104,6 +108,8 @@ struct Run<'r> {
     context: &'r Arc<AnyContext>,
     /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
+    /// The nodes that take part, where not all do.
+    only: Option<&'r Only<'r>>,
 }
 
 /// How far a run has come. Dropped before its end, it tells so.
@@ -120,7 +126,9 @@ impl Course<'_> {
         let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
         let graph = &workflow.graph;
         let mut unwanted = unwanted(graph, |node| plan.fate(node), records, *cleans_up);
-        let nodes = workflow.nodes.iter().zip(plan.fates()).map(|(declared, (node, fate))| {
+        let fates = workflow.nodes.iter().zip(plan.fates());
+        let fates = fates.filter(|(_, (node, _))| self.run.takes_part(*node));
+        let nodes = fates.map(|(declared, (node, fate))| {
             let why = unwanted.get_mut(node.index()).and_then(Option::take);
             // One after the other: two of them held at the same time would have to be so in one order everywhere.
             let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
@@ -178,7 +186,7 @@ impl Run<'_> {
         self.follow(&mut course.plan, &course.records).await;
         course.unfinished = None;
         let result = course.result();
-        for (node, of) in graph.nodes().zip(result.nodes()) {
+        for (node, of) in graph.nodes().filter(|node| self.takes_part(*node)).zip(result.nodes()) {
             // What waits for others is told at the end, when it is certain that they don't come this time.
             if matches!(of.state, NodeState::Blocked { .. }) {
                 self.tell(node, &of.state);
@@ -192,7 +200,7 @@ impl Run<'_> {
         let mut steps = Vec::new();
         let mut under_way = FuturesUnordered::new();
         let mut activating: BTreeSet<NodeId> =
-            graph.nodes().filter(|node| self.asks_activation(*node)).collect();
+            graph.nodes().filter(|node| self.takes_part(*node) && self.asks_activation(*node)).collect();
         let mut postponed: Vec<Step> = Vec::new();
         for node in &activating {
             under_way.push(self.perform(Task::Activate(*node), records.of_node(*node)).boxed());
@@ -241,7 +249,7 @@ impl Run<'_> {
 
     fn tell_if_settled(&self, plan: &Plan<'_>, records: &Records, node: NodeId) {
         let fate = plan.fate(node);
-        if fate != Fate::Pending && fate.blocked_by().is_none() {
+        if self.takes_part(node) && fate != Fate::Pending && fate.blocked_by().is_none() {
             let state = state_of(fate, &records.get(node), None, &self.workflow.graph, || self.now());
             self.tell(node, &state);
         }
@@ -286,6 +294,17 @@ impl ManagedWorkflow for AnyWorkflow {
         reconcile(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
     }
 
+    fn reconcile_part<'r>(
+        &'r self,
+        part: &'r [NodeKey],
+        before: Option<&'r WorkflowResult>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, Result<Parted, WorkflowError>> {
+        part::reconcile(&self.0, part, before, primary, context, unfinished).boxed()
+    }
+
     fn cleanup<'r>(
         &'r self,
         primary: &'r AnyObject,
@@ -313,6 +332,10 @@ impl ManagedWorkflow for AnyWorkflow {
 
     fn keeps_errors(&self) -> bool {
         self.0.keeps_errors
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.node_names().collect()
     }
 
     fn node_name(&self, key: &NodeKey) -> Option<&str> {

@@ -72,6 +72,9 @@ impl Run<'_> {
 
     /// The answer for which nothing has to be asked any more: most nodes have no conditions.
     pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Answer> {
+        if !self.takes_part(step.node()) {
+            return self.outside(step, record);
+        }
         let answer = match step {
             Step::Check(_) => Answer::Checked,
             Step::Judge(_) => Answer::Judged,

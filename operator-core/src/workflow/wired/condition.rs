@@ -7,7 +7,7 @@ use futures::{FutureExt, future::BoxFuture};
 use crate::{
     dependent::function::{Answered, Args, ByHand, Call, Failure, Given, Signature},
     reconciler::{
-        BoxError, Context,
+        BoxError, Context, DataType,
         workflow::{NodeKey, ReconcileResult, Secondary, Verdict},
     },
     resource::KubeObject,
@@ -109,6 +109,13 @@ pub trait Condition<P: KubeObject, K: Send + Sync + 'static, M: 'static = ByHand
         context: &Context<P>,
     ) -> impl Future<Output = Result<Verdict, BoxError>> + Send;
 
+    /// The data that has to be in the run.
+    #[doc(hidden)]
+    #[must_use]
+    fn needs() -> Vec<DataType> {
+        Vec::new()
+    }
+
     /// The same without its type.
     #[doc(hidden)]
     fn erased(self) -> ErasedCondition<P, K>
@@ -145,6 +152,10 @@ where
             Some(first) => self.call(first, Given { primary, context }, Answer::verdict).get().await,
             None => Ok(Verdict::met()),
         }
+    }
+
+    fn needs() -> Vec<DataType> {
+        <F::Args as Args<P>>::needs()
     }
 
     fn erased(self) -> ErasedCondition<P, K> {

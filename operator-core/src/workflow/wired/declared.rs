@@ -12,7 +12,10 @@ use crate::{
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
-    reconciler::workflow::{ConditionKind, NodeKey},
+    reconciler::{
+        DataType,
+        workflow::{ConditionKind, NodeKey},
+    },
     resource::{Access, KubeObject, ResourceType},
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
@@ -44,6 +47,8 @@ pub(super) struct Said {
     first: bool,
     optional: bool,
     asks: Vec<Access>,
+    /// The data that its functions take.
+    data: Vec<DataType>,
     words: BTreeMap<ConditionKind, Vec<String>>,
 }
 
@@ -61,7 +66,9 @@ pub struct Node<P: KubeObject, S: Shape, K = OfType> {
 
 /// A node of a dependent: `node(web).after(html)` is what `web.after(html)` stands for.
 pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node<P, D::Shape> {
-    of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED)
+    let mut node = of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED);
+    node.said.data = D::needs();
+    node
 }
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
@@ -86,6 +93,7 @@ impl Said {
             first: false,
             optional: false,
             asks: Vec::new(),
+            data: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -135,6 +143,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// What comes after it runs once the condition is met, instead of once the objects' status says so: a function of the child,
     /// of the primary, or of both. May be said several times: then all of them have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
+        self.said.takes(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
@@ -149,6 +158,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary stays. A condition of
     /// the child is asked while there is one. May be said several times: then all of them have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
+        self.said.takes(C::needs());
         self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
@@ -225,6 +235,11 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 }
 
 impl Said {
+    /// Its functions take this data.
+    pub(super) fn takes(&mut self, data: Vec<DataType>) {
+        self.data.extend(data);
+    }
+
     pub(super) fn after(&mut self, other: NodeKey) {
         self.after.push(other);
     }
@@ -307,6 +322,7 @@ impl Said {
             first: self.first,
             optional: self.optional,
             asks: self.asks,
+            data: self.data,
             words: words.collect(),
             ..AnyNode::of(dependent, key)
         }

@@ -110,6 +110,7 @@ macro_rules! words {
         {
             let mut node = self.wired();
             node.said.word(ConditionKind::ReconcilePrecondition, name_of::<F>());
+            node.said.takes(<F::Args as Args<P>>::needs());
             node.dependent = OfWish::<P, F, FS, W>::asked_of(node.dependent, wanted);
             node
         }
@@ -124,6 +125,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Ready, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
+            node.said.takes(C::needs());
             node.said.ready(name_of::<C>(), condition);
             node
         }
@@ -138,6 +140,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Gone, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
+            node.said.takes(C::needs());
             node.said.gone(name_of::<C>(), condition);
             node
         }

@@ -17,6 +17,7 @@ pub(crate) mod condition;
 pub(crate) mod declared;
 pub(crate) mod external;
 mod nodes;
+mod part;
 pub(crate) mod reference;
 mod results;
 pub(crate) mod value;
@@ -34,6 +35,7 @@ pub use condition::{Answer, Child, ErasedCondition, OfCondition, OfPrimary, Subj
 pub(crate) use declared::{Node, node};
 pub use external::{IsBulkCustom, IsCustom, IsExternal, ManyOf, OneOf, Resources};
 pub use nodes::{AnyNodes, IntoNode, IsDependent, IsNode, Nodes};
+pub use part::Part;
 pub use reference::{NodeRef, The};
 pub use value::Value;
 pub use wish::{OrHold, OrHoldFallible, Wish, YesOrNo};

@@ -2,9 +2,10 @@
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 
-use super::{pods, told};
+use super::{Pods, pods, told};
 use crate::{
     controller::Controller,
+    reconciler::Data,
     workflow::{Workflow, wired::wire::Wire as _},
 };
 
@@ -26,6 +27,44 @@ fn others(_: &Pod) -> Vec<ConfigMap> {
 
 fn keys(_: &Pod) -> Option<Secret> {
     None
+}
+
+struct Quota;
+struct Plan;
+
+fn granted(_: &Pod, _: Data<Quota>, _: Option<Data<Plan>>) -> Option<ConfigMap> {
+    None
+}
+
+fn planned(_: &ConfigMap, _: Data<Plan>) -> bool {
+    true
+}
+
+#[test]
+fn data_that_a_node_or_its_condition_takes_has_to_be_put_by_the_reconciler() {
+    let nodes = || (granted.ready(planned), keys);
+    assert_eq!(told(pods().workflow(nodes()).puts::<Quota>().puts::<Plan>()), "");
+    assert_eq!(
+        told(
+            Controller::of_existing::<Pod>()
+                .reconciler(Pods)
+                .workflow(nodes())
+                .puts::<Quota>()
+                .puts::<Plan>()
+        ),
+        ""
+    );
+    let expected = "controller `pods`: node `granted` takes a `Data<Plan>`, which nobody puts into the run\n  \
+                    why   it would fail in each run\n  \
+                    write `.puts::<Plan>()` on the controller (`puts(Plan)` in an attribute), whose reconciler says `cx.put(…)`; or \
+                    `Option<Data<Plan>>` in the function\n";
+    assert_eq!(told(pods().workflow(nodes()).puts::<Quota>()).trim_end(), expected.trim_end());
+    let alone = told(Controller::of_existing::<Pod>().workflow((granted,)));
+    assert!(alone.contains("node `granted` takes a `Data<Quota>`"), "{alone}");
+    assert!(
+        alone.contains("write `Option<Data<Quota>>` in the function, or a reconciler that puts a `Quota`"),
+        "{alone}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod activation;
 mod cleanup;
 mod dropped;
+mod part;
 mod reconcile;
 
 use std::{

@@ -1,0 +1,35 @@
+//! Workflows that a reconciler runs in ways that can't work, and kinds without a definition.
+#![allow(dead_code, unused_imports)]
+
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Service};
+use operator_core::prelude::*;
+
+fn map(_: &Pod) -> ConfigMap {
+    ConfigMap::default()
+}
+
+struct Pods;
+
+impl Reconciler for Pods {
+    type Primary = Pod;
+
+    async fn reconcile(&self, _: &Pod, cx: &mut Context<Pod>) -> Result<UpdateControl<Pod>> {
+        let (first, second) = (cx.run(), cx.run()); //~ cannot borrow `*cx` as mutable more than once at a time
+        first.await?;
+        second.await?;
+        Ok(UpdateControl::no_update())
+    }
+}
+
+async fn parts(cx: &mut Context<Pod>) -> Result<()> {
+    cx.run_only(map).await?; //~ is not a part of a workflow of `Pod`
+    cx.run_only(("map",)).await?; //~ `(&str,)` is not a part of a workflow of `Pod`
+    Ok(())
+}
+
+fn without_a_definition() {
+    let _ = Controller::of::<Service>(); //~ Service` doesn't bring the definition of its kind
+    let _ = Controller::of_existing::<Service>().reconciler(Pods); //~ type mismatch resolving `<Pods as Reconciler>::Primary == Service`
+}
+
+fn main() {}

@@ -1,0 +1,127 @@
+//! A run of some nodes of a workflow.
+//!
+//! All that they come after takes part, too, so that what is done is in order. A node outside is held as it is: nobody asks it, and
+//! a removal that comes down the chain waits for it. What the same run of the primary has removed before isn't waited for.
+
+use std::sync::Arc;
+
+use super::{Answer, Checked, Declared, Plan, Record, Removed, Run, Step, pruning};
+use crate::{
+    reconciler::{
+        AnyContext,
+        workflow::{NodeKey, NodeState, Parted, Unfinished, WorkflowError, WorkflowResult},
+    },
+    resource::AnyObject,
+    workflow::{Graph, NodeId},
+};
+
+/// What a removal that waits for a node outside is told.
+const OUTSIDE: &str = "it takes no part in this run";
+
+/// The nodes that take part.
+pub(super) struct Only<'r> {
+    /// Whether each does, in the order of the declarations.
+    nodes: Vec<bool>,
+    /// What the others have come to before, in the same run of the primary.
+    before: Option<&'r WorkflowResult>,
+}
+
+impl Only<'_> {
+    /// These and all that they come after.
+    fn of<'r>(
+        workflow: &Declared,
+        part: &[NodeKey],
+        before: Option<&'r WorkflowResult>,
+    ) -> Result<Only<'r>, WorkflowError> {
+        let node = |key: &NodeKey| {
+            let node = workflow.names.get(key).and_then(|name| workflow.graph.node(name));
+            node.ok_or_else(|| unknown(workflow, key))
+        };
+        let named = part.iter().map(node).collect::<Result<Vec<_>, _>>()?;
+        Ok(Only { nodes: with_all_before(&workflow.graph, named), before })
+    }
+
+    /// Whether nothing is there of a node outside, as far as this run of the primary has seen.
+    fn is_gone(&self, workflow: &Declared, node: NodeId) -> bool {
+        let before = self.before.and_then(|before| before.node(workflow.graph.name(node)));
+        before.is_some_and(|node| {
+            matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
+        })
+    }
+}
+
+/// Whether each node is one of these, or one that they come after.
+pub(super) fn with_all_before(graph: &Graph, mut open: Vec<NodeId>) -> Vec<bool> {
+    let mut nodes = vec![false; graph.len()];
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut nodes[node.index()], true) {
+            open.extend(graph.dependencies_of(node));
+        }
+    }
+    nodes
+}
+
+/// What a node answers that takes no part, and of which nothing is there, or something may be.
+pub(super) fn outside(step: Step, is_gone: bool) -> Option<Answer> {
+    let checked = if is_gone { Checked::Remove } else { Checked::Hold };
+    match step {
+        Step::Check(_) => Some(Answer::Checked(checked)),
+        Step::Judge(_) => Some(Answer::Judged(checked)),
+        Step::Delete(_) => Some(Answer::Removed(Removed::Gone)),
+        // It is held, or gone.
+        Step::Reconcile(_) => None,
+    }
+}
+
+fn unknown(workflow: &Declared, key: &NodeKey) -> WorkflowError {
+    let node = key.short().map_or_else(|| key.to_string(), str::to_owned);
+    let nearest = workflow.graph.nearest(&node);
+    WorkflowError::UnknownNode { node, nearest }
+}
+
+/// Reconciles a part, as `ManagedWorkflow::reconcile_part` says.
+pub(super) async fn reconcile(
+    workflow: &Declared,
+    part: &[NodeKey],
+    before: Option<&WorkflowResult>,
+    primary: &AnyObject,
+    context: &Arc<AnyContext>,
+    unfinished: Unfinished<'_>,
+) -> Result<Parted, WorkflowError> {
+    let only = Only::of(workflow, part, before)?;
+    let run = Run { workflow, primary, context, cleans_up: false, only: Some(&only) };
+    let plan = Plan::reconcile(&workflow.graph);
+    let part = run.drive(plan, &|dropped| unfinished(merged(workflow, before, &dropped))).await;
+    let mut all = merged(workflow, before, &part);
+    // Former nodes may have left behind what a node takes over that didn't take part yet.
+    if all.nodes().len() == workflow.nodes.len() {
+        pruning::prune(workflow, primary, context, &mut all).await;
+    }
+    // What failed of that is nobody's but the run's.
+    let mut part = part;
+    all.nodes().iter().skip(workflow.nodes.len()).for_each(|further| part.add(further.clone()));
+    Ok(Parted { part, all })
+}
+
+/// What is known of all nodes, in the order of their declaration; those are left out that were never come to.
+fn merged(workflow: &Declared, before: Option<&WorkflowResult>, part: &WorkflowResult) -> WorkflowResult {
+    let names = workflow.graph.nodes().map(|node| workflow.graph.name(node));
+    let known = names.filter_map(|name| part.node(name).or_else(|| before?.node(name)));
+    WorkflowResult::new(known.cloned().collect())
+}
+
+impl Run<'_> {
+    /// Whether the node takes part.
+    pub(super) fn takes_part(&self, node: NodeId) -> bool {
+        self.only.is_none_or(|only| only.nodes[node.index()])
+    }
+
+    /// What a node answers that takes no part.
+    pub(super) fn outside(&self, step: Step, record: &mut Record) -> Option<Answer> {
+        let is_gone = self.only?.is_gone(self.workflow, step.node());
+        if !is_gone {
+            OUTSIDE.clone_into(&mut record.reason);
+        }
+        outside(step, is_gone)
+    }
+}

@@ -1,0 +1,64 @@
+//! A part of a workflow, as a reconciler names it.
+
+use super::NodeRef;
+use crate::{
+    reconciler::{
+        Context, Run,
+        workflow::{NodeKey, WorkflowError},
+    },
+    resource::KubeObject,
+};
+
+impl<P: KubeObject> Context<P> {
+    /// Reconciles some nodes of the controller's workflow and all that they come after, as [`run`](Self::run) reconciles all of it:
+    /// `cx.run_only((migration,)).await?`.
+    ///
+    /// All other nodes are left as they are: they aren't asked, made or removed. A removal among the nodes of the part waits where
+    /// something outside comes after them and is there. What the run answers is about the part alone; the status function sees also
+    /// what the workflow has come to before in this run of the primary, and a node that was never run is not ready.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and when a name is no node of the workflow.
+    pub async fn run_only<M>(&mut self, part: impl Part<P, M>) -> Result<Run<P>, WorkflowError> {
+        let mut nodes = Vec::new();
+        part.keys(&mut nodes);
+        self.run_part(&nodes).await
+    }
+}
+
+/// A tuple of 1 to 16 nodes, named as in `.after(…)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a part of a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `cx.run_only((migration,))`, with two brackets; a node is named by its function, by its type (`the::<Records>()`), or by a reference to it"
+)]
+pub trait Part<P, M> {
+    #[doc(hidden)]
+    fn keys(self, keys: &mut Vec<NodeKey>);
+}
+
+macro_rules! tuples {
+    ($($node:ident $marker:ident),*) => {
+        #[diagnostic::do_not_recommend]
+        impl<P: KubeObject, $($node, $marker,)*> Part<P, ($($marker,)*)> for ($($node,)*)
+        where
+            $($node: NodeRef<P, $marker>,)*
+        {
+            #[allow(non_snake_case)]
+            fn keys(self, keys: &mut Vec<NodeKey>) {
+                let ($($node,)*) = self;
+                keys.extend([$($node.key()),*]);
+            }
+        }
+    };
+}
+
+macro_rules! up_to {
+    ([$($done:ident $dm:ident),*]) => { tuples!($($done $dm),*); };
+    ([$($done:ident $dm:ident),*] $next:ident $nm:ident $($rest:ident)*) => {
+        tuples!($($done $dm),*);
+        up_to!([$($done $dm,)* $next $nm] $($rest)*);
+    };
+}
+
+up_to!([N1 M1] N2 M2 N3 M3 N4 M4 N5 M5 N6 M6 N7 M7 N8 M8 N9 M9 N10 M10 N11 M11 N12 M12 N13 M13 N14 M14 N15 M15 N16 M16);
