@@ -1,15 +1,20 @@
 //! An operator inside a test: started, waited for, counted, stopped.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
 use super::{ObjectRequest, RequestLog};
 use crate::{
     observe::{Observation, Observer},
-    operator::{Error, Operator, OperatorBuilder, SettleError, Settling, Stopped, UnhealthySource},
+    operator::{
+        Error, Operator, OperatorBuilder, SettleError, Settling, Stopped, StoppedSource, UnhealthySource,
+    },
     resource::ObjectKey,
 };
+
+/// How long a start waits for the caches. Nothing that works takes as long, and a test isn't to hang.
+const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Counts the runs of each primary.
 #[derive(Debug, Default)]
@@ -65,10 +70,14 @@ impl TestOperator {
     /// Starts the operator and waits until its caches are synced.
     ///
     /// # Errors
-    /// When the declaration is wrong or there is no cluster.
+    /// When the declaration is wrong or there is no cluster. When the caches aren't synced after a minute:
+    /// [`Error::NotSynced`], which names the event sources and what is missing.
     pub async fn start(builder: OperatorBuilder) -> Result<Self, Error> {
         let operator = Self::start_unsynced(builder).await?;
-        operator.operator.synced().await;
+        if tokio::time::timeout(SYNC_TIMEOUT, operator.operator.synced()).await.is_err() {
+            let sources = operator.unhealthy_sources().await.into_iter().map(StoppedSource::from).collect();
+            return Err(Error::NotSynced { timeout: SYNC_TIMEOUT, sources });
+        }
         Ok(operator)
     }
 
