@@ -173,7 +173,7 @@ fn builder(
             let builder = {
                 #[allow(unused_imports)]
                 use #library::__private::{Defined as _, Undefined as _};
-                (&#library::__private::Defines::<#primary>::new()).define(builder)
+                (&&#library::__private::Defines::<#primary>::new()).define(builder)
             };
         };
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use syn::{File, Item};
+use syn::{File, Item, Type, spanned::Spanned as _};
 
 use crate::{block, repository};
 
@@ -52,6 +52,32 @@ pub(crate) fn lines(source: &str, children: &[&str]) -> Result<usize> {
     Ok(all)
 }
 
+/// The lines of that type's declaration, with its attributes, and of all that is implemented for it.
+pub(crate) fn lines_of(source: &str, name: &str) -> Result<usize> {
+    let text = formatted(source)?;
+    let File { items, .. } = syn::parse_file(&text)?;
+    let of_it = items.iter().filter(|item| match item {
+        Item::Struct(declared) => declared.ident == name,
+        Item::Impl(block) => matches!(&*block.self_ty, Type::Path(path) if path.path.is_ident(name)),
+        _ => false,
+    });
+    let of_each = of_it.map(|item| {
+        let (from, to) = (item.span().start().line, item.span().end().line);
+        counted(text.lines().take(to).skip(from - 1))
+    });
+    let all = of_each.sum();
+    ensure!(all > 0, "no type `{name}`");
+    Ok(all)
+}
+
+/// The lines of the sample in its managed style: children and style. Its types and what its children look like are left out.
+pub(crate) fn managed_style() -> Result<usize> {
+    let sample = repository().join("samples/webpage/src");
+    let children = fs::read_to_string(sample.join("dependents.rs"))?;
+    let style = fs::read_to_string(sample.join("styles/managed.rs"))?;
+    Ok(lines(&children, &["html", "web", "service", "ingress"])? + lines(&style, &[])?)
+}
+
 fn check(what: &str, lines: usize, at_most: usize) -> Result<()> {
     ensure!(lines <= at_most, "{what} takes {lines} lines, and may take {at_most}");
     Ok(())
@@ -72,11 +98,31 @@ fn three_children_in_order_take_45_lines() -> Result<()> {
 
 #[test]
 fn the_managed_style_of_the_sample_takes_40_lines() -> Result<()> {
-    let sample = repository().join("samples/webpage/src");
-    let children = fs::read_to_string(sample.join("dependents.rs"))?;
-    let style = fs::read_to_string(sample.join("styles/managed.rs"))?;
-    let all = lines(&children, &["html", "web", "service", "ingress"])? + lines(&style, &[])?;
-    check("the managed style", all, 40)
+    check("the managed style", managed_style()?, 40)
+}
+
+#[test]
+fn what_is_explicit_in_part_and_with_data_takes_14_lines() -> Result<()> {
+    let page = fs::read_to_string(repository().join("docs/src/beside-kube-rs.md"))?;
+    let program = block(&page, "## Explicit, in part, with data", "rust")?;
+    check("what the reconciler says", lines_of(program, "Sites")?, 14)
+}
+
+#[test]
+fn a_type_counts_with_its_attributes_and_what_is_implemented_for_it() -> Result<()> {
+    let source = "
+/// A comment.
+#[derive(Clone)]
+#[non_exhaustive]
+struct One;
+
+impl Default for One { fn default() -> Self { One } }
+struct Other(One);
+impl Other { }";
+    assert_eq!(lines_of(source, "One")?, 3 + 5);
+    assert_eq!(lines_of(source, "Other")?, 1 + 1);
+    assert!(lines_of(source, "Missing").is_err());
+    Ok(())
 }
 
 #[test]

@@ -5,18 +5,24 @@ use std::{fs, process::ExitCode};
 use anyhow::{Context as _, Result, ensure};
 use integration_tests::eventually;
 use k8s_openapi::{
-    api::core::v1::{ConfigMap, Namespace, ResourceQuota, Service},
+    api::{
+        apps::v1::Deployment,
+        batch::v1::Job,
+        core::v1::{ConfigMap, Namespace, ResourceQuota, Service},
+    },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, Client,
-    api::{ObjectMeta, PostParams},
+    Api, Client, ResourceExt as _,
+    api::{ApiResource, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams},
+    core::GroupVersionKind,
 };
 use operator_core::{
     OperatorBuilder,
     controller::IntoController,
     testing::{TestCluster, TestOperator},
 };
+use serde_json::json;
 
 use crate::{Beside, block, lines, repository};
 
@@ -30,7 +36,10 @@ struct Task {
 
 const PAGE: &str = "docs/src/beside-kube-rs.md";
 
-const TASKS: [Task; 4] = [
+/// The sample's operator on kube-rs alone.
+const WEBPAGE: &str = "integration-tests/tests/readme/kube_rs/webpage";
+
+const TASKS: [Task; 5] = [
     Task { name: "readme", heading: "the README's operator", children: &["map"], at_most: 18 },
     Task {
         name: "three_children",
@@ -43,6 +52,13 @@ const TASKS: [Task; 4] = [
         heading: "## A kind that may be missing",
         children: &["html", "web", "address", "certificate"],
         at_most: 51,
+    },
+    Task {
+        name: "explicit_part",
+        heading: "## Explicit, in part, with data",
+        children: &["migration", "web"],
+        // Of these 14 are what `lines.rs` counts: what is declared of the controller, and its reconciler.
+        at_most: 68,
     },
     Task {
         name: "two_controllers",
@@ -70,6 +86,13 @@ fn theirs(task: &Task) -> Result<String> {
     source(&format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name))
 }
 
+/// The row that the page has not.
+fn lacks(page: &str, name: &str, (ours, theirs): (usize, usize)) -> Option<String> {
+    let (name, row) = (name.to_lowercase(), format!("| {ours} | {theirs} |"));
+    let stands = page.lines().any(|line| line.to_lowercase().contains(&name) && line.ends_with(&row));
+    (!stands).then(|| format!("a row for `{name}` that ends with {row}"))
+}
+
 #[test]
 fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
     let page = source(PAGE)?;
@@ -86,11 +109,11 @@ fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
             lines::lines(&theirs(task)?, task.children)?,
         );
         ensure!(ours <= task.at_most, "{} takes {ours} lines, and may take {}", task.name, task.at_most);
-        let row = format!("| {ours} | {theirs} |");
-        let name = task.heading.trim_start_matches("## ").to_lowercase();
-        let stands = page.lines().any(|line| line.to_lowercase().contains(&name) && line.ends_with(&row));
-        missing.extend((!stands).then(|| format!("a row for `{name}` that ends with {row}")));
+        missing.extend(lacks(&page, task.heading.trim_start_matches("## "), (ours, theirs)));
     }
+    let theirs = source(&format!("{WEBPAGE}/style.rs"))?;
+    let lines = (lines::managed_style()?, lines::lines(&theirs, &[])?);
+    missing.extend(lacks(&page, "the sample in its managed style", lines));
     ensure!(missing.is_empty(), "{PAGE} lacks {}", missing.join(", and "));
     Ok(())
 }
@@ -112,6 +135,13 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
         fs::write(bins.join(format!("{}.rs", task.name)), ours(task)?)?;
         fs::write(bins.join(format!("{}_kube_rs.rs", task.name)), theirs(task)?)?;
     }
+    // The sample's own types, and all else on kube-rs alone.
+    let sample = bins.join("webpage_kube_rs");
+    fs::create_dir_all(&sample)?;
+    for file in ["main.rs", "children.rs", "style.rs"] {
+        fs::write(sample.join(file), source(&format!("{WEBPAGE}/{file}"))?)?;
+    }
+    fs::write(sample.join("page.rs"), source("samples/webpage/src/page.rs")?)?;
     let output = beside.cargo(&["check", "--quiet", "--bins"])?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     ensure!(output.stderr.is_empty(), "warnings: {}", String::from_utf8_lossy(&output.stderr));
@@ -188,6 +218,7 @@ macro_rules! staged {
 }
 
 staged!(optional_child, "programs/optional_child.rs", [Page], super::a_page_is_published);
+staged!(explicit_part, "programs/explicit_part.rs", [Site], super::a_site_is_migrated);
 staged!(two_controllers, "programs/two_controllers.rs", [], super::settings_are_copied);
 
 async fn a_page_is_published(cluster: &TestCluster, client: Client) -> Result<()> {
@@ -199,6 +230,46 @@ async fn a_page_is_published(cluster: &TestCluster, client: Client) -> Result<()
     let services = Api::<Service>::namespaced(client, &namespace);
     eventually("its address", async || Ok(services.get_opt("one-address").await?)).await?;
     Ok(())
+}
+
+async fn a_site_is_migrated(cluster: &TestCluster, client: Client) -> Result<()> {
+    let namespace = cluster.namespace("explicit-part").await?;
+    let site = "apiVersion: example.com/v1\nkind: Site\nmetadata: { name: one }\nspec: { image: site, frozen: true }";
+    cluster.apply_yaml(&namespace, site).await?;
+    let sites = Api::<DynamicObject>::namespaced_with(client.clone(), &namespace, &site_kind());
+    let is_told = async || Ok(sites.get("one").await?.data.get("status").cloned());
+    let told = eventually("the status", is_told).await?;
+    ensure!(told == json!({ "ready": false }), "without a quota nothing is ready: {told}");
+    let jobs = Api::<Job>::namespaced(client.clone(), &namespace);
+    ensure!(jobs.get_opt("one-migration").await?.is_none(), "without a quota nothing is migrated");
+
+    let quota = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: quota }\ndata: { pods: \"2\" }";
+    cluster.apply_yaml(&namespace, quota).await?;
+    let job = eventually("the migration", async || Ok(jobs.get_opt("one-migration").await?)).await?;
+    ensure!(job.spec.and_then(|spec| spec.parallelism) == Some(2), "the data of the run is in the job");
+    let at = "2026-01-01T00:01:00Z";
+    let condition = |of: &str| json!({ "type": of, "status": "True", "lastTransitionTime": at });
+    let conditions = [condition("SuccessCriteriaMet"), condition("Complete")];
+    let done = json!({ "startTime": at, "completionTime": at, "succeeded": 1, "conditions": conditions });
+    let done = Patch::Merge(json!({ "status": done }));
+    jobs.patch_status("one-migration", &PatchParams::default(), &done).await?;
+    eventually("what is remembered", async || {
+        let remembers = |site: DynamicObject| site.annotations().contains_key("operator-core.io/done-jobs");
+        Ok(remembers(sites.get("one").await?).then_some(()))
+    })
+    .await?;
+    let webs = Api::<Deployment>::namespaced(client, &namespace);
+    ensure!(webs.get_opt("one-web").await?.is_none(), "a frozen site is left as it is");
+
+    let thaws = Patch::Merge(json!({ "spec": { "frozen": false } }));
+    sites.patch("one", &PatchParams::default(), &thaws).await?;
+    eventually("the server", async || Ok(webs.get_opt("one-web").await?)).await?;
+    Ok(())
+}
+
+fn site_kind() -> ApiResource {
+    let kind = GroupVersionKind::gvk("example.com", "v1", "Site");
+    ApiResource::from_gvk_with_plural(&kind, "sites")
 }
 
 async fn settings_are_copied(cluster: &TestCluster, client: Client) -> Result<()> {

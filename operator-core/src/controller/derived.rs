@@ -78,7 +78,8 @@ impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
     }
 }
 
-/// Finds out whether a type of primaries brings the definition of its kind. As with [`Probe`], the first method counts that there is.
+/// Finds out whether a type of primaries brings the definition of its kind. As with [`Probe`], the first method counts that
+/// there is: the one that stands nearest to `&&Defines`.
 #[derive(Debug)]
 pub struct Defines<P>(PhantomData<fn(P)>);
 

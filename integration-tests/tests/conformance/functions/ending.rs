@@ -1,13 +1,15 @@
 //! The end of a primary: what is deleted first, what its end waits for, and what the cluster collects.
 
+use std::sync::Arc;
+
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, eventually};
+use integration_tests::{Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams};
 use operator_core::{prelude::*, testing::operator_test};
 use serde_json::json;
 
-use super::{a_map, a_secret, done};
+use super::{a_map, a_secret, done, says};
 
 fn network(primary: &TestResource) -> ConfigMap {
     a_map(primary)
@@ -80,5 +82,56 @@ async fn the_end_of_a_node_waits_for_its_condition_while_there_is_something() ->
     assert!(secrets.get_opt("one-database").await?.is_some());
     let let_go = json!({ "metadata": { "finalizers": null } });
     secrets.patch("one-database", &PatchParams::default(), &merge(let_go)).await?;
+    Ok(())
+}
+
+#[operator_test]
+async fn a_cleaner_cleans_up_its_explicit_workflow_and_the_primary_waits_for_it() -> Result<()> {
+    let scene = Scene::new("functions-clean-up").await?;
+    let script = Script::new(|_, _: Arc<TestResource>, cx| {
+        Box::pin(async move {
+            cx.run().await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let script = script.cleanup(|_, primary: Arc<TestResource>, cx| {
+        Box::pin(async move {
+            if says(&primary, "keep") {
+                return Ok(Removal::keep());
+            }
+            let run = cx.clean_up().await?;
+            assert!(run.is_cleanup());
+            assert_eq!(run.nodes().len(), 2, "it tells of each node");
+            Ok(Removal::Done)
+        })
+    });
+    let workflow =
+        operator_core::Workflow::builder().nodes((network, database.after(network).delete_first()));
+    let controller = scene.controller(&script).with_cleaner().workflow(workflow.explicit_invocation());
+    let operator = scene.start(controller).await?;
+    scene.create("one", "keep").await?;
+    operator.settled().await?;
+    let secrets = scene.api::<Secret>();
+    let keep = |finalizers| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    secrets.patch("one-database", &PatchParams::default(), &keep(json!(["example.com/keep"]))).await?;
+    operator.settled().await?;
+
+    scene.delete("one").await?;
+    eventually("the clean-up", async || Ok((script.cleanups.count() > 0).then_some(()))).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0], "nothing goes before the cleaner says so");
+
+    scene.patch("one", json!({ "spec": { "value": "go" } })).await?;
+    eventually("the deletion of the database", async || {
+        let database = secrets.get("one-database").await?;
+        Ok(database.metadata.deletion_timestamp.is_some().then_some(()))
+    })
+    .await?;
+    assert_eq!(done(&operator.settled().await?), ["DELETE secrets/one-database -> 200"]);
+    let one = scene.resources.get("one").await?;
+    assert!(one.metadata.finalizers.is_some(), "the cleaner is done, and the primary waits for the database");
+
+    secrets.patch("one-database", &PatchParams::default(), &keep(json!(null))).await?;
+    scene.until_gone("one").await?;
+    assert!(secrets.get_opt("one-database").await?.is_none());
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 mod asynchronous;
 mod bulk;
+mod calls;
+mod definitions;
 mod derived;
 mod ending;
 mod failing;
@@ -9,7 +11,9 @@ mod invoked;
 mod jobs;
 mod kinds;
 mod names;
+mod only_if;
 mod order;
+mod standing;
 mod state;
 mod unwanted;
 
