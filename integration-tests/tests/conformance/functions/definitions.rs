@@ -5,7 +5,6 @@ use integration_tests::{LateTestResource, Scene, Script, TestResource, eventuall
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    Operator,
     controller::IntoController,
     prelude::*,
     testing::{TestOperator, operator_test},
@@ -48,13 +47,15 @@ async fn a_derived_controller_brings_the_definition() -> Result<()> {
     brought("brought-derived", Derived).await
 }
 
-#[test]
-fn a_definition_that_is_named_takes_the_place_of_the_one_that_is_brought() {
+#[operator_test]
+async fn a_definition_that_is_named_takes_the_place_of_the_one_that_is_brought() -> Result<()> {
+    let scene = Scene::<TestResource>::new("brought-named").await?;
     let mut other = TestResource::crd();
     other.spec.names.short_names = Some(vec!["other".to_owned()]);
     let pages = Controller::of::<TestResource>().reconciler(Script::<TestResource>::idle());
-    let builder = Operator::builder().register(pages).crd(other);
+    let builder = scene.operator().register(pages).crd(other);
     let known: Vec<_> =
         builder.crds().iter().map(|crd| (crd.name_any(), crd.spec.names.short_names.clone())).collect();
     assert_eq!(known, [(TestResource::crd().name_any(), Some(vec!["other".to_owned()]))]);
+    Ok(())
 }
