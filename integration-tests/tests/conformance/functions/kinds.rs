@@ -140,7 +140,8 @@ struct Derived;
 #[operator_test]
 async fn a_kind_that_is_known_at_run_time_may_be_missing() -> Result<()> {
     let scene = Scene::new("functions-kind-missing").await?;
-    let operator = scene.start(Derived.controller().namespaces([&scene.namespace])).await?;
+    let started = scene.start(Derived.controller().namespaces([&scene.namespace])).await;
+    let operator = started.expect("nothing is watched that the cluster doesn't serve");
     scene.create("one", "a").await?;
     assert!(done(&operator.settled().await?).is_empty());
 
@@ -162,7 +163,8 @@ async fn a_kind_without_a_namespace_is_said_so() -> Result<()> {
     let node = node(place).cluster_scoped().capabilities(Capabilities::CRUD_NO_GC);
     let controller =
         Controller::of::<TestResource>().workflow((node.kind(ApiResource::erase::<Namespace>(&())),));
-    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let started = scene.start(controller.namespaces([&scene.namespace])).await;
+    let operator = started.expect("they are looked for outside of all namespaces");
     scene.create("one", "a").await?;
     let expected = format!("PATCH namespaces/place-of-{} -> 201", scene.namespace);
     assert!(done(&operator.settled().await?).contains(&expected));
