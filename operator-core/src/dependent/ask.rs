@@ -7,7 +7,7 @@ use super::{
     function::{Answered, Want},
 };
 use crate::{
-    reconciler::BoxError,
+    reconciler::{BoxError, MemoKey},
     resource::{Draft, KubeObject, Object, ObjectKey},
 };
 
@@ -102,4 +102,39 @@ impl Drafts {
 /// Says what should exist for a primary of any type.
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
+}
+
+/// What a dependent is asked, once in a run.
+pub(super) struct Question {
+    ask: Box<dyn Ask>,
+    memo: MemoKey,
+}
+
+impl Question {
+    pub(super) fn new(ask: Box<dyn Ask>) -> Self {
+        Self { ask, memo: MemoKey::default() }
+    }
+
+    /// What is made of the answer, when it is first looked for in a run.
+    pub(super) async fn answer<T: Send + Sync + 'static>(
+        &self,
+        asked: Asked<'_>,
+        make: impl FnOnce(Drafts) -> Result<T, BoxError> + Send,
+    ) -> Result<Arc<Want<T>>, BoxError> {
+        if let Some(known) = self.known(asked) {
+            return Ok(known);
+        }
+        let answer = self.ask.ask(asked).get().await?.try_map(make)?;
+        Ok(asked.context.memo().keep(&self.memo, asked.primary, answer))
+    }
+
+    /// What is only read.
+    pub(super) async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
+        self.answer(asked, |drafts| Ok(drafts.looked_for())).await
+    }
+
+    /// What was made of the answer, if it was asked in this run.
+    pub(super) fn known<T: Send + Sync + 'static>(&self, asked: Asked<'_>) -> Option<Arc<Want<T>>> {
+        asked.context.memo().known(&self.memo, asked.primary)
+    }
 }

@@ -13,14 +13,14 @@ use futures::FutureExt;
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts, Sought},
+        ask::{Ask, Drafts, Question},
         erased::{Answer, Deleted, Pruning},
         function::Want,
         items::{Items, Work},
         kubernetes::{Jobs, Managed, OfPrimary},
     },
     reconciler::{
-        BoxError, MemoKey,
+        BoxError,
         workflow::{Operation, ReconcileResult, Secondary},
     },
     resource::{AnyObject, ObjectKey},
@@ -28,9 +28,8 @@ use crate::{
 
 /// Any number of objects for each primary.
 pub(in crate::dependent) struct Several {
-    ask: Box<dyn Ask>,
+    question: Question,
     managed: Managed,
-    memo: MemoKey,
 }
 
 type ByKey = BTreeMap<ObjectKey, AnyObject>;
@@ -38,18 +37,12 @@ type ByKey = BTreeMap<ObjectKey, AnyObject>;
 impl Several {
     /// One that may say that there should be none, or hold, and leave the namespace to its primary.
     pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { ask, managed, memo: MemoKey::default() }
+        Self { question: Question::new(ask), managed }
     }
 
     /// What is wanted, which is asked once.
     async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<ByKey>>, BoxError> {
-        let (memo, primary) = (own.asked.context.memo(), own.asked.primary);
-        if let Some(known) = memo.known(&self.memo, primary) {
-            return Ok(known);
-        }
-        let wanted = self.ask.ask(own.asked).get().await?;
-        let wanted = wanted.try_map(|drafts| self.finished(own, drafts))?;
-        Ok(memo.keep(&self.memo, primary, wanted))
+        self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }
 
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<ByKey, BoxError> {
@@ -73,30 +66,18 @@ impl Several {
 
     /// What is only read.
     async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        let sought = self.sought(asked).await?;
+        let sought = self.question.sought(asked).await?;
         let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
         let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
         found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
         Ok(found)
     }
 
-    /// What is only read, which is asked once.
-    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
-        let (memo, primary) = (asked.context.memo(), asked.primary);
-        if let Some(known) = memo.known(&self.memo, primary) {
-            return Ok(known);
-        }
-        let sought = self.ask.ask(asked).get().await?;
-        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
-        Ok(memo.keep(&self.memo, primary, sought))
-    }
-
     /// What it has made, and what it wants and may write.
     fn actual(&self, own: &OfPrimary<'_>) -> Result<Vec<AnyObject>, BoxError> {
         let made = self.removable(own)?.into_iter();
         let mut actual: ByKey = made.map(|object| (ObjectKey::in_meta(object.meta()), object)).collect();
-        let memo = own.asked.context.memo();
-        let wanted = memo.known::<Want<ByKey>>(&self.memo, own.asked.primary);
+        let wanted = self.question.known::<ByKey>(own.asked);
         let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
         for key in wanted.into_iter().flat_map(BTreeMap::keys) {
             if let Some(found) = own.actual(key).map_err(Error::boxed)? {
@@ -182,7 +163,7 @@ impl Engine for Several {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
             if self.managed.is_read_only() {
-                return Ok(self.sought(asked).await?.answer());
+                return Ok(self.question.sought(asked).await?.answer());
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())

@@ -8,12 +8,12 @@ use super::{Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        ask::{Ask, Drafts, Sought},
+        ask::{Ask, Drafts, Question},
         erased::{Answer, Deleted, Pruning},
         function::Want,
     },
     reconciler::{
-        AnyContext, BoxError, MemoKey,
+        AnyContext, BoxError,
         workflow::{Operation, ReconcileResult, Secondary},
     },
     resource::{AnyObject, ObjectKey},
@@ -21,26 +21,19 @@ use crate::{
 
 /// One object for each primary.
 pub(in crate::dependent) struct Single {
-    ask: Box<dyn Ask>,
+    question: Question,
     managed: Managed,
-    memo: MemoKey,
 }
 
 impl Single {
     /// One that may want nothing, and leave the name to its node.
     pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { ask, managed, memo: MemoKey::default() }
+        Self { question: Question::new(ask), managed }
     }
 
     /// What is wanted, which is asked once.
     async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<AnyObject>>, BoxError> {
-        let (memo, primary) = (own.asked.context.memo(), own.asked.primary);
-        if let Some(known) = memo.known(&self.memo, primary) {
-            return Ok(known);
-        }
-        let wanted = self.ask.ask(own.asked).get().await?;
-        let wanted = wanted.try_map(|drafts| self.finished(own, drafts))?;
-        Ok(memo.keep(&self.memo, primary, wanted))
+        self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }
 
     fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<AnyObject, BoxError> {
@@ -55,20 +48,9 @@ impl Single {
         wanted.wanted().cloned().ok_or_else(|| Error::NothingDesired.boxed())
     }
 
-    /// Which object is only read, which is asked once.
-    async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
-        let (memo, primary) = (asked.context.memo(), asked.primary);
-        if let Some(known) = memo.known(&self.memo, primary) {
-            return Ok(known);
-        }
-        let sought = self.ask.ask(asked).get().await?;
-        let sought = sought.try_map(|drafts| Ok::<_, BoxError>(drafts.looked_for()))?;
-        Ok(memo.keep(&self.memo, primary, sought))
-    }
-
     /// The object that is only read.
     async fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
-        let sought = self.sought(asked).await?;
+        let sought = self.question.sought(asked).await?;
         let Some(sought) = sought.wanted() else { return Ok(None) };
         let primary = ObjectKey::in_meta(asked.primary.meta());
         let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
@@ -143,7 +125,7 @@ impl Engine for Single {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
             if self.managed.is_read_only() {
-                return Ok(self.sought(asked).await?.answer());
+                return Ok(self.question.sought(asked).await?.answer());
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
@@ -176,7 +158,7 @@ impl Engine for Single {
             } else {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
                 // What is wanted may not have been asked yet, and isn't where the object only has to go.
-                let wanted = asked.context.memo().known::<Want<AnyObject>>(&self.memo, asked.primary);
+                let wanted = self.question.known::<AnyObject>(asked);
                 let found = match wanted.as_ref().and_then(|wanted| wanted.wanted()) {
                     Some(desired) => own.actual(&ObjectKey::in_meta(desired.meta())).map(Vec::from_iter),
                     None => own.removable(),

@@ -31,7 +31,8 @@ pub(in crate::dependent) struct Jobs {
     known: BTreeSet<String>,
     /// The same of this node.
     noted: Mutex<BTreeSet<String>>,
-    changed: Mutex<bool>,
+    /// How many of them are written.
+    written: usize,
 }
 
 impl OfPrimary<'_> {
@@ -62,7 +63,7 @@ impl OfPrimary<'_> {
         };
         // Another replica may have seen it done a moment ago.
         if missing(&remembered)? {
-            remembered = DoneJobs::of(&*self.writer().look().await?, marks);
+            remembered = DoneJobs::of(&*writer(self.asked.context).look().await?, marks);
         }
         let is_wanted = |print: &String| wanted.values().any(|wanted| wanted == print);
         let (mut known, mut noted) = (remembered.of_all(marks), remembered.of_node(&node));
@@ -72,7 +73,8 @@ impl OfPrimary<'_> {
         if noted.len() < before {
             self.note(&node, &noted).await?;
         }
-        Ok(Jobs { node: Some(node), wanted, known, noted: Mutex::new(noted), changed: Mutex::new(false) })
+        let written = noted.len();
+        Ok(Jobs { node: Some(node), wanted, known, noted: Mutex::new(noted), written })
     }
 
     /// Whether the node's objects are Jobs that it makes.
@@ -92,9 +94,11 @@ impl OfPrimary<'_> {
 
     /// Remembers what has succeeded since the last look.
     pub(in crate::dependent) async fn remember(&self, jobs: &Jobs) -> Result<(), Error> {
-        let Some(node) = jobs.node.as_ref().filter(|_| *jobs.changed.lock()) else { return Ok(()) };
         let noted = jobs.noted.lock().clone();
-        self.note(node, &noted).await
+        match &jobs.node {
+            Some(node) if noted.len() > jobs.written => self.note(node, &noted).await,
+            _ => Ok(()),
+        }
     }
 
     fn done_by(&self) -> DoneBy {
@@ -114,14 +118,7 @@ impl OfPrimary<'_> {
             remembered.set(node, done);
             remembered.text()
         };
-        let (writer, name) = (self.writer(), marks.names().done_jobs());
-        self.asked.context.permitted(writer.change_annotation(name, &mut change)).await?;
-        Ok(())
-    }
-
-    fn writer(&self) -> PrimaryWriter<'_> {
-        let context = self.asked.context;
-        PrimaryWriter::new(context.writing_run(), &context.shared().primary, true)
+        write(self.asked.context, &mut change).await
     }
 
     fn unspelled(&self, source: serde_json::Error) -> Error {
@@ -130,16 +127,13 @@ impl OfPrimary<'_> {
 }
 
 impl Jobs {
-    /// Whether the Job has had its time, so that it needn't be there.
+    /// Whether the Job has had its time, so that it needn't be there. What is remembered under another name of the node is remembered
+    /// under this one from now on.
     pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
-        self.wanted.get(key).is_some_and(|print| self.known.contains(print) && self.keep(print))
-    }
-
-    /// What is remembered under another name of the node is remembered under this one from now on.
-    fn keep(&self, print: &str) -> bool {
-        if self.noted.lock().insert(print.to_owned()) {
-            *self.changed.lock() = true;
-        }
+        let Some(print) = self.wanted.get(key).filter(|print| self.known.contains(*print)) else {
+            return false;
+        };
+        self.noted.lock().insert(print.clone());
         true
     }
 
@@ -150,7 +144,7 @@ impl Jobs {
             return;
         }
         if job.to_value().is_ok_and(|job| has_succeeded(&job)) {
-            self.keep(print);
+            self.noted.lock().insert(print.clone());
         }
     }
 }
@@ -169,7 +163,19 @@ pub(crate) async fn forget_departed(context: &AnyContext) -> Result<(), BoxError
     }
     let mut change =
         |state: &dyn Object| forgotten(state).unwrap_or_else(|| DoneJobs::of(state, marks)).text();
-    let writer = PrimaryWriter::new(context.writing_run(), &context.shared().primary, true);
-    context.permitted(writer.change_annotation(marks.names().done_jobs(), &mut change)).await?;
+    Ok(write(context, &mut change).await?)
+}
+
+/// Writes the annotation.
+async fn write(
+    context: &AnyContext,
+    change: &mut (dyn FnMut(&dyn Object) -> Option<String> + Send),
+) -> Result<(), Error> {
+    let name = context.shared().marks.names().done_jobs();
+    context.permitted(writer(context).change_annotation(name, change)).await?;
     Ok(())
+}
+
+fn writer(context: &AnyContext) -> PrimaryWriter<'_> {
+    PrimaryWriter::new(context.writing_run(), &context.shared().primary, true)
 }

@@ -239,12 +239,12 @@ impl AnyRun {
     fn not_run(&self) -> Option<String> {
         let workflow = self.context.shared().workflow.as_ref().filter(|_| !self.is_part)?;
         let Some(result) = &self.result else { return Some("the workflow was not run".to_owned()) };
-        let names = workflow.names();
         // Most are whole.
-        if result.nodes().len() >= names.len() {
+        if result.nodes().len() >= workflow.len() {
             return None;
         }
-        let missing: Vec<_> = names.into_iter().filter(|name| result.node(name).is_none()).collect();
+        let missing: Vec<_> =
+            workflow.names().into_iter().filter(|name| result.node(name).is_none()).collect();
         (!missing.is_empty()).then(|| format!("not run: {}", missing.join(", ")))
     }
 

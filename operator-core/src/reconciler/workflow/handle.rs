@@ -120,6 +120,8 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result, otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
+    /// How many nodes it has.
+    fn len(&self) -> usize;
     /// The names of its nodes, in the order of their declaration.
     fn names(&self) -> Vec<&str>;
     /// What the node of this function or value is called, if there is one.

@@ -334,6 +334,10 @@ impl ManagedWorkflow for AnyWorkflow {
         self.0.keeps_errors
     }
 
+    fn len(&self) -> usize {
+        self.0.nodes.len()
+    }
+
     fn names(&self) -> Vec<&str> {
         self.node_names().collect()
     }
