@@ -7,7 +7,7 @@ use integration_tests::{Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams};
 use operator_core::{prelude::*, testing::operator_test};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{a_map, a_secret, done, says};
 
@@ -17,6 +17,13 @@ fn network(primary: &TestResource) -> ConfigMap {
 
 fn database(_: &TestResource) -> Secret {
     a_secret()
+}
+
+/// Somebody keeps the database for a while, or lets it go.
+async fn keep_database(scene: &Scene, finalizers: Value) -> Result<()> {
+    let keep = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    scene.api::<Secret>().patch("one-database", &PatchParams::default(), &keep).await?;
+    Ok(())
 }
 
 fn client(primary: &TestResource) -> ConfigMap {
@@ -34,8 +41,7 @@ async fn what_is_deleted_first_is_gone_before_its_primary_and_what_comes_after_i
 
     // Somebody keeps the database for a while.
     let secrets = scene.api::<Secret>();
-    let keep = |finalizers| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
-    secrets.patch("one-database", &PatchParams::default(), &keep(json!(["example.com/keep"]))).await?;
+    keep_database(&scene, json!(["example.com/keep"])).await?;
     operator.settled().await?;
     scene.delete("one").await?;
     eventually("the deletion of the database", async || {
@@ -49,7 +55,7 @@ async fn what_is_deleted_first_is_gone_before_its_primary_and_what_comes_after_i
     let one = scene.resources.get("one").await?;
     assert!(one.metadata.finalizers.is_some(), "the primary waits for the database");
 
-    secrets.patch("one-database", &PatchParams::default(), &keep(json!(null))).await?;
+    keep_database(&scene, json!(null)).await?;
     scene.until_gone("one").await?;
     Ok(())
 }
@@ -112,8 +118,7 @@ async fn a_cleaner_cleans_up_its_explicit_workflow_and_the_primary_waits_for_it(
     scene.create("one", "keep").await?;
     operator.settled().await?;
     let secrets = scene.api::<Secret>();
-    let keep = |finalizers| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
-    secrets.patch("one-database", &PatchParams::default(), &keep(json!(["example.com/keep"]))).await?;
+    keep_database(&scene, json!(["example.com/keep"])).await?;
     operator.settled().await?;
 
     scene.delete("one").await?;
@@ -130,7 +135,7 @@ async fn a_cleaner_cleans_up_its_explicit_workflow_and_the_primary_waits_for_it(
     let one = scene.resources.get("one").await?;
     assert!(one.metadata.finalizers.is_some(), "the cleaner is done, and the primary waits for the database");
 
-    secrets.patch("one-database", &PatchParams::default(), &keep(json!(null))).await?;
+    keep_database(&scene, json!(null)).await?;
     scene.until_gone("one").await?;
     assert!(secrets.get_opt("one-database").await?.is_none());
     Ok(())

@@ -152,17 +152,15 @@ impl Jobs {
 /// Forgets what nodes have done that the controller has no more.
 pub(crate) async fn forget_departed(context: &AnyContext) -> Result<(), BoxError> {
     let marks = &*context.shared().marks;
-    let forgotten = |primary: &dyn Object| {
-        let mut remembered = DoneJobs::of(primary, marks);
-        let before = remembered.clone();
-        remembered.forget_departed(marks);
-        (before != remembered).then_some(remembered)
-    };
-    if context.primary().is_none_or(|primary| forgotten(&*primary).is_none()) {
+    let has_departed = |primary: AnyObject| DoneJobs::of(&*primary, marks).forget_departed(marks);
+    if !context.primary().is_some_and(has_departed) {
         return Ok(());
     }
-    let mut change =
-        |state: &dyn Object| forgotten(state).unwrap_or_else(|| DoneJobs::of(state, marks)).text();
+    let mut change = |state: &dyn Object| {
+        let mut remembered = DoneJobs::of(state, marks);
+        remembered.forget_departed(marks);
+        remembered.text()
+    };
     Ok(write(context, &mut change).await?)
 }
 

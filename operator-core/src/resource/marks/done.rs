@@ -106,14 +106,16 @@ impl DoneJobs {
         }
     }
 
-    /// Forgets the nodes that the controller has no more.
-    pub(crate) fn forget_departed(&mut self, marks: &ControllerMarks) {
+    /// Forgets the nodes that the controller has no more; whether there were any.
+    pub(crate) fn forget_departed(&mut self, marks: &ControllerMarks) -> bool {
+        let before = self.0.len();
         let jobs = ResourceType::of::<Job>();
         self.0.retain(|entry, _| {
             let node = entry.split_once('/').map_or("", |(_, node)| node);
             let stands = node.starts_with("beside/") || marks.nodes.has_of(node, &jobs);
             !is_ours(entry, marks) || (stands && entry.starts_with(&format!("{}/", marks.controller)))
         });
+        self.0.len() < before
     }
 }
 
@@ -159,8 +161,9 @@ mod tests {
         let all = entries.map(|entry| (entry.to_owned(), BTreeSet::from([entry.to_owned()])));
         let mut jobs = DoneJobs(all.into());
         assert_eq!(jobs.of_all(&marks).len(), 4, "those of another controller are none of ours");
-        jobs.forget_departed(&marks);
+        assert!(jobs.forget_departed(&marks));
         let left: Vec<_> = jobs.0.keys().map(String::as_str).collect();
         assert_eq!(left, ["bank/gone", "shop/beside/x", "shop/migration"]);
+        assert!(!jobs.forget_departed(&marks), "that was all");
     }
 }

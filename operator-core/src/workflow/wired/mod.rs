@@ -12,6 +12,21 @@
 
 #![expect(missing_debug_implementations, reason = "hidden, and nobody looks at it")]
 
+/// Calls a macro for each tuple of 1 to 16 types, with a marker for each.
+macro_rules! each_tuple {
+    ($with:ident) => {
+        each_tuple!(
+            $with [N1 M1] N2 M2 N3 M3 N4 M4 N5 M5 N6 M6 N7 M7 N8 M8
+            N9 M9 N10 M10 N11 M11 N12 M12 N13 M13 N14 M14 N15 M15 N16 M16
+        );
+    };
+    ($with:ident [$($done:ident $marker:ident),*]) => { $with!($($done $marker),*); };
+    ($with:ident [$($done:ident $marker:ident),*] $next:ident $next_marker:ident $($rest:ident)*) => {
+        $with!($($done $marker),*);
+        each_tuple!($with [$($done $marker,)* $next $next_marker] $($rest)*);
+    };
+}
+
 mod check;
 pub(crate) mod condition;
 pub(crate) mod declared;

@@ -53,12 +53,4 @@ macro_rules! tuples {
     };
 }
 
-macro_rules! up_to {
-    ([$($done:ident $dm:ident),*]) => { tuples!($($done $dm),*); };
-    ([$($done:ident $dm:ident),*] $next:ident $nm:ident $($rest:ident)*) => {
-        tuples!($($done $dm),*);
-        up_to!([$($done $dm,)* $next $nm] $($rest)*);
-    };
-}
-
-up_to!([N1 M1] N2 M2 N3 M3 N4 M4 N5 M5 N6 M6 N7 M7 N8 M8 N9 M9 N10 M10 N11 M11 N12 M12 N13 M13 N14 M14 N15 M15 N16 M16);
+each_tuple!(tuples);
