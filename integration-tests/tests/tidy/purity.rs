@@ -8,6 +8,7 @@ const PURE: &[&str] = &[
     "observe/",
     "cache/change.rs",
     "cache/indexers.rs",
+    "cache/kept/lasting.rs",
     "cache/kept/mod.rs",
     "cache/kept/own.rs",
     "cache/kept/owned.rs",

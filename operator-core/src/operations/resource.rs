@@ -202,7 +202,7 @@ impl<'c> ResourceOperations<'c> {
         if let Some(known) = &known
             && look == Look::Equal
         {
-            known.note();
+            known.note_by_fields(look);
             return target.found_as_desired(&known.kept, &key);
         }
         let unmet = known.as_ref().filter(|_| look == Look::Another).map(|known| &known.kept);

@@ -66,10 +66,20 @@ impl Seen<'_> {
         }
     }
 
-    /// Remembers that the state matches.
+    /// Remembers that the state matches. Of the next one nothing is said.
     pub(crate) fn note(&self) {
+        self.remember(false);
+    }
+
+    /// The same where the matcher that goes by managed fields says so, after this `look`: it says so of each state that differs from
+    /// this one only in what nobody of ours owns. Where it had to be read by the user's type, that may do as it likes.
+    pub(crate) fn note_by_fields(&self, look: Look) {
+        self.remember(look == Look::Equal || self.keeps_words);
+    }
+
+    fn remember(&self, lasts: bool) {
         if let Some(desired) = self.fingerprint() {
-            self.verdict().note(desired);
+            self.verdict().note(desired, lasts);
         }
     }
 

@@ -14,7 +14,7 @@ use kube::{
 };
 use operator_core::{
     UpdateControl,
-    dependent::matcher::Matcher,
+    dependent::matcher::{GenericMatcher, Matcher},
     testing::{TestOperator, faults::Faults},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -115,6 +115,43 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
 
     // Another actual state, in the field that is desired.
     change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
+    operator.stop().await;
+    Ok(())
+}
+
+/// What somebody else has done beside what is desired.
+#[tokio::test(start_paused = true)]
+async fn a_label_of_somebody_else_does_not_ask_the_matcher() -> Result<()> {
+    let scene = scene().await?;
+    let operator = managed(&scene).await?;
+    begin(&scene, &operator).await?;
+    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
+    for value in ["a", "b", "c"] {
+        SERIALIZED.set(0);
+        label_child(&scene, value).await?;
+        assert_eq!(operator.settled().await?.written(), Vec::<String>::new());
+        assert_eq!(SERIALIZED.get(), REMEMBERED, "there was a run, and what was found before has counted");
+    }
+
+    // What is desired is looked at all the same, by whomever it was changed.
+    change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
+    operator.stop().await;
+    Ok(())
+}
+
+/// A matcher that looks at the labels of others is asked about them.
+#[tokio::test(start_paused = true)]
+async fn a_label_of_somebody_else_asks_a_matcher_that_goes_by_content() -> Result<()> {
+    let scene = scene().await?;
+    let matcher = Matcher::Generic(GenericMatcher::new().labels_and_annotations_equality(true));
+    let workflow = workflow_of_one(wanted("a", map).matcher(matcher))?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
+    begin(&scene, &operator).await?;
+    let (_, written) = in_a_run(&scene, &operator, "first 1").await?;
+    assert_eq!(written, Vec::<String>::new());
+    label_child(&scene, "a").await?;
     assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/one-a -> 200"]);
     operator.stop().await;
     Ok(())

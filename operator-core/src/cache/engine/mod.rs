@@ -302,6 +302,9 @@ impl Engine {
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
+        if let Some(old) = &old {
+            new.take_over_verdict(old);
+        }
         let values = self.indexers.add(key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
         if let Some(stored) = &mut state.collections[scope.0].stored {

@@ -16,6 +16,7 @@
 
 mod entry;
 mod kind;
+mod lasting;
 mod lazy;
 mod memo;
 mod own;
@@ -69,17 +70,33 @@ pub(crate) struct Kept {
 /// The values of a state, index by index.
 pub(super) type Indexed = Vec<Vec<String>>;
 
-/// The fingerprint of the desired state that something has been found to match; 0 for none. It is forgotten with the state.
+/// The fingerprint of the desired state that something has been found to match; 0 for none. It is forgotten with the state, unless it
+/// holds for the next one, too.
 #[derive(Default)]
 pub(crate) struct Verdict(AtomicU64);
 
+/// Said of a verdict that holds for all states that are alike. Fingerprints leave this bit free, and so one word says both.
+const LASTING: u64 = 1;
+
 impl Verdict {
     pub(crate) fn get(&self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.0.load(Ordering::Relaxed))
+        NonZeroU64::new(self.0.load(Ordering::Relaxed) & !LASTING)
     }
 
-    pub(crate) fn note(&self, desired: NonZeroU64) {
-        self.0.store(desired.get(), Ordering::Relaxed);
+    /// Remembers what was found of this state; `lasts` if the same would be found of each state that is [alike](Kept::is_alike).
+    pub(crate) fn note(&self, desired: NonZeroU64, lasts: bool) {
+        let lasting = if lasts { LASTING } else { 0 };
+        self.0.store(desired.get() & !LASTING | lasting, Ordering::Relaxed);
+    }
+
+    /// What holds for the next state, too, if that is alike.
+    fn lasting(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|word| word & LASTING != 0)
+    }
+
+    /// The same verdict as that of an earlier state, unless something was found of this one already.
+    fn inherit(&self, lasting: u64) {
+        let _ = self.0.compare_exchange(0, lasting, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -276,6 +293,15 @@ impl Kept {
     /// What it is known to match.
     pub(crate) fn verdict(&self) -> &Verdict {
         &self.verdict
+    }
+
+    /// What its `older` state is known to match it matches, too, if nothing has changed but what nobody has looked at for that.
+    pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
+        if let Some(lasting) = older.verdict.lasting()
+            && self.is_alike(older)
+        {
+            self.verdict.inherit(lasting);
+        }
     }
 
     /// What its status is known to match.

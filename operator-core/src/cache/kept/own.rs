@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::{
     entry::{Entry, Part, Read, read},
-    owned::{Applied, AppliedFields},
+    owned::{Applied, AppliedFields, Owned},
 };
 
 /// The entries of our own managers in one object's `managedFields`.
@@ -55,6 +55,37 @@ impl Own {
             time: None,
         });
         entries.collect()
+    }
+
+    /// Whether our managers own the same by the other one, and have said it in the same way.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
+    }
+
+    /// Whether none of our managers owns one of these labels or annotations; `map` says which of the two is meant. What isn't
+    /// understood may own them.
+    pub(super) fn leaves(&self, map: &str, names: &[String]) -> bool {
+        let leaves = |owned: &Owned| {
+            let Owned::Fields(top) = owned else { return false };
+            let metadata = match top.get("metadata") {
+                None => return true,
+                Some(Owned::Fields(metadata)) => metadata,
+                Some(_) => return false,
+            };
+            match metadata.get(map) {
+                None => true,
+                Some(Owned::Fields(owned)) => names.iter().all(|name| !owned.contains_key(&**name)),
+                Some(_) => false,
+            }
+        };
+        self.entries.iter().all(|entry| match &entry.fields {
+            // Two are the states of the one object that are compared.
+            Some(fields) if fields.parsed.get().is_none() && Arc::strong_count(&self.entries) <= 2 => {
+                leaves(&fields.parse())
+            }
+            Some(fields) => leaves(fields.parsed.get_or_init(|| fields.parse())),
+            None => false,
+        })
     }
 
     /// What `manager` has applied to the main resource; `None` where it never has, or where that isn't understood.

@@ -24,6 +24,12 @@ impl Span {
         let (start, len) = (self.start as usize, self.len as usize);
         if len == 0 { None } else { text.get(start..start + len) }
     }
+
+    /// Where it begins and ends.
+    pub(super) const fn range(self) -> Range<usize> {
+        let start = self.start as usize;
+        start..start + self.len as usize
+    }
 }
 
 /// What the library decides by, as parts of the object's text: nothing of it is copied.
@@ -40,6 +46,10 @@ pub(super) struct Header {
     pub(super) owners: Span,
     pub(super) finalizers: Span,
 }
+
+/// A name in an object, borrowed where it is spelled without escapes.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// The value under `name` in the text of an object of strings; nothing else is built.
 pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
@@ -63,10 +73,6 @@ pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
             Ok(found)
         }
     }
-
-    /// Borrowed where it is spelled without escapes.
-    #[derive(Deserialize)]
-    struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
     serde_json::Deserializer::from_str(text).deserialize_map(Entry(name)).ok()?
 }

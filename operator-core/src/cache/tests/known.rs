@@ -76,3 +76,9 @@ pub(crate) fn scanned(text: &str, manager: &str) -> Option<Kept> {
     let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
     Some(keeping.keep(&Item::of(text))?.1)
 }
+
+/// The same of two states of one object.
+pub(crate) fn scanned_both(older: &str, newer: &str, manager: &str) -> Option<(Kept, Kept)> {
+    let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
+    Some((keeping.keep(&Item::of(older))?.1, keeping.keep(&Item::of(newer))?.1))
+}

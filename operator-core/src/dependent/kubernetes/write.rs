@@ -152,7 +152,8 @@ impl OfPrimary<'_> {
             self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
         let body = writer.body()?;
         let seen_by_managed_fields = seen.as_ref().filter(|_| by_managed_fields);
-        let found = match seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body)) {
+        let look = seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body));
+        let found = match look {
             Look::Equal => Match::Equal,
             Look::Another if words_decide(body) => Match::Differs(Vec::new()),
             Look::Another | Look::Unsure => {
@@ -161,11 +162,11 @@ impl OfPrimary<'_> {
             }
         };
         match &found {
-            Match::Equal => {
-                if let Some(seen) = &seen {
-                    seen.note();
-                }
-            }
+            Match::Equal => match &seen {
+                Some(seen) if by_managed_fields => seen.note_by_fields(look),
+                Some(seen) => seen.note(),
+                None => {}
+            },
             Match::Differs(paths) => {
                 tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::in_meta(desired.meta()), ?paths, "differs from the desired state");
             }

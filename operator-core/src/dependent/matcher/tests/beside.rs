@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What both say: the look, and the full matcher. `None` where the object isn't one that could be kept.
-fn both(desired: &Value, actual: &Value) -> Option<(Look, Match)> {
+pub(super) fn both(desired: &Value, actual: &Value) -> Option<(Look, Match)> {
     let managed =
         serde_json::from_value::<Vec<ManagedFieldsEntry>>(actual["metadata"]["managedFields"].clone());
     let kept = scanned(&actual.to_string(), MANAGER)?;
@@ -27,7 +27,7 @@ fn both(desired: &Value, actual: &Value) -> Option<(Look, Match)> {
 }
 
 /// An object of ours with what differs from one to the other: its owner.
-fn owned() -> (Value, Value) {
+pub(super) fn owned() -> (Value, Value) {
     let owner = json!([{ "apiVersion": "example.com/v1", "kind": "Thing", "name": "a", "uid": "1f0a7c3e" }]);
     let desired = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
@@ -47,7 +47,7 @@ fn owned() -> (Value, Value) {
     (desired, actual)
 }
 
-fn pairs() -> Vec<(String, Value, Value)> {
+pub(super) fn pairs() -> Vec<(String, Value, Value)> {
     let cases = cases::all().into_iter().map(|(name, case)| (name, case.desired, case.actual));
     let (desired, actual) = owned();
     cases.chain([("owned".to_owned(), desired, actual)]).collect()
@@ -194,10 +194,10 @@ fn an_item_is_the_one_that_is_owned_by_its_whole_key() {
 }
 
 /// Chance that repeats itself.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -206,7 +206,7 @@ impl Chance {
 }
 
 /// Changes, removes, adds, repeats or swaps something somewhere below.
-fn mutate(value: &mut Value, chance: &mut Chance) {
+pub(super) fn mutate(value: &mut Value, chance: &mut Chance) {
     let scalars =
         [json!(7), json!(7.0), json!("x"), json!(null), json!({}), json!([]), json!(true), json!("")];
     match value {

@@ -4,6 +4,7 @@ mod beside;
 mod cases;
 mod configured;
 mod generic;
+mod lasting;
 mod merge;
 mod property;
 mod sanitize;

@@ -1,0 +1,118 @@
+//! Whether what a matcher has found of one state of an object holds for the next one, too. Pure.
+//!
+//! Somebody else's label, or the status that a controller writes, is nothing that a matcher looks at which goes by managed fields. It
+//! would be asked for each of them all the same, as each makes another state.
+//!
+//! ```text
+//!  {"metadata":{"name":"a","resourceVersion":"7","labels":{"app":"a"},…},"spec":{…},"status":{…}}
+//!   ───────────── same ─────────────────── any ── same ─── entries ──────── same ────────── any ─
+//! ```
+//!
+//! # Guarantees
+//! - Two states that are alike are the same but for their versions, their status, and labels and annotations that no manager of ours
+//!   owns; and our managers own the same of both.
+//!
+//! # Assumptions
+//! - A matcher that goes by managed fields looks at labels and annotations one by one, by the names that are owned or desired. One that
+//!   is desired and not owned matches nothing.
+//! - No key comes twice in a text.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Kept,
+    own::Own,
+    scan::{Key, Span, range_within},
+};
+
+/// What may differ between two states that are alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Version,
+    /// These entries of the metadata, as far as they are others'.
+    Entries(&'static str),
+}
+
+impl Kept {
+    /// Whether it differs from `other`, another state of the object, only in what no manager of ours owns, and in its status.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        let (Some(own), Some(others_own)) = (&self.own, &other.own) else { return false };
+        own.is_same(others_own) && self.has_text_like(other, own)
+    }
+
+    fn has_text_like(&self, other: &Self, own: &Own) -> bool {
+        let (text, other_text) = (self.text(), other.text());
+        let (mut at, mut other_at) = (0, 0);
+        for ((part, span), (other_part, other_span)) in self.parts().into_iter().zip(other.parts()) {
+            let (range, other_range) = (span.range(), other_span.range());
+            let is_like = part == other_part
+                && text[at..range.start] == other_text[other_at..other_range.start]
+                && match part {
+                    Part::Version => true,
+                    Part::Entries(map) => {
+                        let (entries, others) = (&text[range.clone()], &other_text[other_range.clone()]);
+                        entries == others
+                            || differing(entries, others).is_some_and(|names| own.leaves(map, &names))
+                    }
+                };
+            if !is_like {
+                return false;
+            }
+            (at, other_at) = (range.end, other_range.end);
+        }
+        text[at..] == other_text[other_at..] || is_same_but_for_status((text, at), (other_text, other_at))
+    }
+
+    /// In the order in which they stand in the text; what there isn't stands before it.
+    fn parts(&self) -> [(Part, Span); 3] {
+        let mut parts = [
+            (Part::Version, self.header.version),
+            (Part::Entries("labels"), self.header.labels),
+            (Part::Entries("annotations"), self.header.annotations),
+        ];
+        parts.sort_by_key(|(_, span)| span.range().start);
+        parts
+    }
+}
+
+/// The names of the entries that only one of the two has, or that have another value; `None` where that isn't understood.
+fn differing(entries: &str, others: &str) -> Option<Vec<String>> {
+    type Entries<'a> = BTreeMap<Key<'a>, &'a RawValue>;
+
+    fn among<'e>(entries: &'e Entries<'_>, others: &'e Entries<'_>) -> impl Iterator<Item = String> + 'e {
+        let differs = |(name, value): &(&Key<'_>, &&RawValue)| {
+            others.get(*name).is_none_or(|other| other.get() != value.get())
+        };
+        entries.iter().filter(differs).map(|(name, _)| name.0.to_string())
+    }
+
+    let (entries, others): (Entries<'_>, Entries<'_>) =
+        (serde_json::from_str(entries).ok()?, serde_json::from_str(others).ok()?);
+    Some(among(&entries, &others).chain(among(&others, &entries)).collect())
+}
+
+/// What stands between this place and the status, and what stands after it.
+fn around_status(text: &str, at: usize) -> Option<(&str, &str)> {
+    #[derive(Deserialize)]
+    struct Object<'a> {
+        #[serde(borrow)]
+        status: &'a RawValue,
+    }
+    let status = range_within(text, serde_json::from_str::<Object<'_>>(text).ok()?.status.get());
+    Some((text.get(at..status.start)?, &text[status.end..]))
+}
+
+/// Whether two texts are the same from these places on, but for their status.
+fn is_same_but_for_status((text, at): (&str, usize), (other, other_at): (&str, usize)) -> bool {
+    // Mostly something else differs, and the texts needn't be read.
+    let before = |text: &str| text.find("\"status\":");
+    match (before(&text[at..]), before(&other[other_at..])) {
+        (Some(end), Some(other_end)) if text[at..at + end] == other[other_at..other_at + other_end] => {}
+        _ => return false,
+    }
+    let found = around_status(text, at);
+    found.is_some() && found == around_status(other, other_at)
+}
