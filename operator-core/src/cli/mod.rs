@@ -113,9 +113,10 @@ impl CommandLine {
                 ExitStatus::Usage.into()
             }
             Err(error) => {
+                let is_wrong = error.use_stderr();
                 // What can't be printed can't be complained about either.
-                let _ = error.print();
-                if error.use_stderr() { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
+                let _ = command::with_tip(error).print();
+                if is_wrong { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
             }
         }
     }

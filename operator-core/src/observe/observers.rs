@@ -25,7 +25,7 @@ impl Observers {
             if catch_unwind(AssertUnwindSafe(|| observer.observe(observation))).is_err() {
                 tracing::error!(
                     position,
-                    "an observer panicked; it has missed something, and is told of the next"
+                    "an observer panicked; it has missed an observation, and gets the next ones"
                 );
             }
         }

@@ -359,7 +359,7 @@ mod tests {
     fn settings_that_cannot_work_are_refused_with_a_reason() {
         let second = Duration::from_secs(1);
         let error = GenericRetry::linear(Duration::ZERO, 3).unwrap_err();
-        assert_eq!(error.to_string(), "the interval between retries is 0ns, it must be at least 1ms");
+        assert_eq!(error.to_string(), "the interval between retries is 0ns; it must be at least 1ms");
         for multiplier in [0.5, -1.0, f64::NAN, f64::INFINITY] {
             let error = GenericRetry::exponential(second, multiplier, 3).unwrap_err();
             assert!(matches!(error, Error::RetryMultiplier(_)), "{multiplier}");

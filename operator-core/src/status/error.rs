@@ -14,6 +14,6 @@ pub enum Error {
         expected: &'static str,
     },
     /// A pod is in a phase that doesn't exist.
-    #[error("`status.phase` is `{0}`, which is no phase of a pod")]
+    #[error("`status.phase` is `{0}`, which is not a pod phase")]
     PodPhase(String),
 }

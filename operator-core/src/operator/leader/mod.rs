@@ -216,7 +216,7 @@ impl Leader {
             if stop.send(Stop { release, done }).is_ok()
                 && tokio::time::timeout(self.patience, is_done).await.is_err()
             {
-                tracing::warn!("`on_stop_leading` hasn't returned, and is not waited for any longer");
+                tracing::warn!("`on_stop_leading` hasn't returned; not waiting for it any longer");
             }
         }
         self.close();
