@@ -81,9 +81,9 @@ impl<K: KubeObject> Informer<K> {
         self.any.follows(key)
     }
 
-    /// The newest known state of an object: the answer of an own write until the watch has caught up with it. From an
-    /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full. What can't be decoded is
-    /// not found by any read; [`Informer::undecodable`] names it.
+    /// The newest known state of an object: the answer to the operator's own write until the watch has caught up with
+    /// it. From an informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
+    /// What can't be decoded is not found by any read; [`Informer::undecodable`] names it.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.any.get(key)?.typed()

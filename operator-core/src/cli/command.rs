@@ -32,8 +32,8 @@ pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The commands of every operator. An operator with commands of its own flattens this enum into its own one, and hands
-/// what was given to [`CommandLine::execute`](super::CommandLine::execute).
+/// The commands of every operator. An operator with commands of its own flattens this enum into its own enum, and
+/// passes what was given to [`CommandLine::execute`](super::CommandLine::execute).
 #[derive(Clone, Debug, Subcommand)]
 #[non_exhaustive]
 pub enum OperatorCommand {

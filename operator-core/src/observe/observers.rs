@@ -12,7 +12,7 @@ use super::{Observation, Observer};
 pub struct Observers(Arc<[Arc<dyn Observer>]>);
 
 impl Observers {
-    /// Those observers, told in this order.
+    /// These observers, notified in this order.
     #[must_use]
     pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
         Self(observers.into())

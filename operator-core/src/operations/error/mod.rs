@@ -70,7 +70,7 @@ pub enum Error {
         /// What the answer says.
         message: String,
     },
-    /// There was no answer, or half of one: what became of the write is unknown.
+    /// There was no answer, or only part of one: the outcome of the write is unknown.
     #[error("{kind} {key}: no answer to the attempt to {verb} it, so its outcome is unknown")]
     Unanswered {
         /// What was tried.
@@ -105,7 +105,7 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// The object is gone, or another one has taken its name: what was known of it means nothing any more.
+    /// The object is gone, or another one has taken its name: what was known of it is no longer valid.
     #[error("{kind} {key} is gone, or was replaced by another object with that name; the run is over")]
     Gone {
         /// The object's type.
@@ -132,7 +132,7 @@ pub enum Error {
         /// How many states of it were tried.
         attempts: u32,
     },
-    /// Somebody else has changed the same list of the object: which of its items was meant can't be told any more.
+    /// Someone else has changed the same list of the object: it is no longer clear which of its items was meant.
     #[error("{kind} {key}: someone else has changed the same list in the meantime; nothing was written")]
     Overtaken {
         /// The object's type.
