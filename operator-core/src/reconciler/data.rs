@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn data_is_found_by_its_type_and_the_last_one_counts() {
         let data = DataOfRun::default();
-        let missing = data.get::<u8>().expect_err("nobody has put it").to_string();
-        assert!(missing.starts_with("nobody has put a `u8` into this run: "), "{missing}");
+        let missing = data.get::<u8>().expect_err("it has not been put").to_string();
+        assert!(missing.starts_with("no `u8` has been put into this run: "), "{missing}");
         data.put(1_u8);
         data.put("text");
         data.put(2_u8);

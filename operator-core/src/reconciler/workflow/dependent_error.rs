@@ -207,7 +207,7 @@ mod tests {
         let never = || Arc::new(BoxError::from(DependentError::NothingDesired));
         let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
         assert!(!error.is_retryable());
-        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
+        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is read-only"));
         let failed = vec![("a".to_owned(), never()), ("b".to_owned(), Arc::new("no room".into()))];
         assert!(DependentError::Items { failed, of: 3 }.is_retryable());
     }
