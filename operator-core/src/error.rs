@@ -1,16 +1,16 @@
-//! The one type for errors of others, and how they say that another attempt is of no use.
+//! The one type for errors of others, and how they say that a retry can't help.
 
 use std::{error::Error as StdError, fmt};
 
-/// Any error, as the library keeps the user's.
+/// Any error. The library keeps user errors in this type.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// An error after which the same run is not tried again: the next event, or the maximum interval, causes the next one. For what only
-/// a change of the primary, or of something that is watched, can mend.
+/// An error after which the run is not retried: the next event, or the maximum interval, causes the next run. Use it if
+/// only a change of the primary, or of something that is watched, can fix the problem.
 ///
-/// Any function of users may return it: `reconcile`, `cleanup`, what makes a desired state, a condition, what creates or updates
-/// something. It may stand anywhere among the causes of the error. Where several nodes of a workflow fail, the run is retried unless
-/// this is so of all of them.
+/// Any user function may return it: `reconcile`, `cleanup`, a function that makes a desired state, a condition, or one
+/// that creates or updates something. It may be anywhere in the chain of causes. If several nodes of a workflow fail,
+/// the run is retried unless all of their errors are permanent.
 ///
 /// ```
 /// use operator_core::{BoxError, Permanent};
@@ -33,7 +33,7 @@ pub struct Permanent(NotRetried);
 struct NotRetried(BoxError);
 
 impl Permanent {
-    /// Takes an error, or its words.
+    /// Takes an error, or its message.
     pub fn new(error: impl Into<BoxError>) -> Self {
         Self(NotRetried(error.into()))
     }

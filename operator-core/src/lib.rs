@@ -1,23 +1,23 @@
 //! An operator framework for Kubernetes: the Java Operator SDK re-thought in Rust.
 //!
-//! The modules are told here in the order in which an event travels:
+//! The modules are listed in the order in which an event travels:
 //!
-//! - [`resource`]: names for things. Which object, of which kind, in which version, owned by whom.
-//! - [`environment`]: time, chance and tasks, injected.
-//! - [`observe`], [`metrics`]: one stream of what the library does, and the numbers made from it.
+//! - [`resource`]: names: which object, of which kind, in which version, owned by which other.
+//! - [`environment`]: time, randomness and tasks, injected.
+//! - [`observe`], [`metrics`]: one stream of what the library does, and the metrics made from it.
 //! - [`client`]: the operator's connections to the API server.
-//! - [`cache`]: lists and watches, what is known of the cluster, the operator's own writes included.
+//! - [`cache`]: lists and watches: what is known of the cluster, including the operator's own writes.
 //! - [`status`]: what an object's status says about it, and conditions.
 //! - [`event_source`]: changes become events of primaries.
 //! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
 //! - [`operations`]: every write.
 //! - [`reconciler`]: what users write.
 //! - `dispatcher`: one run, with finalizer, cleanup and status.
-//! - [`dependent`]: what should exist because a primary does.
+//! - [`dependent`]: what should exist for a primary.
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
 //! - [`operator`]: many controllers, one process.
-//! - [`prelude`]: what an operator's code names.
+//! - [`prelude`]: the names that most operators use.
 //! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
 //! - `cli` (feature): the commands of every operator's binary.
 

@@ -1,4 +1,4 @@
-//! What an operator's code names: `use operator_core::prelude::*`.
+//! The names that most operators use: `use operator_core::prelude::*`.
 
 #[doc(no_inline)]
 pub use crate::{

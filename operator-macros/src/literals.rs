@@ -76,7 +76,7 @@ fn of_text(name: &str, text: &str) -> Option<&'static str> {
                     "a run without time would be dropped at once; give more, or leave `reconcile_timeout` out",
                 ),
                 "initial_interval" | "max_interval" if duration.as_millis() == 0 => {
-                    Some("failing runs would follow one another without a pause; give `\"1ms\"` or more")
+                    Some("failing runs would follow each other without a pause; give `\"1ms\"` or more")
                 }
                 "per" if duration.is_zero() => {
                     Some("a limit for no time limits nothing; give more, or leave `rate_limit` out")

@@ -63,7 +63,7 @@ fn schedules(attribute: TokenStream) -> Result<u64, Error> {
             schedules = meta.value()?.parse::<LitInt>()?.base10_parse()?;
             return Ok(());
         }
-        Err(meta.error("unknown; a simulation is told `schedules = 500`"))
+        Err(meta.error("unknown; a simulation takes `schedules = 500`"))
     });
     parser.parse2(attribute)?;
     Ok(schedules)

@@ -1,6 +1,7 @@
 //! The README's operator is built literally: its dependency lines, its code, in an empty folder beside the clone.
 
 mod derives;
+mod first_test;
 mod lines;
 mod mistakes;
 mod programs;
@@ -133,7 +134,7 @@ fn other_ways(readme: &str, program: &str, beside: &Beside) -> Result<()> {
     let bins = beside.package.join("src/bin");
     fs::create_dir_all(&bins)?;
     let blocks = readme.matches("```rust\n").count();
-    let ways = [("managed", "### With a reconciler"), ("explicit", "### On your word")];
+    let ways = [("managed", "### With a reconciler"), ("explicit", "### Explicit invocation")];
     ensure!(blocks == 1 + ways.len(), "the README has {blocks} blocks of Rust");
     for (name, heading) in ways {
         let reconciler = block(readme, heading, "rust")?;

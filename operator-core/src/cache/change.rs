@@ -1,4 +1,4 @@
-//! What an informer tells its handler.
+//! What an informer passes to its handler.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl<K: ?Sized> ChangeKind<K> {
     }
 }
 
-/// Is told what an informer sees. JOSDK: `ResourceEventHandler`.
+/// Is notified of what an informer sees. JOSDK: `ResourceEventHandler`.
 ///
 /// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
 /// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.

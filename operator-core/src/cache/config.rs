@@ -1,4 +1,4 @@
-//! What an informer is told at its start.
+//! The configuration of an informer.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -15,8 +15,8 @@ pub type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
 /// How an informer asks for all objects: at its start, and after a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialList {
-    /// Page by page. Every server knows this, a list that is cut goes on with the page it has come to, and no more than
-    /// a page is held beside the objects themselves. The default, as it never is the wrong choice.
+    /// Page by page. Every server supports this, a list that is cut continues with the page it has reached, and no more
+    /// than a page is held in addition to the objects themselves. The default, because it is never the wrong choice.
     #[default]
     Paged,
     /// As the first events of the watch (`sendInitialEvents`), one object at a time: the least memory on both sides, and
@@ -42,7 +42,7 @@ pub struct InformerConfig<K: KubeObject> {
     pub metadata_only: bool,
     /// How many objects one answer of a list may carry; 500 by default. JOSDK's `informerListLimit`.
     pub page_size: u32,
-    /// How all objects are asked for at the start and after a gap; in pages by default.
+    /// How all objects are listed at the start and after a gap; in pages by default.
     pub initial_list: InitialList,
     /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by up
     /// to a fifth. A watch that has gone silent is given up 5 s later, so this bounds how long it stays unnoticed.

@@ -24,7 +24,7 @@ pub enum Error {
         /// The HTTP status, where there was an answer.
         status: Option<u16>,
     },
-    /// An informer can't be what it is told to be.
+    /// An informer can't be configured as requested.
     #[error("informer {informer}: {reason}")]
     Configuration {
         /// The informer's name.

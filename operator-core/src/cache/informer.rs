@@ -81,9 +81,9 @@ impl<K: KubeObject> Informer<K> {
         self.any.follows(key)
     }
 
-    /// The newest known state of an object: the answer of an own write until the watch has caught up with it. From an
-    /// informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full. What can't be decoded is
-    /// not found by any read; [`Informer::undecodable`] names it.
+    /// The newest known state of an object: the answer to the operator's own write until the watch has caught up with
+    /// it. From an informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
+    /// What can't be decoded is not found by any read; [`Informer::undecodable`] names it.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.any.get(key)?.typed()
@@ -98,10 +98,10 @@ impl<K: KubeObject> Informer<K> {
     /// The newest known state of an object, read from the server if it is known and not held in full. `None` when it
     /// doesn't exist. Needs no request for an object that is held or unknown, so never in an unbounded informer.
     ///
-    /// What was read is held from then on, unless the watch has shown something newer meanwhile. An object that the
-    /// server doesn't have is forgotten by reads at once; the handler is told when the watch shows its deletion. An
-    /// answer may be newer than what the handler has been told of. Besides list and watch, the operator needs the right to
-    /// `get` these objects.
+    /// An object that was read is held from then on, unless the watch has shown something newer in the meantime. Reads
+    /// forget an object that the server doesn't have at once; the handler is notified when the watch shows its
+    /// deletion. An answer may be newer than what the handler has been notified of. Besides list and watch, the
+    /// operator needs the right to `get` these objects.
     ///
     /// # Errors
     /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 #[cfg(feature = "testing")]
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::NonEmptyStringValueParser,
+    error::{ContextKind, ContextValue},
+};
 
 use super::output::OutputStyle;
 
@@ -18,8 +22,18 @@ pub(super) struct Cli {
     pub(super) command: Option<OperatorCommand>,
 }
 
-/// The commands of every operator. An operator with commands of its own flattens this enum into its own one, and hands
-/// what was given to [`CommandLine::execute`](super::CommandLine::execute).
+/// Says where `dev` comes from, if the operator was built without it.
+pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
+    if matches!(error.get(ContextKind::InvalidSubcommand), Some(ContextValue::String(name)) if name == "dev")
+    {
+        let tip = "`dev` comes with the feature `testing` of `operator-core`";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// The commands of every operator. An operator with commands of its own flattens this enum into its own enum, and
+/// passes what was given to [`CommandLine::execute`](super::CommandLine::execute).
 #[derive(Clone, Debug, Subcommand)]
 #[non_exhaustive]
 pub enum OperatorCommand {
@@ -143,9 +157,18 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
 
     use super::*;
+
+    #[test]
+    fn an_operator_without_dev_says_where_it_comes_from() {
+        let operator = || Command::new("wiki").subcommand(Command::new("run"));
+        let error = |given| operator().try_get_matches_from(["wiki", given]).expect_err("no such command");
+        let told = with_tip(error("dev")).to_string();
+        assert!(told.contains("tip: `dev` comes with the feature `testing` of `operator-core`"), "{told}");
+        assert!(!with_tip(error("debug")).to_string().contains("testing"), "another one has no such tip");
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

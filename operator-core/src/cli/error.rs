@@ -5,7 +5,7 @@ use std::{error::Error as StdError, io, path::PathBuf};
 use super::ExitStatus;
 use crate::{
     controller::Mistakes,
-    observe::error_chain,
+    observe::with_sources,
     operator::{self, LeaderElectionError},
 };
 
@@ -14,7 +14,7 @@ use crate::{
 #[non_exhaustive]
 pub enum Error {
     /// The operator's declaration contradicts itself.
-    #[error("the operator is declared wrongly")]
+    #[error("the operator's declaration is wrong")]
     Declaration(#[source] Mistakes),
     /// The operator could not start.
     #[error("the operator could not start")]
@@ -139,5 +139,47 @@ impl From<operator::Error> for Error {
 
 /// An error and its sources in one line, whatever line breaks they hold.
 pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
-    error_chain(error).replace('\n', " ")
+    let mut texts = Vec::new();
+    for error in with_sources(error) {
+        // kube's own text has the server's message three times, once within a value of Rust.
+        if let Some(message) = refusal(error) {
+            texts.push(message.to_owned());
+            break;
+        }
+        texts.push(error.to_string());
+    }
+    texts.join(": ").replace('\n', " ")
+}
+
+/// The server's message, where the error is its refusal.
+fn refusal<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e str> {
+    let boxed = || error.downcast_ref::<Box<kube::Error>>().map(AsRef::as_ref);
+    match error.downcast_ref().or_else(boxed)? {
+        kube::Error::Api(status) if !status.message.is_empty() => Some(&status.message),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("could not apply Wiki cats")]
+    struct Refused<E: StdError + 'static>(#[source] E);
+
+    fn api(message: &str) -> kube::Error {
+        kube::Error::Api(Box::new(Status { message: message.to_owned(), code: 422, ..Status::default() }))
+    }
+
+    #[test]
+    fn a_refusal_is_shown_once_in_the_servers_words() {
+        let (plain, boxed) = (Refused(api("no\nsuch field")), Refused(Box::new(api("no\nsuch field"))));
+        for error in [&plain as &dyn StdError, &boxed] {
+            assert_eq!(one_line(error), "could not apply Wiki cats: no such field");
+        }
+        assert!(one_line(&Refused(api(""))).contains("422"), "a refusal without words keeps its code");
+    }
 }

@@ -28,11 +28,11 @@ pub enum ExitStatus {
     Waiting,
     /// Objects are in error.
     InError,
-    /// There was no answer in time.
+    /// It timed out.
     TimedOut,
     /// The command line was used wrongly.
     Usage,
-    /// The operator has led, and doesn't any more; it is to be started again.
+    /// The operator was the leader, and no longer is; it has to be started again.
     LeadershipLost,
     /// A right is missing that the operator needs from its start.
     Forbidden,

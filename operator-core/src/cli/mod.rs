@@ -15,11 +15,11 @@
 //!
 //! # Guarantees
 //! - The result of a command goes to stdout, everything else to stderr.
-//! - `crd` and `graph` talk to nobody and print the same text for the same declaration.
+//! - `crd` and `graph` contact no cluster and print the same text for the same declaration.
 //! - Commands that talk to a cluster say which one in their first line on stderr.
 //! - Every failure is three lines (what, why, what to type next) and an exit code of one table, [`ExitStatus`].
-//! - Each command first looks for everything that is wrong with the declaration: three lines for each mistake (what, why, what to
-//!   write), and [`ExitStatus::Configuration`].
+//! - Each command first checks the declaration for mistakes: three lines for each (what, why, what to write), and
+//!   [`ExitStatus::Configuration`].
 
 mod command;
 mod crd;
@@ -51,7 +51,7 @@ use command::Cli;
 use output::Output;
 use styles::Declared;
 
-/// The command line of an operator: its declaration, and what `dev` may use beside it.
+/// The command line of an operator: its declaration, and what `dev` may use in addition.
 #[derive(Debug)]
 #[must_use = "a command line does nothing until `main` is awaited"]
 pub struct CommandLine {
@@ -61,8 +61,8 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The command line of `operator`. What is wrong with its declaration is told by whichever command is given, before
-    /// anything else, and ends it with [`ExitStatus::Configuration`].
+    /// The command line of `operator`. Whichever command is given first reports the mistakes in the declaration, and
+    /// exits with [`ExitStatus::Configuration`] if there are any.
     pub fn new(operator: OperatorBuilder) -> Self {
         Self::of(Declared::Once(Box::new(operator)))
     }
@@ -81,7 +81,7 @@ impl CommandLine {
         }
     }
 
-    /// What `dev` uses beside the operator.
+    /// Sets what `dev` uses in addition to the operator.
     #[cfg(feature = "testing")]
     pub fn dev(mut self, workbench: dev::Workbench) -> Self {
         self.workbench = workbench;
@@ -90,10 +90,11 @@ impl CommandLine {
 
     /// Reads the arguments of the process and executes the command.
     ///
-    /// Without a command the operator runs when it is in a pod, and help is shown otherwise.
+    /// Without a command, the operator runs if it is in a pod, and otherwise prints help.
     ///
-    /// The process is this command's: when `run` is over it ends within two seconds, and after SIGTERM or Ctrl-C ten seconds
-    /// after the termination timeout at the latest. A run that blocks its thread would keep the runtime, or deafen it, for ever.
+    /// The process belongs to this command: when `run` is over it ends within two seconds, and after SIGTERM or Ctrl-C
+    /// ten seconds after the termination timeout at the latest. A run that blocks its thread could otherwise keep the
+    /// runtime alive, or from receiving signals, forever.
     pub async fn main(self) -> ExitCode {
         let mut described = self.operator.describe(Cli::command());
         let parsed = described
@@ -113,9 +114,10 @@ impl CommandLine {
                 ExitStatus::Usage.into()
             }
             Err(error) => {
+                let is_wrong = error.use_stderr();
                 // What can't be printed can't be complained about either.
-                let _ = error.print();
-                if error.use_stderr() { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
+                let _ = command::with_tip(error).print();
+                if is_wrong { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
             }
         }
     }
@@ -130,7 +132,7 @@ impl CommandLine {
         status.into()
     }
 
-    /// Executes a command that an operator with a command line of its own has read.
+    /// Executes a command that an operator with its own command line has parsed.
     pub async fn execute(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
         self.executed(command, output, drop).await.into()
     }

@@ -1,4 +1,4 @@
-//! `run`: the operator against a real cluster, until it is told to stop.
+//! `run`: the operator against a real cluster, until it is stopped.
 
 use std::time::Duration;
 

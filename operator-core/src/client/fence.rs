@@ -20,16 +20,16 @@ use crate::environment::Clock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Closed {
     /// The operator has stopped.
-    #[error("the operator has stopped, so nothing is sent any more")]
+    #[error("the operator has stopped and sends no more requests")]
     Stopped,
     /// The operator takes part in an election, and this is a write.
-    #[error("this replica doesn't lead, so it writes nothing")]
+    #[error("this replica is not the leader, so it writes nothing")]
     NotLeading,
 }
 
 /// The term was over while the write was on its way, so that its answer is not waited for.
 #[derive(Debug, thiserror::Error)]
-#[error("this replica led no longer when the write had not been answered yet")]
+#[error("this replica lost the leadership before the write was answered")]
 struct LeadsNoLonger;
 
 /// Lets requests pass until it is closed, forever; and writes while their term holds, where there is one. Clones are

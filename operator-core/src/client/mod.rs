@@ -9,7 +9,7 @@
 //!                  └─ budget ─ retry ─ deadline       `reads`
 //! ```
 //!
-//! The budget is there when one is asked for; a deadline is for every request but a watch.
+//! The budget exists only if one was set; every request but a watch has a deadline.
 //!
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
@@ -72,11 +72,11 @@ use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 
-/// How long any request but a watch or a list may take, the reading of its answer included.
+/// How long any request but a watch or a list may take, including reading its answer.
 pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a list may be silent, before its answer begins and in the middle of it. As long as more comes it may take as
-/// long as it needs: of many objects there is much to say.
+/// How long a list may be silent, before its answer begins and in the middle of it. As long as more data arrives it may
+/// take as long as it needs.
 pub const LIST_SILENCE: Duration = Duration::from_secs(60);
 
 /// The body of an answer on its way through the layers.
@@ -127,7 +127,7 @@ impl fmt::Debug for TransportHook {
 pub struct Clients {
     /// For reads: an answer of 429, 503 or 504 is retried.
     pub reads: Client,
-    /// For writes, lists and watches: each request is sent once, and whoever sent it decides what to do next.
+    /// For writes, lists and watches: each request is sent once, and the caller decides what to do next.
     pub direct: Client,
     fence: Fence,
 }
@@ -184,7 +184,7 @@ impl Clients {
         Ok(Self { reads, direct, fence })
     }
 
-    /// Sends nothing any more. What was sent before may still be answered.
+    /// Stops sending. Requests that were sent before may still be answered.
     pub fn close(&self) {
         self.fence.close();
     }

@@ -18,15 +18,15 @@ use crate::{
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
 };
 
-/// Runs of one controller that may be under way at the same time, unless it says otherwise.
+/// The default number of runs of one controller that may be in progress at the same time.
 pub const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
 
-/// How long a primary goes without a run, unless its controller says otherwise: ten hours.
+/// The default for the longest time between runs of a primary: ten hours.
 pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Declares a controller. JOSDK: `ControllerConfiguration`.
 ///
-/// Nothing needs to be said: the name is the reconciler's type name, all namespaces are watched, and failures are
+/// Every setting has a default: the name is the reconciler's type name, all namespaces are watched, and failures are
 /// retried with growing delays.
 #[must_use = "a controller does nothing until it is registered with an operator"]
 pub struct ControllerBuilder<R: Reconciler> {
@@ -61,8 +61,8 @@ impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
 }
 
 impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
-    /// Has a reconciler called for each primary, after the controller's workflow, or to run it. What was said before stays, also the
-    /// name and the definition of the primaries.
+    /// Sets the reconciler. It is called for each primary, after the controller's workflow, or to run it. Earlier
+    /// settings stay, including the name and the definition of the primaries.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::Pod;
@@ -93,7 +93,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Has the reconciler's [`Cleaner`] called before a primary goes, and puts a finalizer on each primary for it.
+    /// Calls the reconciler's [`Cleaner`] before a primary is deleted, and adds a finalizer to each primary for it.
     pub fn with_cleaner(mut self) -> Self
     where
         R: Cleaner,
@@ -108,16 +108,18 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Names finalizers that earlier versions of this controller have put on primaries, and this one doesn't use: they are
-    /// taken off. The default one is, wherever this controller has put it, without being named.
+    /// Lists finalizers that earlier versions of this controller have added to primaries and that this version doesn't
+    /// use: they are removed. The default finalizer is removed wherever this controller has added it, without being
+    /// listed.
     pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.said.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
         self
     }
 
-    /// Names that this controller had before: what it has made under them is its own, as [`MarkNames`](crate::resource::MarkNames)
-    /// say it, and is marked with its present name in the next run. Otherwise it is another controller's. What it has applied under
-    /// them, by default, is taken over as with [`retired_field_managers`](Self::retired_field_managers).
+    /// Names that this controller had before. Objects that it has made under them, as
+    /// [`MarkNames`](crate::resource::MarkNames) show, count as its own and are marked with its current name in the
+    /// next run. Otherwise they would belong to another controller. What it has applied under these names is, by
+    /// default, taken over as with [`retired_field_managers`](Self::retired_field_managers).
     pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         for name in names {
             self.said.settings.former_names.insert(label_value(name.as_ref()));
@@ -126,18 +128,21 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Under which name the controller owns the fields it applies; by default the controller's name. Where it was another one before,
-    /// and not the default one, [`retired_field_managers`](Self::retired_field_managers) says so.
+    /// The name under which the controller owns the fields it applies; by default the controller's name. If it had
+    /// another name before, other than the default, list that in
+    /// [`retired_field_managers`](Self::retired_field_managers).
     pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
         self.said.field_manager = Some(field_manager.into());
         self
     }
 
-    /// Names field managers that earlier versions of this controller have applied under, and this one doesn't use: what they have
-    /// applied to its objects, its primaries and their status becomes this one's, so that what isn't wanted any more goes. The
-    /// controller's own name and its [former ones](Self::formerly) count without being named. Nobody else may use such a name.
+    /// Lists field managers that earlier versions of this controller have used and that this version doesn't use. What
+    /// they have applied to its objects, its primaries and their status becomes this version's, so that fields that are
+    /// no longer wanted are removed. The controller's own name and its [former ones](Self::formerly) are always
+    /// included. No one else may use such a name.
     ///
-    /// Objects that aren't the controller's are left alone, and so is what a reconciler has applied by itself elsewhere.
+    /// Objects that don't belong to the controller are left alone, and so is what a reconciler has applied by itself
+    /// elsewhere.
     pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.said.retired_field_managers.extend(managers.into_iter().map(Into::into));
         self
@@ -168,27 +173,26 @@ impl<R: Reconciler> ControllerBuilder<R> {
          [`updates`](crate::event_source::updates) has some to begin with."
     );
 
-    /// Whether updates that leave the generation as it is (labels, annotations, status) are ignored; by default they
-    /// are.
+    /// Whether updates that don't change the generation (labels, annotations, status) are ignored; by default they are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
         self.said.settings.generation_aware = generation_aware;
         self
     }
 
-    /// Whether there are filters of the framework's beside the user's own; by default there are: an update counts when
-    /// the generation grew, when it marks the primary for deletion, or when the finalizer is missing.
+    /// Whether the framework's filters apply besides the user's own; by default they do: an update counts if the
+    /// generation grew, if it marks the primary for deletion, or if the finalizer is missing.
     ///
-    /// Without them the user's filters decide alone. One that doesn't let the mark for deletion pass keeps `cleanup` from
-    /// being called. Creation, deletion and replacement are not affected, and the operator's own writes still cause no
-    /// run. JOSDK: `defaultFilters`.
+    /// Without them the user's filters alone decide. A filter that doesn't let the mark for deletion pass prevents
+    /// `cleanup` from being called. Creation, deletion and replacement are not affected, and the operator's own writes
+    /// still cause no run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
         self.said.settings.default_filters = default_filters;
         self
     }
 
-    /// Adds an index over the primaries, under `name`: `values` says under which values a primary is found. Read it by
-    /// `context.primary_cache().by_index(…)`, and in a mapper by `primaries.by_index(…)`.
-    /// JOSDK: `addIndexers`.
+    /// Adds an index over the primaries, named `name`: `values` returns the values under which a primary is found. Read
+    /// it with `context.primary_cache().by_index(…)`, and in a mapper with `primaries.by_index(…)`. JOSDK:
+    /// `addIndexers`.
     pub fn index(
         mut self,
         name: impl Into<String>,
@@ -216,7 +220,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How often one primary may run; by default as often as it has to.
+    /// How often one primary may run; by default there is no limit.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
             Ok(limiter) => {
@@ -234,36 +238,38 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How many runs may be under way at the same time.
+    /// How many runs may be in progress at the same time.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
         self.said.settings.machine.max_concurrent = runs;
         self
     }
 
-    /// Whether finalizer, object and status of primaries are written by server-side apply; by default they are. Otherwise
-    /// they are written by JSON patch: what a run's answer changes in the primary that it was given is sent, so that what
-    /// it leaves out is removed, and other managers' fields can be changed. JOSDK: `useSSAToPatchPrimaryResource`.
+    /// Whether finalizer, object and status of primaries are written by server-side apply; by default they are.
+    /// Otherwise they are written by JSON patch: the difference between the returned primary and the one that the run
+    /// was given is sent, so fields left out are removed, and other managers' fields can be changed. JOSDK:
+    /// `useSSAToPatchPrimaryResource`.
     pub fn use_ssa_to_patch_primary(mut self, use_ssa: bool) -> Self {
         self.said.settings.use_ssa_to_patch_primary = use_ssa;
         self
     }
 
-    /// How long a run may take, its writes included; by default as long as it wants. A run that passes the limit is
-    /// dropped at its next await, counts as failed and is retried. What it had in flight may still take effect. The writing
-    /// of its status has the same time once more. JOSDK has no such limit.
+    /// How long a run may take, including its writes; by default there is no limit. A run that passes the limit is
+    /// dropped at its next await, counts as failed and is retried. Requests that were in flight may still take effect.
+    /// Writing its status gets the same amount of time again. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
         self.said.settings.reconcile_timeout = Some(timeout);
         self
     }
 
-    /// Has `function` make the status of a primary at each end of a run: success, failure, deadline and panic, and while a clean-up
-    /// waits. It is `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of one, of which `None` leaves
-    /// the status as it is.
+    /// Sets the function that makes the status of a primary at the end of each run: success, failure, deadline and
+    /// panic, and while a clean-up waits. It is `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an
+    /// `Option` of one; `None` leaves the status as it is.
     ///
-    /// The status is written where it differs from what is there, as a server-side apply by the controller's field manager, or as
-    /// [`use_ssa_to_patch_primary`](Self::use_ssa_to_patch_primary) says. A run whose status can't be written has failed.
+    /// The status is written if it differs from the current one, as a server-side apply by the controller's field
+    /// manager, or as set by [`use_ssa_to_patch_primary`](Self::use_ssa_to_patch_primary). A run whose status can't be
+    /// written fails.
     ///
-    /// JOSDK: has nothing of the kind; its reconcilers answer with the status, and with that of an error elsewhere.
+    /// JOSDK: has no counterpart; its reconcilers return the status, and the status of an error elsewhere.
     pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
         if self.said.settings.status.replace(erased(function)).is_some() {
             self.said.mistakes.push(Mistake::new(
@@ -275,9 +281,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Says that the reconciler puts data of type `T` into its runs, by [`Context::put`](crate::Context::put), before it runs its
-    /// workflow. Dependents and conditions may take it as [`Data<T>`](crate::Data) then; without this word the declaration is wrong.
-    /// An `Option<Data<T>>` may be taken in any case.
+    /// Declares that the reconciler puts data of type `T` into its runs, with [`Context::put`](crate::Context::put),
+    /// before it runs its workflow. Dependents and conditions may then take it as [`Data<T>`](crate::Data); without
+    /// this call that would be a mistake in the declaration. An `Option<Data<T>>` needs no declaration.
     pub fn puts<T: Send + Sync + 'static>(mut self) -> Self {
         self.said.puts.push(DataType::of::<T>());
         self
@@ -292,8 +298,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// need not exist. Any number of primaries may refer to one object. JOSDK: `PrimaryToSecondaryMapper`
     /// together with the `SecondaryToPrimaryMapper` that goes with it.
     ///
-    /// The secondaries of a primary are then what it refers to at the time of the question, and a change of one of them
-    /// wakes all primaries that refer to it. If the source has a mapper of its own, that says which primaries are woken.
+    /// The secondaries of a primary are then the objects that it refers to at the time of the read, and a change to one
+    /// of them triggers all primaries that refer to it. If the source has its own mapper, that decides which primaries
+    /// are triggered.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{Pod, Secret};
@@ -318,8 +325,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.watches(source.references(references))
     }
 
-    /// Watches the objects of type `K` that primaries refer to: a change of one wakes those primaries that it finds by an index over
-    /// what the function says of each. [`watches_referenced`](Self::watches_referenced) takes an informer of one's own.
+    /// Watches the objects of type `K` that primaries refer to: a change to one triggers the primaries for which the
+    /// function returns its key; an index finds them. [`watches_referenced`](Self::watches_referenced) takes your own
+    /// informer.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Service};
@@ -342,8 +350,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.watches_referenced(source.name(name), references)
     }
 
-    /// Adds an event source: an [`InformerEventSource`], a
-    /// [`FunctionEventSource`](crate::FunctionEventSource), or one of the user's own.
+    /// Adds an event source: an [`InformerEventSource`], a [`FunctionEventSource`](crate::FunctionEventSource), or your
+    /// own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
         self.said.sources.add(Arc::new(source));
         self
@@ -352,7 +360,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When it contradicts itself, or a name in it can't be used; with everything that is wrong.
+    /// If the declaration contradicts itself, or a name in it can't be used; with all mistakes.
     pub fn build(self) -> Result<Controller, Mistakes> {
         let Self { reconciler, cleanup, said } = self;
         said.finish(Arc::new(Code { reconciler, cleanup }))

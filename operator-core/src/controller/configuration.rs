@@ -1,4 +1,4 @@
-//! What knows how its controller is declared.
+//! Types that know how their controller is declared.
 
 use super::{Controller, ControllerBuilder, IntoController, Mistakes};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     note = "add `#[derive(ControllerConfiguration)]` to it, or use `Controller::builder(reconciler)`"
 )]
 pub trait ControllerConfiguration: Sized {
-    /// The type of the primaries: that of the reconciler, where there is one.
+    /// The type of the primaries: the reconciler's, if there is one.
     type Primary: KubeObject;
 
     /// The workflow that is declared for it, if there is one.

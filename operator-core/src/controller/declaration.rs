@@ -45,16 +45,17 @@ impl Controller {
         ControllerBuilder::new(reconciler)
     }
 
-    /// Starts the declaration of a controller that needs no reconciler: what is to be done for a primary of type `P` is said by its
-    /// workflow. By default it is called like the kind, in lower case.
+    /// Starts the declaration of a controller that needs no reconciler: its workflow says what should exist for a
+    /// primary of type `P`. By default it is named after the kind, in lower case.
     ///
-    /// The operator brings the definition of that kind: its command `crd` prints it, and `dev` installs it, unless
-    /// [`OperatorBuilder::crd`](crate::OperatorBuilder::crd) names another one of that name, with several versions, say.
+    /// The operator includes the definition of that kind: its command `crd` prints it, and `dev` installs it, unless
+    /// [`OperatorBuilder::crd`](crate::OperatorBuilder::crd) gives another definition with that name, for example one
+    /// with several versions.
     pub fn of<P: KubeObject<DynamicType: Default> + HasDefinition>() -> ControllerBuilder<NoReconciler<P>> {
         ControllerBuilder::of(Some(P::definition))
     }
 
-    /// The same for primaries whose definition isn't this operator's: one of the cluster's own kinds, or somebody else's.
+    /// The same for primaries whose definition doesn't belong to this operator: a built-in kind, or someone else's.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
@@ -86,14 +87,14 @@ impl Controller {
         self.0.resource_type()
     }
 
-    /// The rights that the controller needs for its primaries, their status and its event sources. Those for what a
-    /// reconciler writes beside them depend on its code.
+    /// The rights that the controller needs for its primaries, their status and its event sources. Rights for anything
+    /// else that a reconciler writes depend on its code.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         self.0.access()
     }
 
-    /// The workflows of the controller: its own, and those that the reconciler calls by itself.
+    /// The workflows of the controller: its own, and those that the reconciler calls itself.
     #[must_use]
     pub fn outlines(&self) -> &[Outline] {
         self.0.outlines()

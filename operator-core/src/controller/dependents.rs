@@ -1,4 +1,4 @@
-//! What a controller is told of its workflows, and of dependents beside them.
+//! How a controller is given its workflows, and separate dependents.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::{
 
 impl<R: Reconciler> ControllerBuilder<R> {
     /// Runs a workflow for each primary: a tuple of nodes, `.workflow((html, web.after(html)))`, or a
-    /// [`Workflow`](crate::Workflow). It runs before `reconcile`, unless it is declared as invoked explicitly, and before
-    /// `cleanup`. Its event sources come with it, and the finalizer where something has to be deleted. A workflow may be given
-    /// unfinished, as its builder. A controller has one; tuples may be given several times, and add up to one.
-    /// JOSDK: `@Workflow`.
+    /// [`Workflow`](crate::Workflow). It runs before `reconcile`, unless it is declared as invoked explicitly, and
+    /// before `cleanup`. This also adds its event sources, and the finalizer if something has to be deleted. A workflow
+    /// may be given unfinished, as its builder. A controller has one workflow; tuples may be given several times and
+    /// are combined into one. JOSDK: `@Workflow`.
     pub fn workflow<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
         self.said.take_workflow(workflow.declared());
         self
     }
 
-    /// Adds the event sources of a workflow that the reconciler calls by itself, and the rights it needs. Where something of
-    /// it has to be deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
-    /// JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
+    /// Adds the event sources of a workflow that the reconciler calls itself, and the rights it needs. If some of its
+    /// objects have to be deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that
+    /// deletes them. JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
         if let Some(workflow) = self.said.declared(workflow.declared(), Duty::Reconciler) {
             self.said.settings.further_access.extend(workflow.access());
@@ -30,8 +30,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Adds the event sources of a dependent that the reconciler calls by itself, and the rights it needs. Where it has to be
-    /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that does it.
+    /// Adds the event sources of a dependent that the reconciler calls itself, and the rights it needs. If it has to be
+    /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that deletes it.
     pub fn dependent(mut self, dependent: &Standalone<R::Primary>) -> Self {
         self.said.sources.add_dependent(dependent.event_sources());
         self.said.settings.further_access.extend(dependent.access());

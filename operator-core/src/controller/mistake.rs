@@ -19,7 +19,7 @@ impl Mistake {
         Self { controller: None, what: line(what.into()), why: line(why.into()), write: line(write.into()) }
     }
 
-    /// The controller whose declaration it is; `None` where it is the operator's own.
+    /// The controller whose declaration it is; `None` for the operator's own declaration.
     #[must_use]
     pub fn controller(&self) -> Option<&str> {
         self.controller.as_deref()
@@ -53,7 +53,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Everything that is wrong with a declaration. None of it goes away by itself: the code has to change.
+/// Everything that is wrong with a declaration. A retry can't help: the code has to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(.0))]
 pub struct Mistakes(Vec<Mistake>);
@@ -112,17 +112,17 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
     match mistake {
         Wiring::EmptyName { position } => Mistake::new(
             format!("node #{position} of the workflow has an empty name"),
-            "a node is known by its name, in results and metrics",
+            "a node is identified by its name, in results and metrics",
             "`.named(\"…\")` with a name on the node, or leave `.named(…)` out",
         ),
         Wiring::DuplicateName { name, times } => Mistake::new(
             format!("{times} nodes of the workflow are called `{name}`"),
-            "nobody could tell which of them is meant",
+            "it would be unclear which of them is meant",
             format!("`.named(\"…\")` on one of them, for example `.named(\"{name}-2\")`"),
         ),
         Wiring::UnknownDependency { node, dependency, nearest } => Mistake::new(
             format!("node `{node}` depends on `{dependency}`"),
-            "the workflow has no node of that name",
+            "the workflow has no node with that name",
             match nearest {
                 Some(nearest) => format!("`{nearest}`, if that is what is meant"),
                 None => format!("the name of one of its nodes, or add `{dependency}` to the workflow"),
@@ -135,22 +135,22 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
         ),
         Wiring::NodeTwice { node } => Mistake::new(
             format!("`{node}` is two nodes of the workflow"),
-            "nobody could tell which of them is meant",
+            "it would be unclear which of them is meant",
             "it once; or `.named(\"…\")` on each, or a function of its own for each node",
         ),
         Wiring::Unnamed { node } => Mistake::new(
             format!("`{node}` has no name"),
-            "a closure has none of its own, and a node is known by its name",
+            "a closure has none, and a node is identified by its name",
             "`.named(\"…\")` on it, or a function with a name",
         ),
         Wiring::SameName { name, nodes } => Mistake::new(
             format!("two nodes of the workflow are called `{name}`: {}", nodes.join(" and ")),
-            "a node is called like its function, and known by its name",
+            "a node is named after its function, and identified by its name",
             format!("`.named(\"…\")` on one of them, for example `.named(\"{name}-2\")`"),
         ),
         Wiring::AfterNoNode { node, other } => Mistake::new(
             format!("`{node}` comes after `{other}`"),
-            "that is no node of the workflow",
+            "that is not a node of the workflow",
             "it as a node of its own, or another one in `.after(…)`",
         ),
         Wiring::AfterWhich { node, other, names } => Mistake::new(
@@ -159,10 +159,10 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "a reference to the node that is meant, `.after(&node)`",
         ),
         Wiring::Cycle { path } => Mistake::new(
-            format!("nodes depend on one another in a circle: {}", path.join(" -> ")),
-            "none of them could ever be the first",
+            format!("nodes depend on each other in a cycle: {}", path.join(" -> ")),
+            "none of them could run first",
             format!(
-                "one `.after(…)` less, for example that of `{}`",
+                "one `.after(…)` fewer, for example the one of `{}`",
                 path.first().map_or("", String::as_str)
             ),
         ),
@@ -175,7 +175,7 @@ impl From<processor::Error> for Mistakes {
         let mistake = match error {
             Policy::RetryInterval(interval) => Mistake::new(
                 format!("the interval between retries is {interval:?}"),
-                "failing runs would follow one another without a pause",
+                "failing runs would follow each other without a pause",
                 "1 ms or more, for example `initial_interval = \"2s\"`",
             ),
             Policy::RetryMultiplier(multiplier) => Mistake::new(

@@ -1,7 +1,7 @@
 //! One primary type, its reconciler, and everything between them, wired together.
 //!
-//! [`Controller::builder`] collects the declaration; the operator starts it. A controller can be started again after
-//! it was stopped: everything that is learned while it runs belongs to the run.
+//! [`Controller::builder`] collects the declaration; the operator starts it. A controller can be started again after it
+//! was stopped: everything that it learns while running belongs to that run.
 
 pub(crate) mod builder;
 mod check;

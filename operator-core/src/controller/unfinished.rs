@@ -75,7 +75,7 @@ impl Unfinished {
                 ),
             };
             self.mistakes.push(Mistake::new(
-                format!("node `{node}` takes a `Data<{name}>`, which nobody puts into the run"),
+                format!("node `{node}` takes a `Data<{name}>`, which nothing puts into the run"),
                 "it would fail in each run",
                 write,
             ));

@@ -15,15 +15,15 @@ impl Capabilities {
     /// Only reads.
     pub const READ_ONLY: Self =
         Self { creates: false, updates: false, deletes: false, garbage_collected: false };
-    /// Creates and updates; the owner reference has the cluster's garbage collector delete it with its primary. A workflow
-    /// deletes it before that where it depends on something that the workflow deletes, or has a delete postcondition. JOSDK's
-    /// `CRUDKubernetesDependentResource`.
+    /// Creates and updates; with the owner reference, the cluster's garbage collector deletes it with its primary. A
+    /// workflow deletes it before that if it depends on something that the workflow deletes, or has a delete
+    /// postcondition. JOSDK: `CRUDKubernetesDependentResource`.
     pub const CRUD: Self = Self { creates: true, updates: true, deletes: true, garbage_collected: true };
     /// Creates, updates, and deletes it itself, which needs a finalizer on the primary. JOSDK's
     /// `CRUDNoGCKubernetesDependentResource`.
     pub const CRUD_NO_GC: Self =
         Self { creates: true, updates: true, deletes: true, garbage_collected: false };
-    /// Creates it where it is missing and leaves it alone from then on; garbage collected.
+    /// Creates it if it is missing and never changes it after that; garbage collected.
     pub const CREATE_ONLY: Self =
         Self { creates: true, updates: false, deletes: true, garbage_collected: true };
 
@@ -45,8 +45,8 @@ impl Capabilities {
         self
     }
 
-    /// Is deleted by the cluster's garbage collector when its primary goes; until then it may be deleted where it is not
-    /// wanted any more.
+    /// Is deleted by the cluster's garbage collector when its primary goes; until then it may be deleted if it is no
+    /// longer wanted.
     pub const fn garbage_collected(mut self) -> Self {
         self.deletes = true;
         self.garbage_collected = true;

@@ -142,7 +142,7 @@ impl<P: KubeObject> Standalone<P> {
         &self.any
     }
 
-    /// The name: by default that of the function or the type that it is.
+    /// The name: by default that of its function or type.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.any.name
@@ -153,11 +153,11 @@ impl<P: KubeObject> Standalone<P> {
         self.any.capabilities()
     }
 
-    /// Brings the resource into the desired state, as far as the dependent may; removes it, where nothing is wanted, and leaves it
-    /// alone on hold. JOSDK's `DependentResource.reconcile`.
+    /// Brings the resource to the desired state, as far as the dependent may; removes it if nothing is wanted, and
+    /// leaves it alone on hold. JOSDK: `DependentResource.reconcile`.
     ///
     /// # Errors
-    /// When the desired state can't be told, or can't be written.
+    /// If the desired state can't be determined, or can't be written.
     pub async fn reconcile(
         &self,
         primary: &Arc<P>,
@@ -181,8 +181,8 @@ impl<P: KubeObject> Standalone<P> {
         Ok(result)
     }
 
-    /// Deletes the resource, if it is there, and says whether it is gone. What is in the cluster goes by and by: it is
-    /// [`Deletion::Asked`] until its event source has seen the end.
+    /// Deletes the resource, if it exists, and returns whether it is gone. An object in the cluster takes some time:
+    /// the result is [`Deletion::Asked`] until its event source has seen the deletion.
     ///
     /// # Errors
     /// When it can't be deleted.

@@ -1,7 +1,7 @@
-//! Dependent resources: what should exist because a primary does, and how it is brought about.
+//! Dependent resources: what should exist for a primary, and how it is created and maintained.
 //!
-//! A dependent is declared once and serves all primaries. Whatever it is made of, the engine sees one thing, and runs
-//! the same algorithm with the capabilities that the dependent has:
+//! A dependent is declared once and serves all primaries. The engine treats all of them alike, and runs the same
+//! algorithm with the capabilities that the dependent has:
 //!
 //! ```text
 //! read the resource ── absent ──▶ can create? ──▶ create(desired) ──▶ Created
@@ -12,13 +12,13 @@
 //!
 //! - A function of the primary, or a value that implements [`Dependent`](crate::Dependent): objects in the cluster that should
 //!   exist, or, by [`Read`], that others make.
-//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and [`bulk::BulkDependentResource`] for any
-//!   number of it.
+//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and
+//!   [`bulk::BulkDependentResource`] for any number of resources.
 //!
 //! # Guarantees
-//! - The desired state is computed at most once for a dependent in a run of its workflow; a second one in the same run
-//!   of the primary computes it anew.
-//! - A dependent without a capability never does what it would take it for.
+//! - The desired state is computed at most once for a dependent in a run of its workflow; a second run of the workflow
+//!   in the same run of the primary computes it again.
+//! - A dependent never does what it has no capability for.
 //!
 //! # Assumptions
 //! - `desired` is a function of the primary and the context, without side effects.

@@ -1,4 +1,4 @@
-//! Dependents that exist only where somebody else says so.
+//! Dependents that exist only if a separate condition says so.
 
 use std::sync::Arc;
 

@@ -126,13 +126,13 @@ impl Dispatcher {
 }
 
 fn gone(report: &mut Report<'_>) -> Outcome {
-    tracing::debug!("the primary went, or was replaced, during its run");
+    tracing::debug!("the primary was deleted or replaced during its run");
     report.succeeded();
     Outcome::Gone
 }
 
 fn going(report: &mut Report<'_>) -> Outcome {
-    tracing::debug!("the primary is being deleted, which its run didn't know");
+    tracing::debug!("the primary is being deleted, but its run didn't know that yet");
     report.succeeded();
     Outcome::Success { reschedule: None }
 }

@@ -65,7 +65,7 @@ impl Dispatcher {
         let managers = self.shared.writer.own_managers();
         let retired = self.retired_finalizers.found(primary.meta(), &managers);
         for finalizer in &retired {
-            tracing::info!(%finalizer, "taken off, as this version of the controller doesn't use it");
+            tracing::info!(%finalizer, "removed: this version of the controller doesn't use it");
             self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
         }
         Ok(!retired.is_empty())

@@ -1,7 +1,7 @@
-//! What the library takes from the world around it: time, wall-clock time, chance, and the right to start a task.
+//! What the library takes from its environment: time, wall-clock time, randomness, and the right to start a task.
 //!
 //! Everything that is not a function of its arguments comes through an [`Environment`], so that a test can pause time
-//! and a simulation can replace all four. Decisions take [`Now`] as an argument and ask nobody.
+//! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;
 mod kept;
@@ -73,7 +73,7 @@ impl Environment {
         self
     }
 
-    /// The same surroundings, in which `hook` is told of each task and may let others go first.
+    /// The same environment, in which `hook` is notified of each task and may let others go first.
     #[must_use]
     pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);

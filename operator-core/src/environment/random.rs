@@ -29,7 +29,7 @@ impl Jitter {
         base.saturating_add(base.mul_f64(share * factor.max(0.0)))
     }
 
-    /// A name that nobody else has: a random UUID.
+    /// A unique name: a random UUID.
     #[must_use]
     pub fn uuid(&self) -> String {
         let number: u128 = self.0.lock().random();

@@ -1,4 +1,4 @@
-//! What a declared source keeps, as far as its declaration says: a controller's declaration is checked with it.
+//! What a declared source keeps, according to its declaration. The controller's declaration is checked with it.
 
 use std::any::{TypeId, type_name};
 
@@ -11,7 +11,7 @@ pub enum SourceContents {
     /// The declaration doesn't say: what is read from it is found out when it is read.
     #[default]
     Unknown,
-    /// Nothing: it only wakes primaries.
+    /// Nothing: it only triggers primaries.
     Nothing,
     /// Objects in the cluster.
     Objects {

@@ -1,4 +1,4 @@
-//! What can go wrong when another system is asked for its resources.
+//! What can go wrong when resources of another system are fetched.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub enum Error {
         /// How long it was waited for.
         timeout: Duration,
     },
-    /// The primary is gone, so that nothing is asked for it.
+    /// The primary is gone, so nothing is fetched for it.
     #[error("event source {event_source}: the primary {primary} is gone")]
     PrimaryGone {
         /// The event source's name.
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// The source was declared for primaries of another type than the controller's.
     #[error(
-        "event source {event_source} is for primaries of type {expected}, and the controller's are others"
+        "event source {event_source} is for primaries of type {expected}, but the controller's primaries have another type"
     )]
     PrimaryType {
         /// The event source's name.

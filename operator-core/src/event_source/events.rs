@@ -9,7 +9,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// What an event source of the user's own wakes primaries with. Cheap to clone. JOSDK: `EventHandler`.
+/// A custom event source triggers primaries with this. Cheap to clone. JOSDK: `EventHandler`.
 #[derive(Clone)]
 pub struct SourceEvents {
     name: Arc<str>,
@@ -61,8 +61,8 @@ impl SourceEvents {
         &self.environment
     }
 
-    /// Tells the observers, and with them the log, how the source is. A source that implements
-    /// [`EventSource::health`](super::EventSource::health) itself says the same there.
+    /// Reports the health of the source to the observers, and so to the log. A source that implements
+    /// [`EventSource::health`](super::EventSource::health) itself must return the same there.
     pub fn report(&self, health: &SourceHealth) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::SourceHealth { controller, source, health });

@@ -1,4 +1,4 @@
-//! Which changes of a secondary wake its primaries.
+//! Which changes of a secondary trigger its primaries.
 
 use std::{fmt, panic, sync::Arc};
 

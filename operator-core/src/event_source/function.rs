@@ -14,13 +14,13 @@ type Follow = Arc<dyn Fn(SourceEvents) -> BoxFuture<'static, ()> + Send + Sync>;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// An origin of events outside of the cluster, or a timer, as one asynchronous function that wakes primaries.
-/// JOSDK: `TimerEventSource`. For what another system has or pushes, there are sources with a cache: see
-/// [`PollingEventSource`](crate::PollingEventSource) and its like.
+/// An origin of events outside the cluster, or a timer, as one asynchronous function that triggers primaries. JOSDK:
+/// `TimerEventSource`. For resources that another system has or pushes, there are sources with a cache, such as
+/// [`PollingEventSource`](crate::PollingEventSource).
 ///
-/// The function is called when the controller starts and dropped when it stops. It may end by itself: the source is quiet from
-/// then on, and healthy. Each start calls it anew. If it panics the source is unhealthy, and the function is called again after a
-/// pause.
+/// The function is called when the controller starts and dropped when it stops. It may end by itself: from then on the
+/// source is quiet, and healthy. Each start calls it again. If it panics, the source is unhealthy, and the function is
+/// called again after a pause.
 ///
 /// A source that the first run has to wait for implements [`EventSource`] and [`SourceDeclaration`] itself.
 ///
@@ -57,7 +57,7 @@ pub struct FunctionEventSource {
 }
 
 impl FunctionEventSource {
-    /// A source of that name; what `follow` wakes is reconciled.
+    /// A source with that name; the primaries that `follow` triggers are reconciled.
     pub fn new<F>(name: impl Into<String>, follow: impl Fn(SourceEvents) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,

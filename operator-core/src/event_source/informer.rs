@@ -24,7 +24,7 @@ fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
     Arc::new(move |object| object.label(marks.names().owner()).into_iter().collect())
 }
 
-/// Declares that a controller watches objects of type `K` beside its primaries. JOSDK:
+/// Declares that a controller watches objects of type `K` in addition to its primaries. JOSDK:
 /// `InformerEventSourceConfiguration`.
 ///
 /// ```
@@ -129,8 +129,8 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
-    /// says so itself.
+    /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time; other
+    /// types say so themselves.
     pub fn cluster_scoped(mut self) -> Self {
         self.declared.resource_type = self.declared.resource_type.cluster_scoped();
         self
@@ -169,10 +169,10 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// The same with a look at the primaries, for example by an index over them that the controller declares.
+    /// The same with access to the primaries, for example through an index over them that the controller declares.
     ///
-    /// The function is asked when a secondary changes. A primary that comes later finds nothing among its secondaries,
-    /// because nobody has related them: where primaries refer to secondaries, `ControllerBuilder::watches_referenced`
+    /// The function is called when a secondary changes. A primary that is created later has no secondaries, because
+    /// nothing has related them. If primaries refer to secondaries, use `ControllerBuilder::watches_referenced`, which
     /// knows both directions.
     pub fn map_to_primary_with(
         mut self,
@@ -188,8 +188,8 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Adds an index, which [`Informer::by_index`](crate::cache::Informer::by_index) and `Context::by_index` then know under
-    /// `name`: `values` says under which values an object is found. JOSDK: `addIndexers`.
+    /// Adds an index, which [`Informer::by_index`](crate::cache::Informer::by_index) and `Context::by_index` then know
+    /// as `name`: `values` returns the values under which an object is found. JOSDK: `addIndexers`.
     pub fn index(
         mut self,
         name: impl Into<String>,

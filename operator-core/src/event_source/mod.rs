@@ -8,18 +8,18 @@
 //! a timer, a queue ──▶ FunctionEventSource, or an EventSource of the user's own
 //! ```
 //!
-//! All sources of all controllers start at the same moment, each with a task of its own, so that one which can't do its
-//! work holds up nobody else's. The first run of a primary waits until its own namespace is synced in each source of its
-//! controller that follows the same namespaces one by one, and all else is in the others.
+//! All sources of all controllers start at the same time, each with its own task, so a source that can't do its work
+//! doesn't hold up the others. The first run of a primary waits until its own namespace is synced in each source of its
+//! controller that follows the same namespaces separately, and all other sources are synced as a whole.
 //!
 //! # Guarantees
-//! - A source of secondaries wakes the primaries that a secondary belongs to now and those it belonged to before.
-//! - Filters decide what wakes a primary, never what the cache and the index know.
+//! - A source of secondaries triggers the primaries that a secondary belongs to now and those it belonged to before.
+//! - Filters decide what triggers a primary, never what the cache and the index know.
 //! - A source has seen all objects before it says that it is synced, and its index is complete then.
 //!
 //! # Assumptions
-//! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing", with
-//!   an error in the log: an event too many is safer than a watch that stands still.
+//! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing",
+//!   with an error in the log: an extra event is safer than a watch that stands still.
 
 mod conditional;
 mod contents;
@@ -85,8 +85,9 @@ pub(crate) use stopped::run_and_tell;
 
 /// A running origin of changes. JOSDK: `EventSource`.
 ///
-/// Most sources of the user's own are a [`FunctionEventSource`](crate::FunctionEventSource). One that the first run has to
-/// wait for, or that knows how it is, implements this trait, and [`SourceDeclaration`] to be given to a controller:
+/// Most custom sources are a [`FunctionEventSource`](crate::FunctionEventSource). A source that the first run has to
+/// wait for, or that reports its health, implements this trait, and [`SourceDeclaration`] so that it can be given to a
+/// controller:
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -303,7 +304,7 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// What a source of the user's own wakes primaries with; `index` is the one that it was built with.
+    /// With this a custom source triggers primaries; `index` is the one that it was built with.
     #[must_use]
     pub fn events(&self, index: SourceIndex, name: &str) -> SourceEvents {
         SourceEvents::new(self, index, name)

@@ -1,8 +1,8 @@
 //! Which primaries may run, as the sources of a controller see more and more. Pure.
 //!
-//! A primary runs when its own namespace is synced in each source that follows the same namespaces as the controller, one by
-//! one, and all other sources are synced as a whole: those of all namespaces, of cluster-scoped kinds, with a list of
-//! namespaces of their own, and what is outside of the cluster. Of these nobody knows whom they concern.
+//! A primary runs once its own namespace is synced in each source that follows the same namespaces as the controller,
+//! separately, and all other sources are synced as a whole: those of all namespaces, of cluster-scoped kinds, with
+//! their own list of namespaces, and those outside the cluster. It is unknown which primaries these concern.
 //!
 //! ```text
 //! namespaces [a, b] of the controller      Deployment: a ✓ b ✓     ConfigMap: a ✓ b ✗     Node: ✓

@@ -43,8 +43,8 @@ pub trait Primaries: Any + Send + Sync {
     }
 }
 
-/// Is told of changes of primaries, whether they pass the controller's filters or not, and of those that the operator has
-/// written itself. For sources that keep something for each primary. JOSDK: `ResourceEventAware`.
+/// Is notified of changes of primaries, whether or not they pass the controller's filters, including those that the
+/// operator has written itself. For sources that keep something for each primary. JOSDK: `ResourceEventAware`.
 ///
 /// Both methods are called in order, before the change causes a run, and in the middle of the event path: they return
 /// quickly and don't block. They may read the [`Primaries`].

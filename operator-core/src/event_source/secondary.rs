@@ -40,8 +40,8 @@ impl<K: KubeObject> SecondarySource<K> {
         self.any
     }
 
-    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are seen at once. What can't
-    /// be decoded is left out.
+    /// The objects that belong to `primary`, in the order of their keys; the operator's own writes are visible at once.
+    /// Objects that can't be decoded are left out.
     #[must_use]
     pub fn secondaries_of(&self, primary: &ObjectKey) -> Vec<Arc<K>> {
         self.any.secondaries_of(primary).filter_map(|object| object.ok()?.typed()).collect()

@@ -1,6 +1,6 @@
-//! All sources of one controller beside that of its primaries, found by type and by name.
+//! All sources of one controller except that of its primaries, found by type and by name.
 //!
-//! Sources are handed out as shared pointers: a conditional one may be stopped while somebody reads it.
+//! Sources are returned as shared pointers: a conditional one may be stopped while it is being read.
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -47,7 +47,7 @@ impl Sources {
         self.entries.push(Entry { source: informer, contents: Contents::Objects(source) });
     }
 
-    /// Adds a source that only wakes primaries.
+    /// Adds a source that only triggers primaries.
     pub fn add_source(&mut self, source: Arc<dyn EventSource>) {
         self.entries.push(Entry { source, contents: Contents::Nothing });
     }

@@ -1,13 +1,13 @@
 //! Metrics: one table of names, recorded through an injected recorder.
 //!
-//! The library never talks to a global recorder by itself: each operator has an `Arc<dyn Metrics>`, so that operators
-//! that run side by side (as tests do) read their own numbers. [`MetricsFacade`] hands everything on to the `metrics`
-//! crate, and so to whatever exporter the program has installed; [`PrometheusMetrics`] is what the operator's own HTTP
-//! listener serves; [`Recorded`] is for tests; [`AggregatedMetrics`] fans out. JOSDK's `MicrometerMetricsV2`.
+//! The library never uses a global recorder by itself: each operator has an `Arc<dyn Metrics>`, so operators that run
+//! side by side (as in tests) read their own metrics. [`MetricsFacade`] passes everything to the `metrics` crate, and
+//! so to the exporter that the program has installed; [`PrometheusMetrics`] is what the operator's own HTTP listener
+//! serves; [`Recorded`] is for tests; [`AggregatedMetrics`] fans out. JOSDK's `MicrometerMetricsV2`.
 //!
 //! # Guarantees
 //! - No metric carries the name of an object: their number stays bounded however many objects there are.
-//! - Gauges don't drift: whatever becomes of a run, and whenever its controller stops, what was added is taken away.
+//! - Gauges don't drift: however a run ends, and whenever its controller stops, what was added is subtracted again.
 
 mod aggregated;
 mod facade;

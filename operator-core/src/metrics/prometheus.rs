@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 
 use super::{DURATION_BUCKETS, Labels, Metric, Metrics, MetricsFacade, describe};
 
-/// A Prometheus recorder of its own, beside the one that the program may have installed for the `metrics` crate.
+/// A separate Prometheus recorder, in addition to the one that the program may have installed for the `metrics` crate.
 ///
 /// An operator with an HTTP address has one and serves it; build one yourself to serve it elsewhere.
 pub struct PrometheusMetrics {
@@ -34,8 +34,8 @@ impl PrometheusMetrics {
         self.handle.render()
     }
 
-    /// Sorts the values of histograms into their buckets. Until then each takes memory of its own, so that this has to
-    /// happen again and again, every few seconds, where nobody calls [`PrometheusMetrics::render`].
+    /// Sorts the values of histograms into their buckets. Until then each value takes memory, so this has to be called
+    /// every few seconds if [`PrometheusMetrics::render`] isn't called.
     pub fn upkeep(&self) {
         self.handle.run_upkeep();
     }

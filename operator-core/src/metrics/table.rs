@@ -80,7 +80,7 @@ table! {
     LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";
 }
 
-/// Tells the installed exporter of the `metrics` crate the help text of each metric.
+/// Gives the installed exporter of the `metrics` crate the help text of each metric.
 pub fn describe() {
     for metric in METRICS {
         match metric.kind {

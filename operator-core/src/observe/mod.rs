@@ -1,4 +1,4 @@
-//! One interface for everybody who watches the library work: metrics, `dev`'s lines, tests.
+//! One interface for everything that observes the library: metrics, `dev`'s lines, tests.
 //!
 //! ```text
 //! event_source, processor, operations, dispatcher ──Observation──▶ Observers ──▶ metrics
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! # Guarantees
-//! - Observations carry names, numbers and reasons, never the content of an object: no value of a Secret can leave
+//! - Observations contain names, numbers and reasons, never the content of an object: no value of a Secret can leak
 //!   through an observer.
-//! - Observers are told in the order in which things happen to one object.
-//! - An observer that panics is named in the log by its position; the library and the other observers go on.
+//! - Observers are notified in the order in which things happen to one object.
+//! - An observer that panics is named in the log by its position; the library and the other observers continue.
 //!
 //! # Assumptions
 //! - An observer returns quickly and doesn't block; it is called from the middle of the event path.
@@ -29,7 +29,7 @@ pub(crate) use chain::{error_chain, with_sources};
 use node::NodeState;
 pub use observers::Observers;
 
-/// Is told what the library does.
+/// Is notified of what the library does.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// Called for each observation, in the middle of the event path.
     fn observe(&self, observation: &Observation<'_>);
@@ -292,7 +292,7 @@ pub enum WriteEffect<'a> {
     },
 }
 
-/// What an event source says of itself.
+/// What an event source reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceHealth {
     /// It has not seen all objects yet.

@@ -12,7 +12,7 @@ use super::{Observation, Observer};
 pub struct Observers(Arc<[Arc<dyn Observer>]>);
 
 impl Observers {
-    /// Those observers, told in this order.
+    /// These observers, notified in this order.
     #[must_use]
     pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
         Self(observers.into())
@@ -25,7 +25,7 @@ impl Observers {
             if catch_unwind(AssertUnwindSafe(|| observer.observe(observation))).is_err() {
                 tracing::error!(
                     position,
-                    "an observer panicked; it has missed something, and is told of the next"
+                    "an observer panicked; it has missed an observation, and gets the next ones"
                 );
             }
         }

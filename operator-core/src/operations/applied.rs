@@ -1,4 +1,4 @@
-//! What a write has come to, which nobody builds before somebody looks at it.
+//! The result of a write, which is built only when it is read.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 

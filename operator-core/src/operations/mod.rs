@@ -17,16 +17,16 @@
 //! answer into the cache: the next read sees it; its echo wakes nobody
 //! ```
 //!
-//! `live` is the only read: it looks past the caches where an answer, or none, leaves open what there is now, and where an object
-//! that has lost its owner is about to get it back (`owning`).
+//! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
+//! object that has lost its owner gets it back (`owning`).
 //!
 //! # Guarantees
-//! - A write whose echo is filtered carries the version it builds upon. So the version in its answer can't be one that
-//!   somebody else has made, and filtering it can't hide anybody else's change.
+//! - A write whose watch event is filtered carries the version it builds on. So the version in its answer can't be one
+//!   that someone else has made, and filtering it can't hide anyone else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
-//! - Managed fields are never sent, but for our own entries: after what an apply couldn't undo was put back, and where a retired
-//!   field manager of ours has applied something.
+//! - Managed fields are never sent, except for our own entries: after a patch has restored what an apply couldn't, and
+//!   if a retired field manager of ours has applied something.
 //! - No value of a Secret gets into an error, as little of it as a server's message may repeat.
 //!
 //! # Assumptions

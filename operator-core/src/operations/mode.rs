@@ -1,24 +1,24 @@
-//! How a write is checked before it is sent, and what becomes of its echo.
+//! How a write is checked before it is sent, and what happens to its watch event.
 
-/// How a write is checked before it is sent, and what becomes of its echo. JOSDK: `ResourceOperations.Options`.
+/// How a write is checked before it is sent, and what happens to its watch event. JOSDK: `ResourceOperations.Options`.
 ///
 /// Without a choice, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
 /// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode but
 /// [`CacheOnly`](Self::CacheOnly), and never matched.
 ///
-/// Whatever is filtered is locked to a version, so that filtering can't hide anybody else's change; the modes differ in
+/// Any filtered write is locked to a version, so that filtering can't hide anyone else's change; the modes differ in
 /// which version that is, and in what a conflict leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteMode {
-    /// Sends nothing where the cached object is as desired. Otherwise the write is locked to the cached version, and its
-    /// echo wakes nobody. After a conflict it is repeated, so that only a replacement fails with it.
-    /// JOSDK: `matchAndFilter`.
+    /// Sends nothing if the cached object is as desired. Otherwise the write is locked to the cached version, and its
+    /// watch event triggers no run. After a conflict it is repeated, so only a replacement fails with it. JOSDK:
+    /// `matchAndFilter`.
     MatchAndFilter,
     /// The same, but locked to the version that the caller built upon, which the desired object must carry. A conflict is
     /// an error: the caller is to look again. JOSDK: `filterWithOptimisticLocking`.
     FilterWithOptimisticLocking,
-    /// Always sends, without a lock of ours. The answer is what is read from then on; the echo counts as anybody's change
-    /// and wakes the primary. JOSDK: `cacheOnly`.
+    /// Always sends, without a lock of ours. From then on reads return the answer; the watch event counts like anyone's
+    /// change and triggers the primary. JOSDK: `cacheOnly`.
     CacheOnly,
     /// Always sends, and filters the echo: for those who have compared by themselves. JOSDK: `forceFilterEvents`.
     ForceFilter,

@@ -114,7 +114,7 @@ impl DependentWriter<'_> {
         };
         tracing::warn!(
             kind = %self.kind(), object = %self.key(), reason = %refused,
-            "deleted, to be created again, because it can't be changed as desired"
+            "deleted, to be created again: it can't be changed as desired"
         );
         match Removed::answered(&answer) {
             Removed::Going => Err(going()),

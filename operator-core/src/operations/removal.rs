@@ -63,7 +63,7 @@ impl ResourceOperations<'_> {
                 return Ok(Removed::Gone);
             };
             if !is_ours(&*found) {
-                tracing::info!(kind = %target.kind(), %key, "not removed, as it isn't ours any more");
+                tracing::info!(kind = %target.kind(), %key, "not removed: it is no longer ours");
                 return Ok(Removed::Gone);
             }
             // The server had another reason, or somebody changes it again and again.

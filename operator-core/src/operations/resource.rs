@@ -19,8 +19,9 @@ use crate::{
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
 };
 
-/// Writes objects: an object in which nothing differs is not sent, what is sent can be read at once, and its echo wakes
-/// nobody. Got from the context of a run; [`WriteMode`] says otherwise where needed. JOSDK: `ResourceOperations`.
+/// Writes objects: an object in which nothing differs is not sent, what is sent can be read at once, and its watch
+/// event triggers no run. The context of a run returns it; [`WriteMode`] changes this behaviour. JOSDK:
+/// `ResourceOperations`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -39,12 +40,12 @@ use crate::{
 /// }
 /// ```
 ///
-/// The objects are those of the controller's event sources, and the primary itself. Writes of the run's own primary carry
-/// its uid: where it was deleted or replaced in the meantime they fail with [`Error::Gone`], and the run ends without a
-/// failure, whatever it returns.
+/// The objects are those of the controller's event sources, and the primary itself. Writes of the run's own primary
+/// carry its uid: if it was deleted or replaced in the meantime, they fail with [`Error::Gone`], and the run ends
+/// without a failure, whatever it returns.
 ///
 /// # Errors
-/// Each write fails when the controller has no event source for the type, or when the server refuses.
+/// Each write fails if the controller has no event source for the type, or if the server refuses.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "nothing is written unless one of the write methods is called"]
 pub struct ResourceOperations<'c> {
@@ -64,7 +65,7 @@ impl<'c> ResourceOperations<'c> {
         self
     }
 
-    /// Lets the event source called `name` learn the answers: needed where a controller has several for one type.
+    /// The event source called `name` receives the answers: needed if a controller has several for one type.
     pub fn event_source(mut self, name: &'c str) -> Self {
         self.event_source = Some(name);
         self
@@ -104,7 +105,7 @@ impl<'c> ResourceOperations<'c> {
     /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK: `update`.
     ///
     /// # Errors
-    /// See [`ResourceOperations`]; the server refuses with 409 when somebody else has changed the object in the meantime.
+    /// See [`ResourceOperations`]; the server refuses with 409 if someone else has changed the object in the meantime.
     pub async fn update<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
         typed(self.replace(RustType::of::<K>(), desired, Part::Object).await?)
     }
@@ -162,12 +163,12 @@ impl<'c> ResourceOperations<'c> {
         typed(self.merge(RustType::of::<K>(), object, patch, Part::Status).await?)
     }
 
-    /// Deletes this very object: one that has taken its name in the meantime stays. An object that doesn't exist any
-    /// more counts as deleted. The deletion's event is never filtered.
+    /// Deletes exactly this object: an object that has taken its name in the meantime stays. An object that no longer
+    /// exists counts as deleted. The deletion's event is never filtered.
     ///
-    /// Which object is meant is told by its uid. An `object` without one, as user code builds it, means the one of that name that
-    /// this operator has written, as the managed fields of the known or the live object show; what somebody else has made under
-    /// that name stays, and a warning says so.
+    /// The uid identifies the object. An `object` without a uid, as user code builds it, means the object with that
+    /// name that this operator has written, according to the managed fields of the known or the live object. An object
+    /// that someone else has created under that name stays, and a warning says so.
     ///
     /// # Errors
     /// See [`ResourceOperations`].

@@ -110,7 +110,7 @@ impl Target<'_> {
                 let managers = Vec::from_iter(from).join(", ");
                 tracing::info!(
                     kind = %self.kind(), object = %key, %managers,
-                    "what an earlier version of the controller has applied is taken over from its field manager"
+                    "taking over what an earlier version of the controller has applied, from its field manager"
                 );
                 Ok(Inheritance::Ours(ours))
             }

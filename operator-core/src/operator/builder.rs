@@ -112,51 +112,51 @@ impl fmt::Debug for MakeEnvironment {
 }
 
 impl OperatorBuilder {
-    /// Talks to this cluster; by default to that of the current kubeconfig, or the one that the pod runs in.
+    /// Uses this cluster; by default the one of the current kubeconfig, or the one that the pod runs in.
     pub fn config(mut self, config: Config) -> Self {
         self.settings.config = Some(config);
         self
     }
 
-    /// Names a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
-    /// operator never writes definitions. One of the same name that was known before gives way to it;
-    /// [`Controller::of`] brings that of its primaries by itself.
+    /// Adds a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
+    /// operator never writes definitions. It replaces an earlier definition with the same name; [`Controller::of`] adds
+    /// that of its primaries by itself.
     pub fn crd(mut self, crd: CustomResourceDefinition) -> Self {
         self.crds.retain(|known| known.metadata.name != crd.metadata.name);
         self.crds.push(crd);
         self
     }
 
-    /// Wraps the transport of all clients; a later hook is outside of an earlier one.
+    /// Wraps the transport of all clients; a later hook wraps an earlier one.
     pub fn transport(mut self, hook: TransportHook) -> Self {
         self.settings.hooks.push(hook);
         self
     }
 
-    /// Tells `observer` what the library does.
+    /// Notifies `observer` of what the library does.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// Records metrics here instead of handing them to the `metrics` crate. For several recorders there is
+    /// Records metrics here instead of passing them to the `metrics` crate. For several recorders use
     /// [`AggregatedMetrics`].
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// Serves `/metrics`, `/healthz` and `/readyz` at this address, for example `([0, 0, 0, 0], 8080).into()`; without it
-    /// there is no listener. With port 0 the system chooses a free one, which [`Operator::http_address`] tells.
+    /// Serves `/metrics`, `/healthz` and `/readyz` at this address, for example `([0, 0, 0, 0], 8080).into()`; without
+    /// it there is no listener. With port 0 the system chooses a free one, which [`Operator::http_address`] returns.
     ///
-    /// The numbers at `/metrics` are those of this operator alone; the recorder of [`OperatorBuilder::metrics`] gets them
-    /// as well.
+    /// The metrics at `/metrics` are those of this operator alone; the recorder of [`OperatorBuilder::metrics`] gets
+    /// them as well.
     pub fn http_address(mut self, address: SocketAddr) -> Self {
         self.http_address = Some(address);
         self
     }
 
-    /// Makes no more requests than this, watches not counted; by default there is no limit.
+    /// Limits the requests of the operator, not counting watches; by default there is no limit.
     pub fn request_budget(mut self, budget: RequestBudget) -> Self {
         self.settings.request_budget = Some(budget);
         self
@@ -168,74 +168,74 @@ impl OperatorBuilder {
         self
     }
 
-    /// Takes its surroundings from here at each start, instead of real time and real chance: for simulations. A wall clock
-    /// that was given takes the place of theirs.
+    /// Takes its environment from here at each start, instead of real time and real randomness: for simulations. A wall
+    /// clock that was set replaces the environment's.
     pub fn environment(mut self, make: impl Fn() -> Environment + Send + Sync + 'static) -> Self {
         self.settings.environment = MakeEnvironment(Arc::new(make));
         self
     }
 
-    /// How long a stop waits for runs under way before it drops them; by default 25 s.
+    /// How long a stop waits for runs in progress before it drops them; by default 25 s.
     pub fn termination_timeout(mut self, timeout: Duration) -> Self {
         self.settings.termination_timeout = timeout;
         self
     }
 
-    /// After which time there is a warning about event sources that have not seen everything yet, with the reason; it is
-    /// repeated each time that this time has passed again. By default two minutes, `None` for no such warning.
+    /// The time after which a warning names event sources that are not synced yet, with the reason. It is repeated at
+    /// this interval. By default two minutes; `None` for no such warning.
     ///
-    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing by itself: the sources go on trying, and primaries run whose
-    /// namespace is synced in all sources that follow it. With [`OperatorBuilder::stop_on_source_error_at_start`] it is the
-    /// time in which the start fails.
+    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing by itself: the sources keep trying, and primaries run if
+    /// their namespace is synced in all sources that follow it. With [`OperatorBuilder::stop_on_source_error_at_start`]
+    /// it is the time after which the start fails.
     pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.cache_sync_timeout = timeout.into();
         self
     }
 
-    /// Whether the start fails when an event source has not seen everything within [`OperatorBuilder::cache_sync_timeout`],
-    /// because a right is missing, for example, or a definition; by default it doesn't. JOSDK:
+    /// Whether the start fails if an event source is not synced within [`OperatorBuilder::cache_sync_timeout`], for
+    /// example because a right or a definition is missing; by default it doesn't. JOSDK:
     /// `stopOnInformerErrorDuringStartup`, which is on by default, and doesn't wait after a refusal.
     ///
-    /// If so, no run starts before all sources are synced, [`Operator::start`] waits for that, and answers
-    /// [`Error::NotSynced`] otherwise, with source, namespace and the right that is missing; a process that was started with
-    /// `run` ends with 1. By default primaries run as soon as their own namespace is synced in each source that follows the
-    /// controller's namespaces one by one, and everything is in the others; what is not synced is tried again without end.
+    /// If so, no run starts before all sources are synced. [`Operator::start`] waits for that, and otherwise returns
+    /// [`Error::NotSynced`], with the source, the namespace and the missing right; a process that was started with
+    /// `run` exits with 1. By default, a primary runs as soon as its own namespace is synced in each source that
+    /// follows the controller's namespaces, and all other sources are synced; the rest is retried without end.
     pub fn stop_on_source_error_at_start(mut self, stop: bool) -> Self {
         self.settings.stop_on_source_error_at_start = stop;
         self
     }
 
-    /// Calls `callback` when an event source stops for good: its task has panicked, or it is why a start fails under
-    /// [`OperatorBuilder::stop_on_source_error_at_start`], for each namespace that is missing. A source that is in trouble and
-    /// tries again has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process; here nothing does, and
-    /// `/healthz` is for whoever restarts it.
+    /// Calls `callback` when an event source stops for good: its task has panicked, or it is the reason why a start
+    /// fails with [`OperatorBuilder::stop_on_source_error_at_start`], once for each missing namespace. A source that
+    /// has failed and is retrying has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process.
+    /// Here nothing ends it; whatever restarts processes can use `/healthz`.
     pub fn on_source_stopped(mut self, callback: impl Fn(&StoppedSource) + Send + Sync + 'static) -> Self {
         self.observers.push(Arc::new(Told(Box::new(callback))));
         self
     }
 
-    /// How many creates, updates and deletions of dependents may be under way at the same time, all workflows of a controller
-    /// together; by default 50. Each controller has so many, so that what is slow for one holds up no other. Each resource of a bulk dependent counts; a dependent that only looks doesn't.
-    /// Within that, what can be done at the same time in one run is.
-    /// JOSDK: `concurrentWorkflowExecutorThreads`.
+    /// How many creates, updates and deletions of dependents may be in progress at the same time, for all workflows of
+    /// a controller; by default 50. The limit is per controller, so a slow controller doesn't hold up another. Each
+    /// resource of a bulk dependent counts; a dependent that only reads doesn't. Within this limit, a run does in
+    /// parallel what it can. JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
         self.settings.max_concurrent_dependents = dependents;
         self
     }
 
-    /// What the keys of the labels and of the annotation begin with by which an object says which node has made it, and for
-    /// whom; by default `operator-core.io`. A DNS subdomain, such as that of the operator's own kinds.
+    /// The prefix of the labels and of the annotation that show which node has made an object, and for which primary;
+    /// by default `operator-core.io`. It is a DNS subdomain, such as the group of the operator's own kinds.
     ///
-    /// What was made under another prefix is taken over, as it has the owner reference or the mapping annotations, and the field
-    /// manager; what isn't wanted any more by then stays behind. See [`MarkNames`].
+    /// Objects made with another prefix are taken over, because they have the owner reference or the mapping
+    /// annotations, and the field manager. Objects that are no longer wanted by then stay behind. See [`MarkNames`].
     pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.mark_prefix = prefix.into();
         self
     }
 
-    /// Works only while this replica holds a lease, so that of several replicas one does; off by default, as in JOSDK. The
-    /// others stand by with their caches filled. A replica that has led and has lost the lease writes nothing any more, and
-    /// has to be started anew: see [`Operator::run`] and [`Operator::leadership_lost`].
+    /// Works only while this replica holds a lease, so that one of several replicas is active; off by default, as in
+    /// JOSDK. The others stand by with their caches filled. A replica that was the leader and has lost the lease stops
+    /// writing and has to be restarted: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.settings.leader_election = Some(election);
         self
@@ -260,7 +260,7 @@ impl OperatorBuilder {
         &self.settings.controllers
     }
 
-    /// The definitions named so far, and those that controllers have brought.
+    /// The definitions added so far, including those of controllers.
     #[must_use]
     pub fn crds(&self) -> &[CustomResourceDefinition] {
         &self.crds
@@ -289,7 +289,7 @@ impl OperatorBuilder {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When no controller is registered, or something contradicts itself; with everything that is wrong.
+    /// If no controller is registered, or something contradicts itself; with all mistakes.
     pub fn build(self) -> Result<Operator, Error> {
         self.validate()?;
         let http = self
@@ -313,10 +313,10 @@ impl OperatorBuilder {
         })
     }
 
-    /// Builds the operator and runs it until it is told to stop; see [`Operator::run`].
+    /// Builds the operator and runs it until it is stopped; see [`Operator::run`].
     ///
     /// # Errors
-    /// When the declaration is wrong or there is no cluster.
+    /// If the declaration is wrong or there is no cluster.
     pub async fn run(self) -> Result<Exit, Error> {
         self.build()?.run().await
     }

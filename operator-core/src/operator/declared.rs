@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl OperatorBuilder {
-    /// Adds a controller. What is wrong with it is told when the operator is built, with everything else that is.
+    /// Adds a controller. Its mistakes are reported when the operator is built, together with all others.
     pub fn register(mut self, controller: impl IntoController) -> Self {
         match controller.into_controller() {
             Ok(controller) => {
@@ -35,8 +35,8 @@ impl OperatorBuilder {
         self
     }
 
-    /// Looks for everything that is wrong with the operator and its controllers. The commands of its binary do so before
-    /// anything else, and [`OperatorBuilder::build`] does.
+    /// Checks the operator and its controllers for mistakes. The commands of its binary do this before anything else,
+    /// and so does [`OperatorBuilder::build`].
     ///
     /// # Errors
     /// With each mistake: what, why, and what to write.
@@ -78,14 +78,14 @@ impl OperatorBuilder {
         Mistakes::check(mistakes)
     }
 
-    /// For tests: panics with everything that is wrong with the operator and its controllers, if something is.
+    /// For tests: panics with all mistakes in the operator and its controllers, if there are any.
     ///
     /// # Panics
-    /// When the declaration has a mistake.
+    /// If the declaration has a mistake.
     #[track_caller]
     pub fn assert_sound(&self) {
         if let Err(mistakes) = self.validate() {
-            panic!("the operator is declared wrongly:\n{mistakes}");
+            panic!("the operator's declaration is wrong:\n{mistakes}");
         }
     }
 }

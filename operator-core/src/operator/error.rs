@@ -27,7 +27,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The operator can't take part in the election of a leader.
-    #[error("the operator can't take part in the election of a leader")]
+    #[error("the operator can't take part in leader election")]
     LeaderElection(#[from] LeaderElectionError),
     /// Some event sources were not synced in time, and
     /// [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) lets no operator start without

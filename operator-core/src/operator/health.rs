@@ -1,4 +1,4 @@
-//! Says in the log when an event source stops working, and when it works again: once each, not at every attempt.
+//! Logs when an event source stops working, and when it works again: once each, not at every attempt.
 
 use std::collections::BTreeSet;
 

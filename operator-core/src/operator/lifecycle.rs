@@ -38,7 +38,7 @@ pub struct Operator {
     pub(super) running: Mutex<Option<Arc<Running>>>,
 }
 
-/// How long a stop waits for tasks that it has dropped to come to their next await.
+/// How long a stop waits for tasks that it has dropped to reach their next await.
 const LAST_AWAIT: Duration = Duration::from_secs(1);
 
 /// What exists between a start and a stop.
@@ -60,14 +60,14 @@ impl Drop for Running {
     }
 }
 
-/// How an operator came to its end.
+/// How an operator ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// It was not running.
     NotRunning,
-    /// All runs under way ended by themselves.
+    /// All runs in progress ended by themselves.
     Drained,
-    /// Some run took longer than the termination timeout and was dropped.
+    /// A run took longer than the termination timeout and was dropped.
     TimedOut,
 }
 
@@ -78,11 +78,11 @@ pub struct UnhealthySource {
     pub controller: String,
     /// The event source's name.
     pub source: String,
-    /// The namespace that it is about, where the source follows several one by one.
+    /// The namespace that it is about, if the source follows several separately.
     pub namespace: Option<String>,
-    /// Whose first runs wait for it.
+    /// Which primaries wait for it with their first runs.
     pub holds_back: HeldBack,
-    /// What it says of itself.
+    /// What it reports about itself.
     pub health: SourceHealth,
 }
 
@@ -112,14 +112,14 @@ impl Operator {
     }
 
     /// Connects to the cluster and starts all controllers. Returns without waiting for their caches: see
-    /// [`Operator::synced`]. Does nothing when the operator runs already.
+    /// [`Operator::synced`]. Does nothing if the operator is already running.
     ///
-    /// Under [`OperatorBuilder::stop_on_source_error_at_start`] it returns once all of them are synced, or has stopped what it
-    /// had started.
+    /// With [`OperatorBuilder::stop_on_source_error_at_start`] it returns once all of them are synced; otherwise it
+    /// stops what it had started and fails.
     ///
     /// # Errors
-    /// When there is no usable configuration for a cluster, the HTTP address can't be used, the operator may not take part in
-    /// its leader election, or event sources that all have to be synced are not in time.
+    /// If there is no usable configuration for a cluster, the HTTP address can't be used, the operator may not take
+    /// part in its leader election, or event sources that all have to be synced are not synced in time.
     pub async fn start(&self) -> Result<(), Error> {
         self.launch().await?;
         if let Some(error) = self.failed_at_start().await {
@@ -188,19 +188,19 @@ impl Operator {
         Ok(())
     }
 
-    /// Resolves once every event source of every controller has seen everything that exists, so that runs may start;
-    /// at once when the operator doesn't run.
+    /// Resolves once every event source of every controller is synced, so that runs may start; at once if the operator
+    /// isn't running.
     pub async fn synced(&self) {
         if let Some(running) = self.running().await {
             join_all(running.controllers.iter().map(RunningController::synced)).await;
         }
     }
 
-    /// Hands out no more runs, waits for those under way up to the termination timeout, and stops everything. A leader goes
-    /// on leading meanwhile, and gives its lease back if all runs have ended by themselves.
+    /// Starts no more runs, waits for those in progress up to the termination timeout, and stops everything. A leader
+    /// remains the leader during this time, and releases its lease if all runs have ended by themselves.
     ///
-    /// A run that is dropped ends at its next await. One that doesn't come to it within a second, because it computes or
-    /// blocks, is not waited for any longer; whatever it does then, no request of it leaves the process.
+    /// A run that is dropped ends at its next await. If it doesn't reach one within a second, because it computes or
+    /// blocks, the operator stops waiting for it; whatever it does after that, none of its requests leaves the process.
     pub async fn stop(&self) -> Stopped {
         let Some(running) = self.running.lock().await.take() else { return Stopped::NotRunning };
         let stops =
@@ -215,21 +215,19 @@ impl Operator {
             server.close();
         }
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
-            tracing::warn!(
-                "some run blocks its thread, so that it can't be dropped; it can send nothing any more"
-            );
+            tracing::warn!("a run blocks its thread and can't be dropped; it can no longer send anything");
         }
         if drained { Stopped::Drained } else { Stopped::TimedOut }
     }
 
-    /// Where this replica stands in its leader election; `None` without one, and while the operator doesn't run.
+    /// The state of this replica in its leader election; `None` without one, and while the operator isn't running.
     pub async fn leadership(&self) -> Option<Leadership> {
         self.running().await?.leadership()
     }
 
-    /// Resolves when this replica has led and doesn't any more; never without a leader election, and when the operator
-    /// doesn't run. Its runs have been dropped then, and it writes nothing until it has been stopped and started again.
-    /// [`Operator::run`] waits for this itself.
+    /// Resolves when this replica was the leader and no longer is; never without a leader election, or if the operator
+    /// isn't running. By then its runs have been dropped, and it writes nothing until it has been stopped and started
+    /// again. [`Operator::run`] waits for this itself.
     pub async fn leadership_lost(&self) -> LostLeadership {
         let running = self.running().await;
         match running.as_ref().and_then(|running| running.leader.as_ref()) {
@@ -238,19 +236,19 @@ impl Operator {
         }
     }
 
-    /// The event sources that don't work, all controllers together. Empty when the operator is ready, and when it
-    /// doesn't run.
+    /// The event sources that don't work, of all controllers. Empty if the operator is ready, and if it isn't running.
     pub async fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
         self.running().await.map(|running| running.unhealthy_sources()).unwrap_or_default()
     }
 
-    /// The objects that exist and can't be decoded, all controllers together. They don't make an operator unready.
+    /// The objects that exist and can't be decoded, of all controllers. They don't affect whether the operator is
+    /// ready.
     pub async fn undecodable_objects(&self) -> Vec<UndecodableObject> {
         self.running().await.map(|running| running.undecodable_objects()).unwrap_or_default()
     }
 
-    /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator doesn't
-    /// run.
+    /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator isn't
+    /// running.
     pub async fn http_address(&self) -> Option<SocketAddr> {
         self.running().await?.http.as_ref().map(|server| server.address)
     }

@@ -11,9 +11,9 @@
 //! - After `stop` has returned nothing of the operator runs, and no write leaves the process.
 //! - With an HTTP address, `/metrics`, `/healthz` and `/readyz` are served from the start to the end of the stop.
 //! - With a leader election, a replica writes only while it leads; see [`LeaderElection`].
-//! - A kind that can't be watched, because its definition is missing or the right is, makes the operator unready and
-//!   is tried again; it stops neither the process nor the other controllers, nor, where namespaces are followed one by one,
-//!   the primaries in other namespaces. [`OperatorBuilder::stop_on_source_error_at_start`] says otherwise for the start.
+//! - If a kind can't be watched, because its definition or a right is missing, the operator is not ready, and the watch
+//!   is retried. This stops neither the process nor the other controllers, nor, if namespaces are followed separately,
+//!   the primaries in other namespaces. [`OperatorBuilder::stop_on_source_error_at_start`] changes this for the start.
 
 pub(crate) mod builder;
 mod declared;

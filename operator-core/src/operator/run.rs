@@ -14,7 +14,7 @@ pub enum Exit {
     DeadlinePassed,
     /// A second Ctrl-C came before all runs had ended.
     Interrupted,
-    /// This replica has led and doesn't any more: whatever has started the process is to start it again.
+    /// This replica was the leader and no longer is: whatever started the process has to start it again.
     LeadershipLost,
 }
 
@@ -38,12 +38,13 @@ impl From<Exit> for std::process::ExitCode {
 }
 
 impl Operator {
-    /// Starts the operator and runs it until SIGTERM or Ctrl-C, then stops it: runs under way get the termination
-    /// timeout to end. A second Ctrl-C drops them at once; a second SIGTERM changes nothing, as some managers of processes send
-    /// several.
+    /// Starts the operator and runs it until SIGTERM or Ctrl-C, then stops it: runs in progress have the termination
+    /// timeout to end. A second Ctrl-C drops them at once; a second SIGTERM changes nothing, because some process
+    /// managers send several.
     ///
-    /// With a leader election it also ends when this replica has led and doesn't any more: with [`Exit::LeadershipLost`], so
-    /// that a new process takes part, whose caches and reconciler hold nothing of the old term.
+    /// With a leader election it also ends when this replica was the leader and no longer is: with
+    /// [`Exit::LeadershipLost`], so that a new process takes part, whose caches and reconciler hold nothing from the
+    /// old term.
     ///
     /// # Errors
     /// As [`Operator::start`], and when the process can't listen to signals.

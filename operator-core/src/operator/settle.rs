@@ -1,12 +1,12 @@
 //! The barrier that makes "nothing more happens" testable without waiting for it.
 //!
-//! An operator is settled when every event source has seen, and handed on, everything that exists at the moment of the
-//! question, no run waits or is under way, and no timer is due within a given time. The marker that the sources are held
-//! against is a fresh, consistent list of what they watch: it needs no object of its own in the cluster, no right beyond
-//! the operator's, and causes no event.
+//! An operator is settled when every event source has seen, and passed on, everything that exists at the moment of the
+//! call, no run waits or is in progress, and no timer is due within a given time. The sources are compared with a
+//! fresh, consistent list of what they watch: this needs no extra object in the cluster and no right beyond the
+//! operator's, and causes no event.
 //!
-//! A replica that stands by in a leader election is settled when its event sources have seen all that: what is to be run is
-//! not its business yet.
+//! A standby replica in a leader election is settled when its event sources have seen all that: it doesn't run anything
+//! yet.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Operator {
     /// Waits until the operator is settled.
     ///
     /// # Errors
-    /// When the operator doesn't run, or is still busy after the timeout; the error says with what.
+    /// If the operator isn't running, or is still busy after the timeout; the error says with what.
     pub async fn settled(&self, settling: Settling) -> Result<(), SettleError> {
         let running = self.running().await.ok_or(SettleError::NotRunning)?;
         let mut reason = "event sources are not synced".to_owned();

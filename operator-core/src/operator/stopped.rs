@@ -18,10 +18,10 @@ pub struct StoppedSource {
     pub controller: String,
     /// The event source's name.
     pub source: String,
-    /// The namespace that it is about, where the source follows several one by one.
+    /// The namespace that it is about, if the source follows several separately.
     pub namespace: Option<String>,
-    /// Why, in the server's own words where it is the server's refusal, and what can be done about it: which right is to be
-    /// granted to whom.
+    /// Why, in the server's own words if it is the server's refusal, and what can be done about it: which right to
+    /// grant to which account.
     pub error: String,
 }
 

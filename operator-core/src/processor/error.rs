@@ -6,14 +6,14 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The delay before a retry is less than a millisecond: failing runs would follow one another without a pause.
-    #[error("the interval between retries is {0:?}, it must be at least 1ms")]
+    /// The delay before a retry is less than a millisecond: failing runs would follow each other without a pause.
+    #[error("the interval between retries is {0:?}; it must be at least 1ms")]
     RetryInterval(Duration),
     /// The multiplier is below one or not a number: the delays would shrink.
-    #[error("the retry's interval multiplier is {0}, it must be a finite number and at least 1")]
+    #[error("the retry's interval multiplier is {0}; it must be a finite number and at least 1")]
     RetryMultiplier(f64),
     /// The limit of a rate limiter is zero: nothing would ever run.
-    #[error("the rate limit is 0 runs, it must be at least 1; leave the rate limiter out to have no limit")]
+    #[error("the rate limit is 0 runs; it must be at least 1: leave the rate limiter out to have no limit")]
     RateLimit,
     /// The period of a rate limiter is zero: it would limit nothing.
     #[error("the period of the rate limit is zero; leave the rate limiter out to have no limit")]

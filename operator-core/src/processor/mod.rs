@@ -13,14 +13,14 @@
 //!
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
-//! - What was sent before `Processor::snapshot` is part of its answer.
+//! - Inputs that were sent before `Processor::snapshot` are part of its answer.
 //! - A run that panics is a failed run; neither the processor nor other primaries notice. Where a policy panics, the default
 //!   one answers.
-//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and tells the observers what is not waiting and not
-//!   known any more.
+//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and tells the observers what no longer waits and is
+//!   no longer known.
 //!
 //! # Assumptions
-//! - Whoever sends inputs sends them in the order in which things happened to one primary.
+//! - Inputs about one primary are sent in the order in which things happened to it.
 
 mod error;
 mod fenced;

@@ -18,7 +18,7 @@ pub trait KeyLimit: fmt::Debug + Send {
     fn admit(&mut self, now: Now) -> Admission;
 }
 
-/// The answer of a rate limit.
+/// The result of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// The run may start, and was counted.
@@ -29,8 +29,8 @@ pub enum Admission {
 
 /// A number of runs in a period, as JOSDK's limiter of the same name counts them.
 ///
-/// The period begins with the primary's first run, and begins anew only when its runs are used up and it is over: runs
-/// left over from an old period are used before a new one begins.
+/// The period begins with the primary's first run. A new period begins only when its runs are used up and it is over:
+/// runs left over from an old period are used before a new one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearRateLimiter {
     limit: u32,

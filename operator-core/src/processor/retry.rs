@@ -10,7 +10,7 @@ use crate::environment::Now;
 /// JOSDK: `RetryInfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RetryInfo {
-    /// How many retries have been scheduled since the last success, this one included. Zero when an event during the
+    /// How many retries have been scheduled since the last success, including this one. Zero if an event during the
     /// first, failed run caused this one before any delay.
     pub attempt: u32,
     /// Whether no retry follows if this run fails too.
@@ -22,7 +22,7 @@ pub struct RetryInfo {
 /// JOSDK: `RetryExecution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryState {
-    /// How many delays have been handed out.
+    /// How many delays have been returned.
     pub attempt: u32,
     /// The delay handed out last; before the first one, the delay to begin with.
     pub interval: Duration,
@@ -51,18 +51,18 @@ pub trait Retry: fmt::Debug + Send + Sync {
     /// The state of a primary whose run has failed for the first time since its last success.
     fn begin(&self) -> RetryState;
 
-    /// Takes one attempt and says after which delay it is due; `None` when there are no more.
+    /// Takes one attempt and returns the delay after which it is due; `None` if there are no more.
     fn next_delay(&self, state: &mut RetryState, now: Now) -> Option<Duration>;
 
     /// Whether a run in this state is the last one that a failure leads to.
     fn is_last(&self, state: &RetryState) -> bool;
 
-    /// The delay after a failure that is the API server's: no answer, 500 and above, 429, 403, a kind that isn't served. Such a
-    /// failure uses up no attempt and is tried again without end: `state` is not that of the attempts, and begins anew after
-    /// each success.
+    /// The delay after a failure that is the API server's: no answer, 500 and above, 429, 403, a kind that isn't
+    /// served. Such a failure uses up no attempt and is retried without end: `state` is not that of the attempts, and
+    /// begins anew after each success.
     ///
-    /// As provided, the delays are those of [`next_delay`](Self::next_delay), of which the last one stays. The library makes
-    /// each of them five minutes at most, and by chance up to a tenth shorter.
+    /// By default, the delays are those of [`next_delay`](Self::next_delay); the last one is repeated. The library
+    /// limits each of them to five minutes, and shortens it randomly by up to a tenth.
     fn server_delay(&self, state: &mut RetryState, now: Now) -> Duration {
         let last = state.interval;
         let delay = self.next_delay(state, now).unwrap_or(last);
@@ -144,8 +144,8 @@ impl GenericRetry {
         Self::exponential(interval, 1.0, max_attempts)
     }
 
-    /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval leads to the next
-    /// run. Failures of the API server are tried again all the same, every two seconds.
+    /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval leads to
+    /// the next run. Failures of the API server are still retried, every two seconds.
     #[must_use]
     pub fn no_retry() -> Self {
         Self::default().with_max_attempts(0)
@@ -359,7 +359,7 @@ mod tests {
     fn settings_that_cannot_work_are_refused_with_a_reason() {
         let second = Duration::from_secs(1);
         let error = GenericRetry::linear(Duration::ZERO, 3).unwrap_err();
-        assert_eq!(error.to_string(), "the interval between retries is 0ns, it must be at least 1ms");
+        assert_eq!(error.to_string(), "the interval between retries is 0ns; it must be at least 1ms");
         for multiplier in [0.5, -1.0, f64::NAN, f64::INFINITY] {
             let error = GenericRetry::exponential(second, multiplier, 3).unwrap_err();
             assert!(matches!(error, Error::RetryMultiplier(_)), "{multiplier}");

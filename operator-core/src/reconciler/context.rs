@@ -1,4 +1,4 @@
-//! What a run can see and do.
+//! What a run can read and do.
 
 use std::{fmt, sync::Arc};
 
@@ -14,10 +14,10 @@ use crate::{
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
 };
 
-/// Given to each call of user code: reads from the caches, writes through the operator. JOSDK: `Context`.
+/// Passed to each call of user code: reads from the caches, writes through the operator. JOSDK: `Context`.
 ///
-/// All reads come from caches that the operator keeps up to date by watching, and that see the operator's own writes at
-/// once. Objects are shared: clone one before changing it.
+/// All reads come from caches that the operator keeps up to date by watching, and that show the operator's own writes
+/// at once. Objects are shared: clone an object before changing it.
 pub struct Context<P: KubeObject> {
     any: Arc<AnyContext>,
     primaries: Informer<P>,
@@ -88,7 +88,7 @@ impl<P: KubeObject> Context<P> {
         self.any.run().causes
     }
 
-    /// Which retry the run is; `None` when no failure went before.
+    /// Which retry the run is; `None` if no failure preceded it.
     #[must_use]
     pub fn retry_info(&self) -> Option<&RetryInfo> {
         self.any.run().retry.as_ref()
@@ -96,17 +96,17 @@ impl<P: KubeObject> Context<P> {
 
     /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
     ///
-    /// Empty, too, while the only event source for `K` is that of a workflow's node which is inactive.
+    /// Also empty while the only event source for `K` is that of an inactive workflow node.
     ///
     /// # Errors
-    /// When the controller has no event source for `K`, so that it could never find one: [`Error::NoEventSource`]. That is so
-    /// for all reads of secondaries. JOSDK: `NoEventSourceForClassException`. When one can't be decoded, so that it would be
-    /// taken for missing: [`Error::Undecodable`], for all reads, too.
+    /// [`Error::NoEventSource`] if the controller has no event source for `K`, so that it could never find one. JOSDK:
+    /// `NoEventSourceForClassException`. [`Error::Undecodable`] if a secondary can't be decoded and would otherwise be
+    /// taken for missing. Both apply to all reads of secondaries.
     pub fn secondary<K: KubeObject>(&self) -> Result<Option<Arc<K>>, Error> {
         Ok(self.secondaries()?.into_iter().next())
     }
 
-    /// The secondary of type `K` and that name which belongs to the primary.
+    /// The secondary of type `K` with that name that belongs to the primary.
     ///
     /// # Errors
     /// When the controller has no event source for `K`.
@@ -124,7 +124,7 @@ impl<P: KubeObject> Context<P> {
         typed(self.any.watched(of)?, |source| source.secondaries_of(self.any.primary_key()).collect())
     }
 
-    /// Any object of type `K` that the controller watches, whomever it belongs to.
+    /// Any object of type `K` that the controller watches, whatever it belongs to.
     ///
     /// # Errors
     /// When the controller has no event source for `K`.
@@ -132,8 +132,8 @@ impl<P: KubeObject> Context<P> {
         first(self.any.watched(RustType::of::<K>())?, key)
     }
 
-    /// All secondaries of this very kind that belong to the primary. For types such as `DynamicObject`, which stand for
-    /// any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
+    /// All secondaries of exactly this kind that belong to the primary. For types such as `DynamicObject`, which stand
+    /// for any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
     ///
     /// # Errors
     /// When the controller has no event source for this kind.
@@ -142,7 +142,7 @@ impl<P: KubeObject> Context<P> {
         typed(sources, |source| source.secondaries_of(self.any.primary_key()).collect())
     }
 
-    /// Any object of this very kind that the controller watches, whomever it belongs to.
+    /// Any object of exactly this kind that the controller watches, whatever it belongs to.
     ///
     /// # Errors
     /// When the controller has no event source for this kind.
@@ -154,7 +154,7 @@ impl<P: KubeObject> Context<P> {
         first(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
-    /// All objects of type `K` for which the named index gives `value`, whomever they belong to, from all event sources
+    /// All objects of type `K` for which the named index gives `value`, whatever they belong to, from all event sources
     /// that have such an index. For an index over the primaries see [`Context::primary_cache`].
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl<P: KubeObject> Context<P> {
         typed(self.any.watched(RustType::of::<K>())?, |source| source.by_index(index, value).collect())
     }
 
-    /// The event source for objects of type `K` and of this very kind; the first one if there are several.
+    /// The event source for objects of type `K` and of exactly this kind; the first one if there are several.
     #[must_use]
     pub fn event_source_of_kind<K: KubeObject>(
         &self,
@@ -172,14 +172,14 @@ impl<P: KubeObject> Context<P> {
         self.any.shared().sources.of_kind(kind, self.any.primary_key()).next()
     }
 
-    /// The event source of that name for objects of type `K`.
+    /// The event source with that name for objects of type `K`.
     #[must_use]
     pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.any.shared().sources.named(name, self.any.primary_key())
     }
 
     /// What is known of another system's resources of type `R` that belong to the primary, from all event sources for
-    /// `R`, in the order of their ids within each source. Nothing is fetched: where a run is the first to need them, see
+    /// `R`, in the order of their ids within each source. Nothing is fetched: if a run is the first to need them, see
     /// [`ExternalStore::fetch_now`](crate::event_source::ExternalStore::fetch_now).
     #[must_use]
     pub fn external<R: 'static>(&self) -> Vec<Arc<R>> {
@@ -187,8 +187,8 @@ impl<P: KubeObject> Context<P> {
         sources.flat_map(|source| source.get(self.any.primary_key())).collect()
     }
 
-    /// The event source of that name for another system's resources of type `R`; without a name the first one. It is also
-    /// told there what the run has written to the other system.
+    /// The event source with that name for another system's resources of type `R`; without a name the first one. A run
+    /// also notifies it of what it has written to the other system.
     #[must_use]
     pub fn external_source<R: 'static>(&self, name: Option<&str>) -> Option<ExternalSource<R>> {
         let mut sources = self.any.shared().sources.external(self.any.primary_key());
@@ -201,17 +201,17 @@ impl<P: KubeObject> Context<P> {
         &self.primaries
     }
 
-    /// Whether something has happened since the run began, so that another one follows it: what this one would write
-    /// only for the moment (a status, say) may be left to that one. What event sources have not delivered yet is not
-    /// seen. JOSDK's `isNextReconciliationImminent`.
+    /// Whether something has happened since the run began, so that another run follows it. A write that would be valid
+    /// only for a moment, such as a status, may be left to that run. Events that the sources have not delivered yet are
+    /// not counted. JOSDK's `isNextReconciliationImminent`.
     #[must_use]
     pub fn next_reconciliation_imminent(&self) -> bool {
         self.any.shared().processor.next_reconciliation_imminent(self.any.primary_key())
     }
 
-    /// Brings an object into this state: makes it, or changes the fields that it names, and sends nothing where nothing differs. That
-    /// is [`ResourceOperations::server_side_apply`]. What goes with the primary gets its owner from
-    /// [`owner_reference`](Self::owner_reference); neither that nor a mark is put on here.
+    /// Brings an object into this state: creates it, or changes the fields that it contains, and sends nothing if
+    /// nothing differs. This is [`ResourceOperations::server_side_apply`]. An object that should go with the primary
+    /// needs its [`owner_reference`](Self::owner_reference); this method adds neither that nor a mark.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -219,7 +219,7 @@ impl<P: KubeObject> Context<P> {
         self.resource_operations().server_side_apply(object).await
     }
 
-    /// Deletes an object; one that is gone counts as deleted. That is [`ResourceOperations::delete`].
+    /// Deletes an object; one that is gone counts as deleted. This is [`ResourceOperations::delete`].
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -227,7 +227,7 @@ impl<P: KubeObject> Context<P> {
         self.resource_operations().delete(object).await
     }
 
-    /// Writes secondaries, and the primary beside what the run answers.
+    /// Writes secondaries, and the primary in addition to what the run returns.
     pub fn resource_operations(&self) -> ResourceOperations<'_> {
         self.any.resource_operations()
     }
@@ -238,13 +238,14 @@ impl<P: KubeObject> Context<P> {
         WorkflowHandle::of_any(self.any.workflow())
     }
 
-    /// Puts data into the run, for dependents and conditions that take it as [`Data`]. What was put of this type before is
-    /// replaced. It has to be there before the workflow runs, which the reconciler sees to where it invokes the workflow itself.
+    /// Puts data into the run, for dependents and conditions that take it as [`Data`]. Earlier data of this type is
+    /// replaced. It has to be there before the workflow runs; a reconciler that invokes the workflow itself can make
+    /// sure of that.
     pub fn put<T: Send + Sync + 'static>(&self, data: T) {
         self.any.data().put(data);
     }
 
-    /// What was put into the run of type `T`.
+    /// The data of type `T` that was put into the run.
     #[must_use]
     pub fn data<T: Send + Sync + 'static>(&self) -> Option<Data<T>> {
         self.any.data().get().ok()
@@ -259,14 +260,15 @@ impl<P: KubeObject> Context<P> {
         owner_reference(primary, self.primary_type())
     }
 
-    /// A client for what the framework has no word for; each request is sent once. What is written through it counts as
-    /// somebody else's: it is not filtered, and not read back before the watch has seen it.
+    /// A client for anything that the framework doesn't offer; each request is sent once. What is written through it
+    /// counts as someone else's write: it is not filtered, and not visible in the caches before the watch has delivered
+    /// it.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.any.shared().clients.direct
     }
 
-    /// The time of day, for what people read, such as transition times.
+    /// The time of day, for values that people read, such as transition times.
     #[must_use]
     pub fn wall_clock(&self) -> &dyn WallClock {
         self.any.shared().writer.environment.wall_clock()

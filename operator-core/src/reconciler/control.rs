@@ -1,12 +1,13 @@
-//! What user code answers: what to write to the primary, when to come back, and whether a primary may go.
+//! What user code returns: what to write to the primary, when to run again, and whether a primary may be deleted.
 
 use std::time::Duration;
 
 use crate::resource::KubeObject;
 
-/// The answer of a reconcile. JOSDK: `UpdateControl`.
+/// The result of a reconcile. JOSDK: `UpdateControl`.
 ///
-/// The status isn't among it: the function given to [`status`](crate::ControllerBuilder::status) makes it at each end of a run.
+/// It doesn't include the status: the function given to [`status`](crate::ControllerBuilder::status) makes it at the
+/// end of each run.
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `reconcile`"]
 pub struct UpdateControl<P> {
@@ -21,34 +22,35 @@ impl<P: KubeObject> UpdateControl<P> {
         Self { resource: None, reschedule: None }
     }
 
-    /// Writes the object, but not its status: by a server-side apply under the controller's field manager, so give the fields that the
-    /// controller is responsible for. Nothing is sent where nothing differs.
+    /// Writes the object, but not its status: by a server-side apply under the controller's field manager, so include
+    /// the fields that the controller is responsible for. Nothing is sent if nothing differs.
     pub fn patch_resource(primary: P) -> Self {
         Self { resource: Some(Box::new(primary)), reschedule: None }
     }
 
-    /// Asks for a further run after `delay`, unless an event causes one before. Replaces the maximum interval for this
-    /// once.
+    /// Requests another run after `delay`, unless an event causes one before. Replaces the maximum interval this one
+    /// time.
     pub fn reschedule_after(mut self, delay: Duration) -> Self {
         self.reschedule = Some(delay);
         self
     }
 
-    /// Asks for a further run at once.
+    /// Requests another run at once.
     pub fn reschedule(self) -> Self {
         self.reschedule_after(Duration::ZERO)
     }
 }
 
-/// The answer of a clean-up: whether the primary may go. JOSDK: `DeleteControl`.
+/// The result of a clean-up: whether the primary may go. JOSDK: `DeleteControl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the finalizer stays unless the answer is returned from `cleanup`"]
 pub enum Removal {
-    /// All is undone: the finalizer may go. It stays all the same while a workflow that was cleaned up in this run has something
-    /// left that has to go before the primary, unless that failed and the workflow's errors are the reconciler's to handle.
+    /// Everything is undone: the finalizer may be removed. It still stays while a workflow that was cleaned up in this
+    /// run has something left that has to go before the primary, unless that failed and the reconciler handles the
+    /// workflow's errors.
     Done,
-    /// Something is still to be undone: the finalizer stays, and `cleanup` is called again upon the next event, or
-    /// after the delay if there is one.
+    /// Something still has to be undone: the finalizer stays, and `cleanup` is called again at the next event, or after
+    /// the delay if there is one.
     Keep {
         /// When to try again.
         again_in: Option<Duration>,

@@ -10,8 +10,9 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Data that user code has put into the run by [`Context::put`](crate::Context::put): an argument of dependents and conditions
-/// that are functions. A node whose function takes it fails where nobody has put it; `Option<Data<T>>` does not.
+/// Data that user code has put into the run by [`Context::put`](crate::Context::put): an argument of dependents and
+/// conditions that are functions. A node whose function takes it fails if it has not been put; with `Option<Data<T>>`
+/// it does not.
 pub struct Data<T>(Arc<T>);
 
 impl<T> Deref for Data<T> {
@@ -37,7 +38,7 @@ impl<T: fmt::Debug> fmt::Debug for Data<T> {
 /// Nobody has put data of this type into the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "nobody has put a `{0}` into this run: call `context.put(…)` before the workflow runs, or take an `Option<Data<_>>`"
+    "no `{0}` has been put into this run: call `context.put(…)` before the workflow runs, or take an `Option<Data<_>>`"
 )]
 pub(crate) struct NoData(&'static str);
 
@@ -94,8 +95,8 @@ mod tests {
     #[test]
     fn data_is_found_by_its_type_and_the_last_one_counts() {
         let data = DataOfRun::default();
-        let missing = data.get::<u8>().expect_err("nobody has put it").to_string();
-        assert!(missing.starts_with("nobody has put a `u8` into this run: "), "{missing}");
+        let missing = data.get::<u8>().expect_err("it has not been put").to_string();
+        assert!(missing.starts_with("no `u8` has been put into this run: "), "{missing}");
         data.put(1_u8);
         data.put("text");
         data.put(2_u8);

@@ -1,4 +1,4 @@
-//! How a reconciler runs its controller's workflow, and what it has come to.
+//! How a reconciler runs its controller's workflow, and reads its result.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use super::{
 use crate::resource::{AnyObject, KubeObject};
 
 impl<P: KubeObject> Context<P> {
-    /// Reconciles the controller's workflow for the primary that `reconcile` was given. For a workflow with `explicit_invocation`; any
-    /// other one has run before. It may run again, and is computed anew then. One run at a time: two at once don't compile.
+    /// Reconciles the controller's workflow for the primary that `reconcile` was given. For a workflow with
+    /// `explicit_invocation`; any other workflow has already run. It may be run again, and then everything is computed
+    /// again. One run at a time: two at once don't compile.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
@@ -28,15 +29,15 @@ impl<P: KubeObject> Context<P> {
     /// ```
     ///
     /// # Errors
-    /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
+    /// If a node failed, unless the workflow keeps errors in its result; if there is no workflow.
     pub async fn run(&mut self) -> Result<Run<P>, WorkflowError> {
         self.any().workflow().reconcile().await?;
         self.so_far()
     }
 
-    /// Cleans up the controller's workflow for the primary that `cleanup` was given: deletes what has to go before it. For a workflow
-    /// with `explicit_invocation`; any other one has been cleaned up before. The primary stays until all of that is gone, whatever the
-    /// cleaner answers.
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given: deletes what has to go before it.
+    /// For a workflow with `explicit_invocation`; any other workflow has already been cleaned up. The primary stays
+    /// until all of it is gone, whatever the cleaner returns.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -45,7 +46,8 @@ impl<P: KubeObject> Context<P> {
         self.so_far()
     }
 
-    /// What the controller's workflow has come to in this run so far. Where it has not been run, no node is in it, and it is not ready.
+    /// The result of the controller's workflow in this run so far. If the workflow has not been run, the result has no
+    /// nodes and is not ready.
     ///
     /// # Errors
     /// When the primary is gone.

@@ -6,10 +6,10 @@ use crate::resource::KubeObject;
 
 use super::{BoxError, Context, Removal, UpdateControl};
 
-/// Brings the world into the state that a primary asks for. JOSDK: `Reconciler`.
+/// Brings the world to the state that a primary asks for. JOSDK: `Reconciler`.
 ///
-/// A run looks at the whole state, not at what has changed: it may be the first one after the operator's start, and any
-/// number of changes may have fallen together into it.
+/// A run looks at the whole state, not at what has changed: it may be the first one after the operator's start, and it
+/// may cover any number of changes.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -40,13 +40,13 @@ pub trait Reconciler: Send + Sync + 'static {
 
     /// Called after the primary, or something it depends on, has changed, and after the delays that runs ask for.
     ///
-    /// `primary` is the newest state that is known when the run starts, the operator's own writes included.
+    /// `primary` is the newest state that is known when the run starts, including the operator's own writes.
     ///
     /// # Errors
-    /// Any error: `?` makes a [`BoxError`] of it. It is retried with growing delays (see [`GenericRetry`](crate::GenericRetry)), unless
-    /// it says by [`Permanent`](crate::Permanent) that another attempt is of no use. Errors of the server are recognised wherever they
-    /// stand among its causes, and use up no attempt. An `anyhow::Error` hides the outermost of its errors from that; box it with its
-    /// `reallocate_into_boxed_dyn_error_without_backtrace`.
+    /// Any error: `?` turns it into a [`BoxError`]. It is retried with growing delays (see
+    /// [`GenericRetry`](crate::GenericRetry)), unless it is [`Permanent`](crate::Permanent). Errors of the server are
+    /// recognised anywhere in the chain of causes, and use up no attempt. An `anyhow::Error` hides the outermost of its
+    /// errors from this; box it with its `reallocate_into_boxed_dyn_error_without_backtrace`.
     fn reconcile(
         &self,
         primary: &Self::Primary,
@@ -56,9 +56,9 @@ pub trait Reconciler: Send + Sync + 'static {
 
 /// Undoes what a reconciler has done, before its primary goes. JOSDK: `Cleaner`.
 ///
-/// A controller with a cleaner puts a finalizer on each primary, which keeps it in the cluster until `cleanup` agrees
-/// to its removal. Say so with `.with_cleaner()` when the controller is built; a derived controller finds out by itself. Children with
-/// an owner reference need no cleaner: the cluster's garbage collector removes them.
+/// A controller with a cleaner adds a finalizer to each primary, which keeps it in the cluster until `cleanup` agrees
+/// to its removal. Declare it with `.with_cleaner()` when the controller is built; a derived controller finds it
+/// automatically. Children with an owner reference need no cleaner: the cluster's garbage collector removes them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no clean-up",
     note = "implement `operator_core::Cleaner` for it, or leave out `.with_cleaner()`"

@@ -7,8 +7,8 @@ use kube::Resource;
 
 /// Which cluster an object lives in.
 ///
-/// There is only one today. The key carries it from the first day, because adding it later would change the meaning
-/// of every map in the library.
+/// There is only one today. The key contains it anyway, because adding it later would change the meaning of every map
+/// in the library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cluster(Option<Arc<str>>);
 
@@ -19,7 +19,7 @@ impl Cluster {
         Self(None)
     }
 
-    /// A further cluster, known to the operator under `name`.
+    /// Another cluster, known to the operator as `name`.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self(Some(Arc::from(name)))
@@ -34,8 +34,8 @@ impl Cluster {
 
 /// Identifies an object of a given kind: cluster, namespace (none when cluster-scoped) and name.
 ///
-/// Cheap to clone. The uid is deliberately not part of it: two objects that follow one another under one name share
-/// the key, and whatever must tell them apart keeps the uid beside it. JOSDK's `ResourceID`.
+/// Cheap to clone. The uid is deliberately not part of it: an object that is deleted and created again under the same
+/// name has the same key, and code that must tell the two apart stores the uid as well. JOSDK: `ResourceID`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey(Arc<Parts>);
 
@@ -66,7 +66,7 @@ impl ObjectKey {
         Self(Arc::new(Parts { cluster, namespace, name: Box::from(name) }))
     }
 
-    /// The key of an object of the local cluster, read off its metadata (an object without a name has an empty one).
+    /// The key of an object of the local cluster, read from its metadata (an object without a name has an empty one).
     pub fn of<K: Resource>(object: &K) -> Self {
         Self::in_meta(object.meta())
     }

@@ -1,4 +1,4 @@
-//! Mapping annotations: how an object says which primary it belongs to where no owner reference can.
+//! Mapping annotations: how an object shows which primary it belongs to if an owner reference can't.
 
 use std::borrow::Cow;
 
@@ -29,8 +29,8 @@ impl Default for MappingAnnotations {
 }
 
 impl MappingAnnotations {
-    /// Keys of one's own, for the primary's name and for its namespace. They should be used for primaries of one type only,
-    /// or name it, see [`MappingAnnotations::primary_type`].
+    /// Custom keys, for the primary's name and for its namespace. Use them for primaries of one type only, or name the
+    /// type: see [`MappingAnnotations::primary_type`].
     #[must_use]
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self { name: Cow::Owned(name.into()), namespace: Cow::Owned(namespace.into()), primary_type: None }

@@ -1,7 +1,7 @@
-//! Names for things: which object, of which kind, in which version, owned by whom.
+//! Names: which object, of which kind, in which version, owned by which other.
 //!
-//! Everything in the library speaks of objects by [`ObjectKey`] and of kinds by [`ResourceType`]. Both are plain
-//! values without a client, so that the pure parts can use them.
+//! The library identifies objects by [`ObjectKey`] and kinds by [`ResourceType`]. Both are plain values without a
+//! client, so the pure parts can use them.
 
 mod access;
 #[cfg(test)]

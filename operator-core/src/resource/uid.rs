@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-/// The uid of an object: tells apart two that follow one another under one name. Cheap to clone.
+/// The uid of an object: distinguishes an object from a later one with the same name. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Uid(Arc<str>);
 

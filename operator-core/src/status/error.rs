@@ -1,6 +1,6 @@
 //! What can be wrong with a status.
 
-/// A status that can't be read. Reading it again doesn't help before somebody has changed the object; to a user of
+/// A status that can't be read. Reading it again doesn't help until the object has been changed; to a user of
 /// [`compute`](super::kstatus::compute) it means [`Status::Unknown`](super::kstatus::Status::Unknown).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +14,6 @@ pub enum Error {
         expected: &'static str,
     },
     /// A pod is in a phase that doesn't exist.
-    #[error("`status.phase` is `{0}`, which is no phase of a pod")]
+    #[error("`status.phase` is `{0}`, which is not a pod phase")]
     PodPhase(String),
 }

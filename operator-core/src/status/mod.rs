@@ -1,4 +1,4 @@
-//! What an object's status says about it, and how to say something in one's own.
+//! What an object's status says about it, and how to write your own.
 //!
 //! - [`kstatus`]: has the cluster done what an object asks for? For any kind.
 //! - [`conditions`]: keeping the conditions of a status.

@@ -46,12 +46,12 @@ const MANAGER: &str = "operator-core-testing";
 /// What a shared control plane runs, beside etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Profile {
-    /// Nothing: namespaces don't end, and nobody collects garbage. The quickest.
+    /// Nothing else: namespaces are not terminated, and garbage is not collected. The quickest.
     ApiServer,
     /// kube-controller-manager: what most operators rely on.
     #[default]
     Controllers,
-    /// Also kube-scheduler and kwok with a node: Deployments, StatefulSets and Jobs come to their end.
+    /// Also kube-scheduler and kwok with a node: Deployments, StatefulSets and Jobs complete.
     Full,
 }
 

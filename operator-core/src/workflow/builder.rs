@@ -304,7 +304,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a circle; with
+    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a cycle; with
     /// everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, Error> {
         Ok(Workflow::of_any(self.any.build()?))

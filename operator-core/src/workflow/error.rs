@@ -87,7 +87,7 @@ pub enum Mistake {
         /// What the nodes are called.
         names: Vec<String>,
     },
-    /// Nodes depend on one another, so that none of them could ever be the first.
+    /// Nodes depend on one another, so that none of them could run first.
     #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
     Cycle {
         /// The shortest way from a node back to itself: each depends on the next, and the last is the first again. It

@@ -99,10 +99,8 @@ impl Search<'_> {
     fn report(&mut self, first: usize, closing: &Name) {
         let circle = self.path.iter().skip_while(|index| **index != first).chain([&first]);
         let names: Vec<&str> = circle.map(|index| self.nodes[*index].name.text.as_str()).collect();
-        let text = format!(
-            "the nodes depend on one another in a circle: {}; leave this one out",
-            names.join(" -> ")
-        );
+        let text =
+            format!("the nodes depend on each other in a cycle: {}; leave this one out", names.join(" -> "));
         self.errors.push(syn::Error::new(closing.span, text));
     }
 }

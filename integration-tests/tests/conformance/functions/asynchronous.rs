@@ -94,7 +94,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     assert_eq!(done(&operator.settled().await?), expected, "what isn't wanted goes with what comes after it");
 
     let looked = looks.load(Ordering::SeqCst);
-    scene.failures.expect("nobody has put a `conformance::functions::asynchronous::Quota` into this run");
+    scene.failures.expect("no `conformance::functions::asynchronous::Quota` has been put into this run");
     scene.patch("one", json!({ "spec": { "value": "no-quota" } })).await?;
     assert_eq!(done(&operator.settled().await?), [""; 0], "its node fails before anything is asked");
     assert_eq!(looks.load(Ordering::SeqCst), looked);

@@ -120,7 +120,7 @@ async fn a_part_is_in_order_and_leaves_all_else_as_it_is() -> Result<()> {
 
     // What comes after it stays, and so does it.
     assert_eq!(written_with(&scene, &operator, "part gone").await?, [""; 0]);
-    let waits = "migration: waiting for web to be let go: it takes no part in this run";
+    let waits = "migration: waiting for web to be released: it takes no part in this run";
     assert_eq!(answers.lock().pop(), Some(vec![waits.to_owned(), "ready: false".to_owned()]));
     let expected = ["DELETE configmaps/one-migration -> 200", "DELETE configmaps/one-web -> 200"];
     assert_eq!(written_with(&scene, &operator, "whole gone").await?, expected);

@@ -110,7 +110,7 @@ async fn what_a_function_says_of_another_kind_is_a_mistake() -> Result<()> {
     let controller = Controller::of::<TestResource>().workflow((another.kind(maps()),));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.failures.expect(
-        "`another` is a node of v1 ConfigMap, and what it wants is of apps/v1 Deployment; both have to be of one kind",
+        "`another` is a node of v1 ConfigMap, but the object it returns is of apps/v1 Deployment; both must be of the same kind",
     );
     scene.create("one", "a").await?;
     assert_eq!(operator.settled().await?.written(), [""; 0]);

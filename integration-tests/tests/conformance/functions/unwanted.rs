@@ -91,9 +91,9 @@ async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Resul
     assert_eq!(done(&held), [""; 0], "neither what it holds back nor what comes after it");
     let lines = outcomes.lines("one");
     let expected = [
-        "network: waiting for database to be let go: the database is frozen",
+        "network: waiting for database to be released: the database is frozen",
         "database: held: the database is frozen",
-        "client: waiting for database to be let go: the database is frozen",
+        "client: waiting for database to be released: the database is frozen",
     ];
     assert_eq!(lines, expected);
 

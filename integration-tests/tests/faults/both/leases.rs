@@ -40,8 +40,8 @@ async fn replica(scene: &Scene, name: &str, faults: &Faults) -> Result<TestOpera
 async fn f34_of_replicas_that_cannot_renew_one_after_the_other_never_two_write() -> Result<()> {
     let scene = Scene::new("f34").await?;
     // Whether a run is about to write in the moment in which the fence closes is chance. Who has written is judged below.
-    scene.failures.allow("not sent, because the operator has stopped or doesn't lead");
-    scene.failures.allow("this replica led no longer when the write had not been answered yet");
+    scene.failures.allow("not sent, because the operator has stopped or is not the leader");
+    scene.failures.allow("this replica lost the leadership before the write was answered");
     let faults = [(); 3].map(|()| Faults::none());
     let mut replicas = Vec::new();
     for (name, faults) in ["first", "second", "third"].into_iter().zip(&faults) {

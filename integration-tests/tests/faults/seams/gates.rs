@@ -53,7 +53,7 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     pass(60).await;
     let expected = ["DELETE configmaps/one-beside -> 200"];
     assert_eq!(operator.settled().await?.written(), expected, "what is held, and what it needs, stays");
-    let why = "waiting for held to be let go: outside of the window";
+    let why = "waiting for held to be released: outside of the window";
     let expected = [
         format!("gated: {why}"),
         "held: held: outside of the window".to_owned(),

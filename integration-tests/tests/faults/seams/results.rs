@@ -310,7 +310,7 @@ async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
     operator.stop().await;
     let [(lines, latest, found)] = &told[..] else { panic!("told {} times", told.len()) };
     let expected =
-        ["first: created", "slow: pending: dependent called 30 s ago", "behind: pending: not come to"];
+        ["first: created", "slow: pending: dependent called 30 s ago", "behind: pending: not reached"];
     assert_eq!(lines, &expected, "what the result of the dropped run says");
     assert!(found, "what was written before is in the result");
     let latest: Vec<String> = latest.iter().map(|node| format!("{}: {}", node.name, node.state)).collect();

@@ -184,7 +184,7 @@ async fn what_is_held_or_blocked_is_known_all_the_same() -> Result<()> {
         "one-second",
         "one-fifth",
         "one-fourth",
-        "waiting for first to be let go: held",
+        "waiting for first to be released: held",
         "Frozen",
     ];
     assert_eq!(told().await?, kept, "what is removed is not told, what is kept is");

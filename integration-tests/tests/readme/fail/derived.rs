@@ -83,7 +83,7 @@ struct ToldByTheMacro(String);
 #[controller(primary = WebPage)]
 #[workflow(
     children::html(after(children::service)),
-    web(after(children::html)), //~ in a circle: children::html -> children::service -> web -> children::html
+    web(after(children::html)), //~ in a cycle: children::html -> children::service -> web -> children::html
     children::service(after(web)),
 )]
 struct Circle;

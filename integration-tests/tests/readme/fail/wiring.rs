@@ -21,7 +21,7 @@ fn is_open(_: &Pod) -> bool {
 #[workflow(
     map(after(mpa)), //~ `mpa` is no node of this workflow; did you mean `map`?
     first(after(second), redy(is_open)) = map, //~ did you mean `ready`?
-    second(after(first)) = map, //~ in a circle: first -> second -> first
+    second(after(first)) = map, //~ in a cycle: first -> second -> first
     third(ready(|pod| true)) = map, //~ a closure needs the types of its arguments
     map, //~ `map` is two nodes of this workflow
 )]

@@ -142,7 +142,7 @@ impl View {
             match self.engine.get().and_then(Weak::upgrade).filter(|_| !self.is_checked) {
                 Some(engine) => engine.not_opened(kept, &error),
                 None => {
-                    tracing::error!(kind = %self.resource_type, error, "an object that could be decoded can't be any more");
+                    tracing::error!(kind = %self.resource_type, error, "an object that could be decoded before can no longer be decoded");
                 }
             }
             error
@@ -202,7 +202,7 @@ impl View {
             Ok((object, kept)) => self.answered(key, Arc::new(kept), object),
             Err(error) => {
                 let error = self.resource_type.masked(error);
-                tracing::error!(%key, error, "the answer to a write can't be kept: it is read when the watch shows it");
+                tracing::error!(%key, error, "the response to a write can't be cached; the object is read once the watch delivers it");
                 Answer { key, kept: None, object }
             }
         }

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use super::StepError;
 use crate::cli::{ExitStatus, error::one_line};
 
-/// What the command `dev` can fail with, beside what any command can.
+/// What the command `dev` can fail with, in addition to what any command can.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DevError {

@@ -99,7 +99,7 @@ impl Observer for Lines {
                     WriteEffect::Deleted => (Mark::Deleted, "deleted".to_owned()),
                     // The run goes on with the newer state, so this is no error yet.
                     WriteEffect::Failed { error } if error.contains("(409") => {
-                        (Mark::Warning, "has been changed by somebody else meanwhile".to_owned())
+                        (Mark::Warning, "has been changed by someone else in the meantime".to_owned())
                     }
                     WriteEffect::Failed { error } => (Mark::Error, format!("not written: {error}")),
                     WriteEffect::Unchanged | WriteEffect::Matched => return,
@@ -201,11 +201,11 @@ mod tests {
         write(&lines, &key, None, WriteEffect::Matched);
         write(&lines, &key, Some("status"), WriteEffect::Matched);
         lines.observe(&finished(&key, RunEnd::Succeeded));
-        lines.say(CONTROLLER, &key, Mark::Working, "status  by somebody else".to_owned());
+        lines.say(CONTROLLER, &key, Mark::Working, "status  by someone else".to_owned());
         assert_eq!(
             read(),
-            ["shop/web Working status  by somebody else"],
-            "a run that changes nothing is not told"
+            ["shop/web Working status  by someone else"],
+            "a run that changes nothing is not shown"
         );
     }
 

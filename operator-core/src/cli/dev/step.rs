@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{actor::Actor, ready::Readiness};
 use crate::testing;
 
-/// How long a step waits, unless it says otherwise.
+/// How long a step waits by default.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An object that a step is about.
@@ -21,7 +21,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// An object by its `apiVersion`, kind and name; in the namespace that `dev` was given, unless it is told another.
+    /// An object by its `apiVersion`, kind and name; in the namespace that `dev` was given, unless another is set.
     pub fn new(api_version: impl Into<String>, kind: impl Into<String>, name: impl Into<String>) -> Self {
         Self { api_version: api_version.into(), kind: kind.into(), namespace: None, name: name.into() }
     }
@@ -101,7 +101,7 @@ enum Wanted {
     Holds(String, Check),
 }
 
-/// One step of a scenario: what is done, then what is waited for, each in the order in which it was said.
+/// One step of a scenario: the actions, then the conditions to wait for, each in the order of the calls.
 #[derive(Clone)]
 #[must_use = "a step does nothing until it is added to a scenario"]
 pub struct Step {

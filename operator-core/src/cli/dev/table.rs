@@ -1,4 +1,4 @@
-//! The objects and what has become of them, at the end of `dev --once`.
+//! The objects and their outcome, at the end of `dev --once`.
 
 use super::{lines::Lines, objects::Objects, ready::Readiness};
 use crate::{

@@ -1,4 +1,4 @@
-//! What `dev` uses beside the operator's declaration.
+//! What `dev` uses in addition to the operator's declaration.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{Error, Readiness, Scenario, ready::Judge};
 
-/// What `dev` uses beside the operator's declaration: manifests, examples, hints, a scenario. All of it is optional.
+/// What `dev` uses in addition to the operator's declaration: manifests, examples, hints, a scenario. All of it is
+/// optional.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a workbench does nothing until it is given to a command line"]
 pub struct Workbench {

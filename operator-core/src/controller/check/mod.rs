@@ -91,7 +91,7 @@ fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
     let mistakes = [
         none.then(|| {
             Mistake::new(
-                "it may make 0 runs at the same time",
+                "it allows 0 runs at the same time",
                 "no run could ever start",
                 "`.max_concurrent_reconciles(1)` or more, or leave it out for 50",
             )
@@ -105,7 +105,7 @@ fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
         }),
         for_ever.then(|| {
             Mistake::new(
-                "a primary goes 0 s without a run",
+                "the maximum interval between runs of a primary is 0 s",
                 "each run would be followed by the next one at once",
                 "`.max_reconciliation_interval(Duration::from_secs(600))`, or `None` for no limit",
             )

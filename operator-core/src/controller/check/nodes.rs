@@ -36,10 +36,10 @@ fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     (node.cleaned_up_by_hand && !facts.has_cleaner).then(|| {
         Mistake::new(
             format!(
-                "dependent `{}` has to be deleted before its primary goes, and nobody does it",
+                "dependent `{}` has to be deleted before its primary goes, but nothing deletes it",
                 node.name
             ),
-            "the reconciler calls it by itself, and has no clean-up, so that it would be left behind",
+            "the reconciler calls it itself and has no clean-up, so it would be left behind",
             "`.with_cleaner()`, with a `Cleaner` that calls `workflow.cleanup(…)` or `dependent.delete(…)`",
         )
     })
@@ -56,7 +56,7 @@ fn fight(node: &Node, other: &Node) -> Option<Mistake> {
     if name == other_name {
         return Some(Mistake::new(
             format!("two dependents that make a `{kind}` are called `{name}`"),
-            "what a dependent has made is told by its name, so that each would remove what the other has made",
+            "the objects of a dependent are identified by its name, so each would remove what the other has made",
             "`.named(\"…\")` with another name on one of them",
         ));
     }
@@ -84,10 +84,10 @@ fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
             let what = selects.as_deref().unwrap_or("its mapper");
             Some(Mistake::new(
                 format!(
-                    "node `{name}` makes a `{kind}`, and the controller's source `{source}` would take the place of its informer"
+                    "node `{name}` makes a `{kind}`, and the controller's source `{source}` would replace its informer"
                 ),
                 format!(
-                    "because of {what} the node wouldn't see, or wouldn't be woken by, all of what it has made"
+                    "because of {what} the node wouldn't see, or wouldn't be triggered by, all of the objects it has made"
                 ),
                 format!("`.name(\"…\")` on the controller's source, so that the node has its own; or {own}"),
             ))
@@ -97,7 +97,7 @@ fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
                 format!(
                     "node `{name}` makes a `{kind}`, and the source `{source}` doesn't show it all of them"
                 ),
-                format!("{selects} is in the way: what the node doesn't see it would make again in each run"),
+                format!("{selects} is in the way: the node would create the objects that it doesn't see again in each run"),
                 format!("the source without it, or {own}"),
             )
         }),

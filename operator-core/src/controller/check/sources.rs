@@ -70,7 +70,7 @@ fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
                 let state = of.name();
                 Mistake::new(
                     format!("node `{node}` keeps its state in a `{state}`"),
-                    "the controller has no event source for it, so the state would be written anew in each run",
+                    "the controller has no event source for it, so the state would be written again in each run",
                     format!("`.owns::<{state}>()` on the controller"),
                 )
             })

@@ -20,7 +20,7 @@ use crate::{
 pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.
     type Resource: Send + Sync + 'static;
-    /// What tells the resources of one primary apart.
+    /// Distinguishes the resources of one primary.
     type Key: Ord + Clone + Display + Send + Sync + 'static;
 
     /// What is there now for this primary. Called once at the start of each reconcile. JOSDK's `getSecondaryResources`.

@@ -74,7 +74,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> Keyed<P> for Many<D> {
 pub struct BulkCustomDependent<D: BulkDependentResource<P>, P: KubeObject>(Custom<Many<D>, P>);
 
 impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
-    /// Only reads, until told otherwise.
+    /// By default it only reads.
     pub fn new(dependent: D) -> Self {
         Self(Custom::new(default_name::<D>(), Many { dependent, memo: MemoKey::default() }))
     }
@@ -108,7 +108,8 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
         self
     }
 
-    /// Deletes what is not desired any more, if it is known what is desired, and everything before the primary goes.
+    /// Deletes resources that are no longer desired, if it is known what is desired, and all of them before the primary
+    /// goes.
     pub fn deletes(mut self) -> Self
     where
         D: BulkDeleter<P>,

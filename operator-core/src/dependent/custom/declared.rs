@@ -70,7 +70,7 @@ impl<D: DependentResource<P>, P: KubeObject> Keyed<P> for One<D> {
 pub struct CustomDependent<D: DependentResource<P>, P: KubeObject>(Custom<One<D>, P>);
 
 impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
-    /// Only reads, until told otherwise.
+    /// By default it only reads.
     pub fn new(dependent: D) -> Self {
         Self(Custom::new(default_name::<D>(), One(dependent)))
     }
@@ -101,7 +101,7 @@ impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
         self
     }
 
-    /// Deletes what is not wanted any more.
+    /// Deletes a resource that is no longer wanted.
     pub fn deletes(mut self) -> Self
     where
         D: Deleter<P>,

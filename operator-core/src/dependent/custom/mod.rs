@@ -1,9 +1,10 @@
-//! Dependents that know themselves how to read and write their resource. To the engine each of them is a bulk one with one
-//! key.
+//! Dependents that themselves know how to read and write their resource. To the engine each of them is a bulk dependent
+//! with one key.
 //!
 //! # Assumptions
-//! - Creates of the other system may be repeated where the process died between the create and the write that keeps its id:
-//!   nobody knows then that it was created. Make them idempotent, by an id that follows from the primary, wherever it can be.
+//! - Creates in the other system may be repeated if the process died between the create and the write that keeps its
+//!   id: then nothing shows that it was created. Make them idempotent wherever possible, with an id that follows from
+//!   the primary.
 
 mod declared;
 
@@ -135,11 +136,11 @@ pub trait Updater<P: KubeObject>: Creator<P> {
 pub enum Deletion {
     /// Nothing of it is left.
     Gone,
-    /// It was asked for, and takes its time: until it is gone the resource counts as there, and what it depends on, its
-    /// primary's finalizer included, stays.
+    /// The deletion was requested, and takes time: until the resource is gone it counts as existing, and what it
+    /// depends on stays, including its primary's finalizer.
     ///
-    /// The deletion is asked for again by each run that still finds the resource. Such runs come with the events of the
-    /// source that remembers it, and at the latest after ten seconds.
+    /// Each run that still finds the resource requests the deletion again. Such runs come with the events of the source
+    /// that caches it, and at the latest after ten seconds.
     Asked,
 }
 

@@ -1,5 +1,5 @@
-//! What is remembered of resources: the event source that knows them, and which creates may have happened although nobody
-//! said so.
+//! What is remembered of resources: the event source that knows them, and which creates may have happened without an
+//! answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,5 +1,5 @@
-//! Dependents of the user's own, which know themselves how to read and write their resources: the one algorithm for all of
-//! them. A bulk dependent has resources by key; a single one is a bulk one with the key `()`.
+//! Custom dependents, which themselves know how to read and write their resources: the one algorithm for all of them. A
+//! bulk dependent has resources by key; a single one is a bulk dependent with the key `()`.
 //!
 //! ```text
 //! source remembers? ── fetched once for this primary ──▶ resources by key
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - A create that follows one whose outcome is unknown is preceded by a look at the other system.
-//! - What was written is what the next run reads, before any poll has shown it.
+//! - Before a create that follows one whose outcome is unknown, the other system is queried.
+//! - The next run reads what was written, before any poll has shown it.
 //! - An id is kept before anything else is done with a resource, and goes after the resource is gone.
 
 mod engine;
@@ -37,7 +37,7 @@ use state::KeepsState;
 
 /// What is called of a user's dependent whatever it can do.
 pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
-    /// What tells the resources of one primary apart.
+    /// Distinguishes the resources of one primary.
     type Key: Ord + Clone + Send + Sync + 'static;
     /// What is managed.
     type Resource: Send + Sync + 'static;
@@ -115,8 +115,8 @@ macro_rules! declaration {
                 self.0.finish()
             }
 
-            /// What is there is read from the caching event source of that name outside the cluster, so that the source is
-            /// asked to fetch what it doesn't know yet of a primary, and is told what was written.
+            /// Reads from the caching event source with that name outside the cluster. The source fetches what it
+            /// doesn't know yet of a primary, and is notified of what was written.
             pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
                 self.0.memory.source = Some(event_source.into());
                 self

@@ -13,7 +13,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// When a dependent is asked what it wants, and what it may say.
+/// When a dependent's function is called, and what it may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Also where what its node depends on isn't ready: it looks at the primary alone.

@@ -1,4 +1,4 @@
-//! A dependent: a function, or a value with state of its own.
+//! A dependent: a function, or a value with its own state.
 
 use std::{future::Future, marker::PhantomData, sync::Arc};
 
@@ -14,14 +14,14 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Marks dependents that are values of a user's type: the default, so that nobody has to write it.
+/// Marks dependents that are values of a user's type. It is the default, so it need not be written.
 #[derive(Debug)]
 pub struct ByHand;
 /// Marks functions.
 #[derive(Debug)]
 pub struct Function<S, W>(PhantomData<(S, W)>);
 
-/// Says what should exist because a primary of type `P` does. Implemented for functions; a value with state of its own
+/// Says what should exist for a primary of type `P`. It is implemented for functions. A value with its own state
 /// implements it, and is wired in the same way:
 ///
 /// ```
@@ -54,14 +54,15 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
     /// [`One<K>`](crate::One) or [`Many<K>`](crate::Many).
     type Shape: Shape;
 
-    /// When it is asked.
+    /// When it is called.
     #[doc(hidden)]
     const JUDGED: Judged = Judged { before_order: false, holds: true, reads: false };
 
-    /// What should exist. It is asked once in a run of the workflow, and only where all that the node depends on is ready.
+    /// What should exist. It is called once per run of the workflow, and only if everything that the node depends on is
+    /// ready.
     ///
     /// # Errors
-    /// When it can't be told: the node fails, and nothing of it is changed.
+    /// If this can't be determined. The node fails, and its objects are not changed.
     fn want(
         &self,
         primary: &Arc<P>,
@@ -85,7 +86,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
     }
 }
 
-/// A dependent of primaries of type `P`, of which nothing else is known.
+/// A dependent of primaries of type `P`, without its own type.
 pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);
 
 /// What is compiled for each dependent: one small object.

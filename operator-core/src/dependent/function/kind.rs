@@ -1,4 +1,4 @@
-//! Of which kind a node's objects are: their type says so, or the node.
+//! The kind of a node's objects: their type gives it, or the node.
 
 use kube::core::{ApiResource, GroupVersionKind};
 

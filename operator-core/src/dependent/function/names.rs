@@ -1,4 +1,4 @@
-//! Names and namespaces that nobody has said.
+//! Default names and namespaces.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use sha2::{Digest, Sha256};

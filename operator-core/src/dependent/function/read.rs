@@ -16,11 +16,11 @@ use crate::{
     resource::{KubeObject, Object, ObjectKey},
 };
 
-/// What a function answers whose node only reads an object that others make: which one. What comes after the node waits until it is
-/// there and ready, unless the node is [`optional`](crate::Node::optional).
+/// What a function returns if its node only reads an object that others make: which object. Nodes that come after it
+/// wait until the object exists and is ready, unless the node is [`optional`](crate::Node::optional).
 ///
-/// The object has to be related to the primary, or its changes would not be seen: by an owner reference, by annotations, or by the
-/// mapper of [`informer`](crate::Node::informer).
+/// The object has to be related to the primary by an owner reference, by annotations, or by the mapper of
+/// [`informer`](crate::Node::informer); otherwise its changes would not be seen.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
@@ -67,7 +67,7 @@ impl<K: KubeObject> Read<K> {
 }
 
 impl<K: KubeObject> Read<Vec<K>> {
-    /// All objects of type `K` that are related to the primary, be it none.
+    /// All objects of type `K` that are related to the primary; there may be none.
     pub fn all() -> Self {
         Self::of(Sought::default())
     }

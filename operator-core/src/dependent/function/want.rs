@@ -1,14 +1,14 @@
-//! What should be, as a dependent says it.
+//! What a dependent wants to exist.
 
-/// What should exist: this, nothing, or whatever there is.
+/// What should exist: this, nothing, or whatever exists now.
 #[must_use = "what is wanted is the answer of a dependent"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Want<T> {
     /// This should exist.
     Is(T),
-    /// Nothing should: what is there is removed. With the reason, for people.
+    /// Nothing should exist: an existing object is removed. With the reason, for people.
     None(String),
-    /// What is there stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
+    /// What exists stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
     Hold {
         /// One word in camel case, fit for a condition of the status.
         code: &'static str,
@@ -28,7 +28,7 @@ impl<T> Want<T> {
         Self::None(reason.into())
     }
 
-    /// What is there stays as it is. `code` is one word in camel case, and `reason` says the same for people.
+    /// What exists stays as it is. `code` is one word in camel case, and `reason` says the same for people.
     pub fn hold(code: &'static str, reason: impl Into<String>) -> Self {
         Self::Hold { code, reason: reason.into() }
     }

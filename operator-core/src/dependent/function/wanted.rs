@@ -9,7 +9,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// One object, or any number: what a dependent says should exist, and what is read of it from a run.
+/// One object, or any number of them: what a dependent wants to exist, and what is read back from a run.
 pub trait Shape: Send + Sync + 'static {
     /// The type of the objects.
     type Item: KubeObject;
@@ -17,7 +17,7 @@ pub trait Shape: Send + Sync + 'static {
     type Content: Send;
     /// What is read.
     type Seen;
-    /// Whether there may be any number of them.
+    /// Whether there may be several.
     const SEVERAL: bool;
 
     /// What is wanted, without its type.
@@ -27,11 +27,11 @@ pub trait Shape: Send + Sync + 'static {
     fn seen(objects: &[Secondary]) -> Self::Seen;
 }
 
-/// The shape of a dependent that says of one object of type `K` what it should be. `run.get(…)` answers `Option<Arc<K>>`.
+/// The shape of a dependent with one object of type `K`. `run.get(…)` returns `Option<Arc<K>>`.
 #[derive(Debug)]
 pub struct One<K>(PhantomData<fn() -> K>);
 
-/// The shape of a dependent that says which objects of type `K` there should be. `run.get(…)` answers `Vec<Arc<K>>`.
+/// The shape of a dependent with several objects of type `K`. `run.get(…)` returns `Vec<Arc<K>>`.
 #[derive(Debug)]
 pub struct Many<K>(PhantomData<fn() -> K>);
 
@@ -65,7 +65,7 @@ impl<K: KubeObject> Shape for Many<K> {
     }
 }
 
-/// Shapes of objects whose kind is said so.
+/// Shapes of objects whose kind is given in this way.
 pub trait ShapeOf<T>: Shape {
     /// The kind.
     fn kind_of(said: T) -> <Self::Item as kube::Resource>::DynamicType;
@@ -94,7 +94,7 @@ pub trait Wanted<W> {
     type Shape: Shape;
     /// Whether it may say "hold".
     const HOLDS: bool = false;
-    /// Whether it says what is only read.
+    /// Whether it returns something that is only read.
     const READS: bool = false;
 
     /// What is wanted.

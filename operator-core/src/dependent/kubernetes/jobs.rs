@@ -1,4 +1,5 @@
-//! Jobs that were done, and are gone: remembered in an annotation of the primary, so that they aren't made again.
+//! Jobs that have succeeded and are gone: they are remembered in an annotation of the primary, so that they aren't
+//! created again.
 //!
 //! ```text
 //! wanted ─▶ fingerprints ─┬─ not remembered ─▶ there? ─ no ─▶ the live primary remembers? ─ no ─▶ forget what isn't wanted, make it
@@ -7,8 +8,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - A Job that was seen to have succeeded isn't made again for the same content, also after a restart.
-//! - Nothing is written, and nobody asked, where nothing has changed.
+//! - A Job that was seen to have succeeded isn't created again for the same content, even after a restart.
+//! - If nothing has changed, nothing is written, and the server isn't queried.
 
 use std::collections::{BTreeMap, BTreeSet};
 

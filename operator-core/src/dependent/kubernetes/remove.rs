@@ -93,7 +93,7 @@ impl OfPrimary<'_> {
                     tracing::info!(
                         kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
                         node = self.marks.former_node(object.meta()),
-                        "removed, as the controller has the node no more that has made it"
+                        "removed: the controller no longer has the node that created it"
                     );
                 }
                 self.remove_if(&object, &former).await?;
@@ -119,7 +119,7 @@ impl OfPrimary<'_> {
         if !may && object.meta().deletion_timestamp.is_none() {
             tracing::warn!(
                 kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
-                "left behind, as data would be lost with it: it is wanted no more; delete it by hand, or say `.prune_data()`"
+                "left behind although it is no longer wanted, because data would be lost with it; delete it by hand, or set `.prune_data()`"
             );
         }
         may

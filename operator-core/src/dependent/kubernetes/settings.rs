@@ -156,8 +156,8 @@ macro_rules! settings {
             self
         }
 
-        /// Says that objects of this type have no namespace. Needed only where the type is known at run time; a typed one
-        /// says so itself.
+        /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time;
+        /// other types say so themselves.
         pub fn cluster_scoped(mut self) -> Self {
             self.settings.cluster_scoped = true;
             self
@@ -170,8 +170,8 @@ macro_rules! settings {
             self
         }
 
-        /// Watches by an informer of its own, with its own selectors, namespaces, filters or mapper. It is named like the
-        /// dependent unless it has a name. JOSDK's `@Informer` on a dependent.
+        /// Watches with its own informer, with its own selectors, namespaces, filters or mapper. It has the name of the
+        /// dependent unless it has its own. JOSDK: `@Informer` on a dependent.
         pub fn informer(mut self, source: $crate::event_source::InformerEventSource<$resource>) -> Self {
             self.settings.source = $crate::dependent::kubernetes::SourceChoice::Own(Box::new(source));
             self
@@ -184,9 +184,9 @@ macro_rules! settings {
             self
         }
 
-        /// Which objects are taken over that exist already under a name that is wanted, and are nobody's or somebody else's;
-        /// by default none, which is an [`Error::Conflict`](crate::dependent::Error::Conflict) that says whose the object is.
-        /// JOSDK's `createResourceOnlyIfNotExistingWithSSA`, turned round.
+        /// Which existing objects are taken over if they have a wanted name, and have no owner or another one. By
+        /// default none are: that is an [`Error::Conflict`](crate::dependent::Error::Conflict), which names the owner.
+        /// JOSDK: `createResourceOnlyIfNotExistingWithSSA`, inverted.
         pub fn adopt(mut self, adoption: $crate::dependent::Adoption) -> Self {
             self.settings.adoption = adoption;
             self
@@ -199,23 +199,24 @@ macro_rules! settings {
             self
         }
 
-        /// Deletes an object that can't be changed as desired, because the server says that the fields in question are immutable
-        /// (a Deployment's selector, a Job's template), and creates it again. Without this it is an error that names this
-        /// setting. What the object holds is lost: it is nothing for claims of volumes.
+        /// Deletes an object that can't be changed as desired, because the server says that the fields in question are
+        /// immutable (a Deployment's selector, a Job's template), and creates it again. Without this it is an error
+        /// that names this setting. What the object holds is lost: don't use it for volume claims.
         pub fn recreate_when_immutable(mut self) -> Self {
             self.settings.recreates = true;
             self
         }
 
-        /// How it is told whether an object is as desired; by default by its managed fields where it is applied, else by
-        /// its content. [`Matcher::Ssa`](crate::dependent::matcher::Matcher::Ssa) means the default where it is replaced.
+        /// How to decide whether an object is as desired; by default by its managed fields if it is applied, otherwise
+        /// by its content. [`Matcher::Ssa`](crate::dependent::matcher::Matcher::Ssa) means the default if it is
+        /// replaced.
         pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
             self.settings.matcher = matcher;
             self
         }
 
-        /// Says by annotations with these keys which primary an object belongs to, where it has no owner reference, instead
-        /// of by the default ones. Without an informer that is set, it is then watched by one of its own.
+        /// Uses annotations with these keys, instead of the default ones, to record which primary an object without an
+        /// owner reference belongs to. Unless an informer is set, it is then watched by its own informer.
         pub fn mapping_annotations(mut self, keys: $crate::resource::MappingAnnotations) -> Self {
             self.settings.annotations = Some(keys);
             self

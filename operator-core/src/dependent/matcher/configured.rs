@@ -10,7 +10,7 @@ use crate::{
     resource::{KubeObject, Object},
 };
 
-/// A comparison of one's own: whether the actual object, the first one, is as desired.
+/// A custom comparison: whether the actual object, the first one, is as desired.
 pub type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
 
 /// How a dependent is written, which decides what a match means.
@@ -28,7 +28,7 @@ pub enum Written<'m> {
 /// How a dependent is compared with what is desired. JOSDK: `Matcher`, and the `matcher` of a Kubernetes dependent.
 #[derive(Default)]
 pub enum Matcher<K: ?Sized> {
-    /// By the managed fields where it is applied, else by [`GenericMatcher`] with its defaults.
+    /// By the managed fields if it is applied, otherwise by [`GenericMatcher`] with its defaults.
     #[default]
     Auto,
     /// By the managed fields: [`matches_applied`]. For dependents that are applied; a replaced one has no fields that were
@@ -55,8 +55,8 @@ impl<K> Matcher<K> {
 }
 
 impl<K: KubeObject> Matcher<K> {
-    /// Whether writing `desired` would change `actual`. `body` is what would be sent for `desired`, with its `apiVersion` and
-    /// `kind`. A custom comparison that says no names no path.
+    /// Whether writing `desired` would change `actual`. `body` is what would be sent for `desired`, with its
+    /// `apiVersion` and `kind`. A custom comparison that fails names no path.
     ///
     /// # Errors
     /// When `actual` can't be turned into JSON. The error may repeat a part of it, so that for a Secret it has to be masked.

@@ -15,8 +15,8 @@ use crate::operations::matcher::{Match, Path, present};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Comparison {
-    /// What is desired must be there. Whatever is there in addition is taken for the server's or somebody else's: so a
-    /// field, an entry of a map or an item of a list that is *not desired any more* is not seen.
+    /// What is desired must exist. Anything in addition is assumed to come from the server or from someone else. So a
+    /// field, a map entry or a list item that is *no longer desired* is not detected.
     #[default]
     ToleratingAdditions,
     /// All must be the same.
@@ -65,8 +65,8 @@ impl GenericMatcher {
         self
     }
 
-    /// Whether labels and annotations must be the same, too, so that those of others are a difference. A replacement
-    /// doesn't remove them, so it is for objects that nobody else labels. JOSDK: `labelsAndAnnotationsEquality`.
+    /// Whether labels and annotations must be equal, too, so that those of others are a difference. A replacement
+    /// doesn't remove them, so this is for objects that no one else labels. JOSDK: `labelsAndAnnotationsEquality`.
     #[must_use]
     pub const fn labels_and_annotations_equality(mut self, equality: bool) -> Self {
         self.labels_and_annotations_equality = equality;

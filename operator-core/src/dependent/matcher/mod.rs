@@ -1,4 +1,4 @@
-//! Whether a dependent is as desired, and what is sent where it is not.
+//! Whether a dependent is as desired, and what is sent if it is not.
 //!
 //! ```text
 //!                         ┌ applied:  matches_applied ─┐            as the server spells it
@@ -7,13 +7,14 @@
 //!                         └ Custom
 //! ```
 //!
-//! Everything here is a function of JSON values: no request, no clock. A difference is told as paths, never as values,
-//! so that it is fit for a log even if the object is a Secret.
+//! Everything here is a function of JSON values: no request, no clock. A difference is reported as paths, never as
+//! values, so it is safe for a log even if the object is a Secret.
 //!
 //! # Guarantees
 //! - What the server makes of an object that was applied matches that object, as far as its managed fields and what is
 //!   known of its kind allow. The exceptions are listed at [`matches_applied`].
-//! - With server-side apply whatever is desired and changed matches no more, and whatever is not desired any more.
+//! - With server-side apply, anything desired that has changed no longer matches, and neither does anything that is no
+//!   longer desired.
 //!
 //! # Assumptions
 //! - The desired object names its `apiVersion` and `kind`: quantities and defaults are known by kind.

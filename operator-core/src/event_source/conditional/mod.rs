@@ -9,11 +9,13 @@
 //!
 //! # Guarantees
 //! - A source runs while at least one primary's last answer was "active"; a primary that is gone counts no more.
-//! - Starting and stopping never wait: a run that needs what is not synced yet is woken when it is.
-//! - A source wakes only those primaries that need it, so that two with opposite answers don't disturb each other.
-//! - It can be read only once everything has been seen, or everything in the namespace of the primary that reads, where it
-//!   follows the controller's namespaces one by one; each start begins with nothing.
-//! - Each call changes everything or nothing, so that a run which is dropped leaves nothing half-registered.
+//! - Starting and stopping never wait: a primary whose run needs a source that is not synced yet is triggered once it
+//!   is.
+//! - A source triggers only the primaries that need it, so two primaries with opposite answers don't disturb each
+//!   other.
+//! - It can be read only once it is synced, or synced for the namespace of the reading primary if it follows the
+//!   controller's namespaces separately; each start begins with nothing.
+//! - Each call changes everything or nothing, so a run that is dropped leaves nothing half-registered.
 //!
 //! # Assumptions
 //! - The caller says that a primary is gone after the cache of primaries has forgotten it.

@@ -142,7 +142,7 @@ impl Slot {
         let unneeded = if state.claims.is_needed() { None } else { state.running.take() };
         if unneeded.is_some() {
             state.claims.stopped();
-            tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source stops: nobody needs it");
+            tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source stops: it is no longer needed");
         }
         // What it knew is dropped without the lock.
         drop(state);

@@ -1,4 +1,4 @@
-//! Which kinds the cluster serves: one watch for all controllers of an operator, which starts with the first question.
+//! Which kinds the cluster serves: one watch for all controllers of an operator, which starts with the first query.
 //!
 //! ```text
 //! CustomResourceDefinitions ──watch──▶ names, versions ──▶ is it there? ──▶ conditions of workflows
@@ -9,14 +9,15 @@
 //!
 //! # Guarantees
 //! - Schemas are not kept: a definition costs as much as its names.
-//! - Whoever has asked about a definition, or about a kind of its group, is woken when it appears, changes its versions,
-//!   or goes.
-//! - As long as the definitions aren't known, or can't be watched any more, there is no answer, instead of a wrong one. Nobody
-//!   waits for one that can't come; whoever got none is woken when there are answers again.
-//! - Its health is told like that of an event source of each controller that has asked.
+//! - Subscribers that have queried a definition, or a kind in its group, are notified when it appears, changes its
+//!   versions, or goes.
+//! - As long as the definitions aren't known, or can no longer be watched, there is no answer, rather than a wrong one.
+//!   No caller waits for an answer that can't come; callers without an answer are notified when there are answers
+//!   again.
+//! - Its health is reported like that of an event source, for each controller that has queried it.
 //!
 //! # Assumptions
-//! - Kinds without a definition, those of aggregated APIs, come and go rarely: nobody is woken for them.
+//! - Kinds without a definition, such as those of aggregated APIs, come and go rarely: they trigger nothing.
 
 mod definition;
 mod subscribers;

@@ -27,7 +27,7 @@ use super::cache::Set;
 /// }
 /// ```
 pub trait ExternalResource: PartialEq + Send + Sync + 'static {
-    /// What tells the resources of one primary apart.
+    /// Distinguishes the resources of one primary.
     type Id: Ord + Clone + Send + Sync + 'static;
 
     /// The id. It stays the same for as long as the resource exists.

@@ -15,10 +15,10 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Takes in what another system pushes, for example by a webhook or a queue, and wakes the primary whose resources have
-/// changed. JOSDK: `CachingInboundEventSource`.
+/// Receives what another system pushes, for example by a webhook or a queue, and triggers the primary whose resources
+/// have changed. JOSDK: `CachingInboundEventSource`.
 ///
-/// User code pushes through the [`InboundHandle`], at any time. What it has not heard of, a run fetches: by
+/// User code pushes through the [`InboundHandle`], at any time. A run fetches what has not been pushed, with
 /// [`fetch_now`](super::ExternalStore::fetch_now), once for each primary.
 ///
 /// ```
@@ -73,7 +73,7 @@ where
     R: PartialEq + Send + Sync + 'static,
     I: Ord + Clone + Send + Sync + 'static,
 {
-    /// The same for a type that doesn't know its id: `id` tells the resources of one primary apart.
+    /// The same for a type that doesn't know its id: `id` distinguishes the resources of one primary.
     pub fn with_id<F, E>(
         name: impl Into<Arc<str>>,
         id: impl Fn(&R) -> I + Send + Sync + 'static,

@@ -79,7 +79,7 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
         Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, is_full: false, starts: 0 })) }
     }
 
-    /// These are all resources of a primary now. Wakes it if that is news. Never blocks.
+    /// Sets all current resources of a primary. Triggers it if they have changed. Never blocks.
     pub fn put(&self, primary: &ObjectKey, resources: Vec<R>) {
         let set = by_id(resources, &self.id);
         let mut line = self.line.lock();
@@ -96,7 +96,7 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
         }
     }
 
-    /// A resource of a primary is gone. Wakes it if the resource was known. Never blocks.
+    /// Removes a resource of a primary. Triggers the primary if the resource was known. Never blocks.
     pub fn delete(&self, primary: &ObjectKey, id: &I) {
         let mut line = self.line.lock();
         match line.inbox() {

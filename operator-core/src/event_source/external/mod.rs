@@ -16,10 +16,10 @@
 //!
 //! # Guarantees
 //! - A fetch that fails, hangs or panics changes nothing of what is known, and stops neither its source nor another.
-//! - At most one fetch is under way for what a primary's resources are read from; an answer that was overtaken by a push,
-//!   or by the end of its primary, is not taken.
-//! - Everything that is learned belongs to one start of the controller. Handles outlive it: they are used before, during
-//!   and after.
+//! - At most one fetch is in progress for what a primary's resources are read from; an answer that was overtaken by a
+//!   push, or by the deletion of its primary, is discarded.
+//! - Everything that is learned belongs to one start of the controller. Handles outlive it: they can be used before,
+//!   during and after.
 //! - The sources that fetch for each primary keep nothing about one that is gone. What one fetch for all has shown is
 //!   kept for as long as it is shown.
 //!

@@ -20,14 +20,14 @@ use crate::{
 pub(super) type AllOf<R> = BTreeMap<ObjectKey, Vec<R>>;
 pub(super) type FetchAll<R> = Arc<dyn Fn() -> BoxFuture<'static, Result<AllOf<R>, BoxError>> + Send + Sync>;
 
-/// Fetches the resources of all primaries at once, in each period, and wakes those whose resources have changed. JOSDK:
-/// `PollingEventSource`.
+/// Fetches the resources of all primaries at once, in each period, and triggers those whose resources have changed.
+/// JOSDK: `PollingEventSource`.
 ///
 /// The controller's first run waits until the first fetch has succeeded. A fetch that fails makes the source unhealthy
 /// until one succeeds; what was known is kept. Before the first success it is repeated after a second, two, four, up to a
 /// minute, and never later than after a period.
 ///
-/// Read it by `context.external::<R>()`, or by `context.external_source::<R>(name)` where a run also writes.
+/// Read it with `context.external::<R>()`, or with `context.external_source::<R>(name)` if a run also writes.
 ///
 /// ```
 /// use std::{collections::BTreeMap, time::Duration};
@@ -89,7 +89,7 @@ where
     R: PartialEq + Send + Sync + 'static,
     I: Ord + Clone + Send + Sync + 'static,
 {
-    /// The same for a type that doesn't know its id: `id` tells the resources of one primary apart.
+    /// The same for a type that doesn't know its id: `id` distinguishes the resources of one primary.
     pub fn with_id<F, E>(
         name: impl Into<Arc<str>>,
         period: Duration,

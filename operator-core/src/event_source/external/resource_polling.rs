@@ -21,14 +21,14 @@ const DEFAULT_CONCURRENCY: usize = 10;
 /// By default a period is up to a tenth longer, so that what has come at once doesn't stay together.
 const DEFAULT_SPREAD: f64 = 0.1;
 
-/// Fetches the resources of each primary by itself, again and again, and wakes it when they have changed.
-/// JOSDK: `PerResourcePollingEventSource`.
+/// Fetches the resources of each primary separately, periodically, and triggers it when they have changed. JOSDK:
+/// `PerResourcePollingEventSource`.
 ///
-/// A primary is fetched for while it exists and the predicate holds, for the first time one period after it appeared. A
-/// run that needs the resources sooner calls [`fetch_now`](super::ExternalStore::fetch_now), which fetches once and is
-/// answered from memory from then on; the next poll then comes one period after that.
+/// Resources are fetched for a primary while it exists and the predicate holds, for the first time one period after it
+/// appeared. A run that needs the resources sooner calls [`fetch_now`](super::ExternalStore::fetch_now), which fetches
+/// once and is answered from memory from then on; the next poll then comes one period after that.
 ///
-/// A poll that fails is tried again after a period; there is one line in the log for each primary, when it begins to fail
+/// A poll that fails is retried after a period; there is one line in the log for each primary, when it begins to fail
 /// and when it works again. The source is unhealthy while no primary's poll works.
 ///
 /// ```
@@ -82,7 +82,7 @@ where
     R: PartialEq + Send + Sync + 'static,
     I: Ord + Clone + Send + Sync + 'static,
 {
-    /// The same for a type that doesn't know its id: `id` tells the resources of one primary apart.
+    /// The same for a type that doesn't know its id: `id` distinguishes the resources of one primary.
     pub fn with_id<F, E>(
         name: impl Into<Arc<str>>,
         period: Duration,
@@ -106,7 +106,7 @@ where
         }
     }
 
-    /// Polls only for primaries for which this holds. It is asked whenever a primary appears or changes.
+    /// Polls only for primaries for which this holds. It is evaluated whenever a primary appears or changes.
     pub fn poll_when(mut self, predicate: impl Fn(&P) -> bool + Send + Sync + 'static) -> Self {
         self.polls.predicate = Arc::new(predicate);
         self
@@ -128,7 +128,8 @@ where
         self
     }
 
-    /// How many polls may be under way; ten by default, and at least one. What a run fetches itself is not counted.
+    /// How many polls may be in progress at the same time; ten by default, and at least one. Fetches by a run are not
+    /// counted.
     pub fn max_concurrent_polls(mut self, polls: usize) -> Self {
         self.polls.concurrency = polls.max(1);
         self

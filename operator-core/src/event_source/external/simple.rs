@@ -1,4 +1,4 @@
-//! Another system says that something has happened, and nothing else.
+//! Another system reports that something has happened, and nothing else.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Wakes primaries when user code says so; nothing is cached. JOSDK: `SimpleInboundEventSource`.
+/// Triggers primaries when user code says so; nothing is cached. JOSDK: `SimpleInboundEventSource`.
 ///
 /// ```
 /// use operator_core::{ObjectKey, SimpleInboundEventSource};
@@ -29,7 +29,7 @@ pub struct SimpleInboundEventSource {
     handle: SimpleInboundHandle,
 }
 
-/// Wakes primaries through a [`SimpleInboundEventSource`]. Cheap to clone.
+/// Triggers primaries through a [`SimpleInboundEventSource`]. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct SimpleInboundHandle(Arc<Mutex<Line>>);
 
@@ -48,7 +48,7 @@ impl SimpleInboundEventSource {
         Self { name: name.into(), handle: SimpleInboundHandle::default() }
     }
 
-    /// What user code wakes with. All handles of a source are the same.
+    /// The handle with which user code triggers primaries. All handles of a source are the same.
     #[must_use]
     pub fn handle(&self) -> SimpleInboundHandle {
         self.handle.clone()

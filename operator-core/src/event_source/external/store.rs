@@ -1,4 +1,4 @@
-//! How a run reads another system's resources, and tells what it has done there.
+//! How a run reads another system's resources, and reports what it has done there.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use crate::{event_source::Error, resource::ObjectKey};
 /// A running source of resources of another system, as `Context::external_source` gives it.
 pub type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
 
-/// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it; a source
-/// of the user's own may, and is then given to [`Sources::add_external`](crate::event_source::Sources::add_external).
-/// JOSDK: `ExternalResourceCachingEventSource` with its `RecentOperationCacheFiller`.
+/// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it. A
+/// custom source may implement it, and is then given to
+/// [`Sources::add_external`](crate::event_source::Sources::add_external). JOSDK: `ExternalResourceCachingEventSource`
+/// with its `RecentOperationCacheFiller`.
 ///
-/// A run that writes to the other system says so by [`created`](Self::created), [`updated`](Self::updated) or
-/// [`deleted`](Self::deleted): the next run then sees the write, also if the next poll is a little behind. None of the
-/// three causes an event.
+/// A run that writes to the other system reports it with [`created`](Self::created), [`updated`](Self::updated) or
+/// [`deleted`](Self::deleted): the next run then sees the write, even if the next poll lags a little. None of the three
+/// causes an event.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -68,7 +68,7 @@ pub(super) struct Theirs {
 impl std::fmt::Display for Theirs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.managers[..] {
-            [] => write!(f, "{} (nobody else's)", self.path),
+            [] => write!(f, "{} (no one else's)", self.path),
             managers => write!(f, "{} ({})", self.path, managers.join(", ")),
         }
     }

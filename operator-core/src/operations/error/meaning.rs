@@ -1,4 +1,4 @@
-//! What an error says about what is to be done.
+//! What an error says about what to do.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ impl Error {
         }
     }
 
-    /// Whether the failure is the API server's, or that of the way to it: no answer, 500 and above, 429, 403, a kind that isn't
-    /// served; or the fence held the write back. Such a failure uses up no attempt of a run's retry.
+    /// Whether the failure is the API server's, or of the connection to it: no answer, 500 and above, 429, 403, a kind
+    /// that isn't served; or the fence held the write back. Such a failure uses up no attempt of a run's retry.
     #[must_use]
     pub fn is_servers(&self) -> bool {
         match self {

@@ -41,7 +41,7 @@ pub enum Error {
     },
     /// The server refused a change of what can't be changed in an object that exists.
     #[error(
-        "{refused}; that can't be changed in an object that exists: delete it, or let the dependent do so with `.recreate_when_immutable()`"
+        "{refused}; that can't be changed in an existing object: delete the object, or let the dependent do so with `.recreate_when_immutable()`"
     )]
     Immutable {
         /// The server's answer.
@@ -58,7 +58,7 @@ pub enum Error {
     /// Nothing answers at the object's path (a 404 that doesn't name the object): the definition or the version isn't served, or
     /// not yet, or something between us and the server answers in its place. It says nothing about the object.
     #[error(
-        "{kind} {key}: the attempt to {verb} it was answered 404 without naming an object ({message}): the kind, or its subresource, isn't served (any more); see `kubectl api-resources`"
+        "{kind} {key}: the attempt to {verb} it was answered 404 without naming an object ({message}): the kind, or its subresource, isn't served, or no longer is; see `kubectl api-resources`"
     )]
     NotServed {
         /// What was tried.
@@ -70,7 +70,7 @@ pub enum Error {
         /// What the answer says.
         message: String,
     },
-    /// There was no answer, or half of one: what became of the write is unknown.
+    /// There was no answer, or only part of one: the outcome of the write is unknown.
     #[error("{kind} {key}: no answer to the attempt to {verb} it, so its outcome is unknown")]
     Unanswered {
         /// What was tried.
@@ -86,7 +86,7 @@ pub enum Error {
     /// The operator has stopped, or doesn't lead any more: the write was not sent. Whatever holds on to a context after that
     /// can't write any more.
     #[error(
-        "{kind} {key}: not sent, because the operator has stopped or doesn't lead; end the work when its run is dropped"
+        "{kind} {key}: not sent, because the operator has stopped or is not the leader; end the work when its run is dropped"
     )]
     Fenced {
         /// The object's type.
@@ -97,7 +97,7 @@ pub enum Error {
     /// The object's namespace is about to go: nothing can be created in it any more, before there is another one of that
     /// name. A run whose primary is in that namespace, and is about to go as well, is not retried.
     #[error(
-        "{kind} {key}: its namespace is being terminated, so nothing can be created in it; what is in it, a primary as well, is about to go"
+        "{kind} {key}: its namespace is being terminated, so nothing can be created in it; everything in it, including a primary, is about to be deleted"
     )]
     NamespaceTerminating {
         /// The object's type.
@@ -105,8 +105,8 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// The object is gone, or another one has taken its name: what was known of it means nothing any more.
-    #[error("{kind} {key} is gone, or was replaced by another object of that name; the run is over")]
+    /// The object is gone, or another one has taken its name: what was known of it is no longer valid.
+    #[error("{kind} {key} is gone, or was replaced by another object with that name; the run is over")]
     Gone {
         /// The object's type.
         kind: ResourceType,
@@ -115,7 +115,7 @@ pub enum Error {
     },
     /// The run's primary is being deleted, or gone, which the run didn't know, and an object that is not its own (any more) was to
     /// become so: it would be collected with the primary. Nothing was written, and the run is over.
-    #[error("{kind} {key} is being deleted, so nothing becomes its own any more; the run is over")]
+    #[error("{kind} {key} is being deleted, so it can no longer own anything; the run is over")]
     OwnerGoes {
         /// The primary's type.
         kind: ResourceType,
@@ -132,8 +132,8 @@ pub enum Error {
         /// How many states of it were tried.
         attempts: u32,
     },
-    /// Somebody else has changed the same list of the object: which of its items was meant can't be told any more.
-    #[error("{kind} {key}: somebody else has changed the same list meanwhile; nothing was written")]
+    /// Someone else has changed the same list of the object: it is no longer clear which of its items was meant.
+    #[error("{kind} {key}: someone else has changed the same list in the meantime; nothing was written")]
     Overtaken {
         /// The object's type.
         kind: ResourceType,

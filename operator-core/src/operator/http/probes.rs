@@ -18,7 +18,7 @@ pub(super) enum Readiness {
         /// Its identity.
         leader: Option<String>,
     },
-    /// This replica has led, and doesn't any more.
+    /// This replica was the leader, and no longer is.
     Lost(LostLeadership),
     /// The operator has not started yet, or has stopped.
     NotRunning,

@@ -153,15 +153,15 @@ impl LeaderElection {
         self
     }
 
-    /// Called when this replica, which has led, doesn't any more: its runs are over, and it writes nothing. It is called on a
-    /// thread of its own, so it may block. A stop waits for it for as long as one and a half retry periods and five seconds, a
-    /// loss for five seconds.
+    /// Called when this replica is no longer the leader: its runs are over, and it writes nothing. It is called on its
+    /// own thread, so it may block. A stop waits for it for one and a half retry periods plus five seconds, a loss for
+    /// five seconds.
     pub fn on_stop_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
         self.callbacks.on_stop_leading = Some(Arc::new(callback));
         self
     }
 
-    /// Called with the identity of whoever leads, when that is another one than before.
+    /// Called with the identity of the leader when the leader changes.
     pub fn on_new_leader(mut self, callback: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.callbacks.on_new_leader = Some(Arc::new(callback));
         self

@@ -59,7 +59,7 @@ impl Elector {
             lease = self.lease_name,
             namespace = self.lease.namespace(),
             identity = self.identity,
-            "standing by: runs start when this replica leads"
+            "standing by: runs start once this replica is the leader"
         );
         self.observe(false);
         let told = loop {
@@ -188,7 +188,7 @@ impl Elector {
         tracing::error!(
             lease = self.lease_name,
             reason = %lost,
-            "this replica leads no longer: it writes nothing any more, and what runs is dropped"
+            "this replica is no longer the leader: it stops writing, and its runs are dropped"
         );
         *self.status.leadership.lock() = Leadership::Lost(lost);
         self.observe(false);
@@ -218,7 +218,9 @@ impl Elector {
             let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
                 Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is given back"),
-                Ok(Ok(false)) => tracing::info!(lease = self.lease_name, "the lease is somebody else's"),
+                Ok(Ok(false)) => {
+                    tracing::info!(lease = self.lease_name, "the lease belongs to another holder")
+                }
                 Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease runs out"),
                 Err(_) => tracing::warn!(lease = self.lease_name, "the lease runs out: there is no answer"),
             }

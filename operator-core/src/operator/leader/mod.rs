@@ -1,4 +1,4 @@
-//! Of several replicas one works: the one that holds a lease.
+//! One of several replicas works: the one that holds a lease.
 //!
 //! ```text
 //!            ┌────────────── elector (one task) ──────────────┐
@@ -10,14 +10,16 @@
 //! ```
 //!
 //! # Guarantees
-//! - Nothing is written before this replica leads, or after its term: the fence below all clients asks the clock at each
-//!   write. That doesn't depend on this task, which may not have been polled for a minute.
+//! - Nothing is written before this replica is the leader, or after its term: the fence below all clients checks the
+//!   clock at each write. That doesn't depend on this task, which may not have been polled for a minute.
 //! - A standby's event sources run, so that its caches are warm when it begins to lead.
-//! - Requests about the lease go through a client of their own, each with a deadline, without retry and budget.
-//! - A stop gives the lease back after the last run has ended by itself, also one that was taken by a write whose answer never
-//!   came; if a run had to be dropped, the lease runs out, as a write of that run may still be on its way.
-//! - Whoever has lost doesn't come back: the operator has to be started anew, which [`Operator::run`](super::Operator::run)
-//!   leaves to whatever has started the process. Whoever has never led tries forever.
+//! - Requests about the lease go through a separate client, each with a deadline, without retry and budget.
+//! - A stop releases the lease after the last run has ended by itself, even a lease that was taken by a write whose
+//!   answer never came; if a run had to be dropped, the lease expires instead, because a write of that run may still be
+//!   on its way.
+//! - A replica that has lost the lease doesn't come back: the operator has to be restarted, which
+//!   [`Operator::run`](super::Operator::run) leaves to whatever started the process. A replica that was never the
+//!   leader keeps trying forever.
 
 mod configuration;
 mod elector;
@@ -48,7 +50,7 @@ use elector::{Elector, Stop};
 use lease::LeaseAccess;
 use machine::Machine;
 
-/// Why a replica doesn't lead any more.
+/// Why a replica is no longer the leader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LostLeadership {
@@ -56,13 +58,13 @@ pub enum LostLeadership {
     /// not running.
     #[error("the lease was not renewed in time")]
     NotRenewed,
-    /// Somebody else's name is in the lease, or none.
+    /// The lease has someone else's name, or none.
     #[error("the lease was taken{}", by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
     Taken {
         /// Whose name it is.
         by: Option<String>,
     },
-    /// There is no lease any more.
+    /// The lease no longer exists.
     #[error("the lease was deleted")]
     Deleted,
 }
@@ -78,7 +80,7 @@ pub enum Leadership {
     },
     /// It leads.
     Leading,
-    /// It has led, and doesn't any more.
+    /// It was the leader, and no longer is.
     Lost(LostLeadership),
 }
 
@@ -216,7 +218,7 @@ impl Leader {
             if stop.send(Stop { release, done }).is_ok()
                 && tokio::time::timeout(self.patience, is_done).await.is_err()
             {
-                tracing::warn!("`on_stop_leading` hasn't returned, and is not waited for any longer");
+                tracing::warn!("`on_stop_leading` hasn't returned; not waiting for it any longer");
             }
         }
         self.close();

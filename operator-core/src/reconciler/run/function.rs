@@ -1,4 +1,4 @@
-//! The function that makes the status of a primary of what its run has come to.
+//! The function that makes the status of a primary from the outcome of its run.
 
 use std::sync::Arc;
 

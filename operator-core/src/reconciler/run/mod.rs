@@ -1,4 +1,4 @@
-//! What a run of a primary has come to, and the function that makes the status of it.
+//! The outcome of a run of a primary, and the function that makes the status from it.
 //!
 //! ```text
 //! workflow ──WorkflowResult──┐
@@ -35,7 +35,7 @@ use super::{
 use crate::resource::{AnyObject, KubeObject};
 use conditions::Verdict;
 
-/// What a run of a primary has come to: given to the status function of its controller at each end of a run, also where it
+/// The outcome of a run of a primary. The controller's status function gets it at the end of each run, even if the run
 /// failed, passed its deadline or panicked, and while a clean-up waits.
 ///
 /// ```
@@ -78,14 +78,14 @@ impl<P: KubeObject> Run<P> {
         Self { any, of: PhantomData }
     }
 
-    /// Whether all is as it should be: the run didn't fail, it was no clean-up, and each node of the controller's workflow is ready, or
-    /// is not to be there and isn't. A node that wasn't come to is not ready.
+    /// Whether everything is as it should be: the run didn't fail, it was not a clean-up, and each node of the
+    /// controller's workflow is ready, or should not exist and doesn't. A node that was not reached is not ready.
     #[must_use]
     pub fn all_ready(&self) -> bool {
         self.any.verdict().is_ready()
     }
 
-    /// Why the run failed; `None` where it didn't.
+    /// Why the run failed; `None` if it didn't.
     #[must_use]
     pub fn error(&self) -> Option<&RunError> {
         self.any.error.as_ref()
@@ -104,22 +104,23 @@ impl<P: KubeObject> Run<P> {
         context.shared().processor.next_reconciliation_imminent(context.primary_key())
     }
 
-    /// What became of each node of the controller's workflow, in the order of their declaration; where it was dropped, at the deadline
-    /// say, as far as it had come. Empty where the run didn't get to the workflow.
+    /// The outcome of each node of the controller's workflow, in the order of their declaration; if the run was
+    /// dropped, for example at the deadline, as far as it had come. Empty if the run didn't reach the workflow.
     #[must_use]
     pub fn nodes(&self) -> &[NodeResult] {
         self.any.nodes()
     }
 
-    /// What the nodes came to last, in this run or an earlier one, and since when; in the order of their declarations.
-    /// Empty before the first run, and after a restart of the operator.
+    /// The latest outcome of each node, in this run or an earlier one, and since when; in the order of their
+    /// declarations. Empty before the first run, and after a restart of the operator.
     #[must_use]
     pub fn latest(&self) -> Vec<NodeStatus> {
         let context = &self.any.context;
         context.shared().workflows.latest.of(context.primary_key())
     }
 
-    /// The nodes that wait: they aren't ready, can't begin yet, wait for another one, or for their end. Each state has the reason.
+    /// The nodes that wait: they aren't ready, can't begin yet, wait for another node, or wait to be deleted. Each
+    /// state has the reason.
     pub fn waiting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| conditions::waits(&node.state))
     }
@@ -129,24 +130,24 @@ impl<P: KubeObject> Run<P> {
         self.nodes().iter().filter(|node| matches!(node.state, NodeState::Held { .. }))
     }
 
-    /// The nodes that are not to be there: which node says so and why is in their
+    /// The nodes that should not exist: which node says so, and why, is in their
     /// [`unwanted`](crate::workflow::NodeResult::unwanted).
     pub fn removed(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| node.unwanted.is_some())
     }
 
-    /// The nodes that take no part, as the cluster can't do what they need. Each state has the reason.
+    /// The nodes that take no part, because the cluster lacks what they need. Each state has the reason.
     pub fn inactive(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| matches!(node.state, NodeState::Inactive { .. }))
     }
 
-    /// The conditions `Ready`, `Reconciling` and `Stalled` about this generation of the primary, for the field `conditions` of its
-    /// status. A time stays while the status of its condition stays, so that a run which changes nothing writes nothing. Other
-    /// conditions that the status has are kept.
+    /// The conditions `Ready`, `Reconciling` and `Stalled` for the current generation of the primary, for the field
+    /// `conditions` of its status. A time stays the same while the status of its condition does, so a run that changes
+    /// nothing writes nothing. Other conditions in the status are kept.
     ///
     /// | the run | `Ready` | `Reconciling` | `Stalled` |
     /// |---|---|---|---|
-    /// | came to a good end | `True` | `False` | `False` |
+    /// | succeeded | `True` | `False` | `False` |
     /// | waits for a node | `False`, `Waiting` | `True` | `False` |
     /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
     /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
@@ -159,7 +160,7 @@ impl<P: KubeObject> Run<P> {
         self.any.conditions(primary)
     }
 
-    /// What the reconciler has put into the run of type `T`, by [`Context::put`](crate::Context::put).
+    /// The data of type `T` that the reconciler has put into the run, with [`Context::put`](crate::Context::put).
     #[must_use]
     pub fn data<T: Send + Sync + 'static>(&self) -> Option<Data<T>> {
         self.any.context.data().get().ok()

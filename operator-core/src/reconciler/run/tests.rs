@@ -66,7 +66,7 @@ fn of(nodes: &[NodeResult]) -> String {
 fn each_end_of_a_run_has_its_words() {
     let waiting = node("web", NodeState::Waiting { reason: "informer of Route is syncing".into() });
     let held = node("web", NodeState::Held { reason: "a window".into() });
-    let behind = node("behind", NodeState::Blocked { by: "web".into(), reason: "to be let go".into() });
+    let behind = node("behind", NodeState::Blocked { by: "web".into(), reason: "to be released".into() });
     let failed = node("web", NodeState::Failed { error: "no room".into() });
     let removed = node("gone", NodeState::Deleted);
     let good = "Ready True Succeeded, Reconciling False Succeeded, Stalled False Succeeded: ";

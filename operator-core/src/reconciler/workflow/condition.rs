@@ -1,4 +1,4 @@
-//! What a condition answers.
+//! What a condition returns.
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ impl fmt::Display for ConditionKind {
     }
 }
 
-/// The answer of a condition: whether it is met, why, and a detail for those who know its type. JOSDK's
+/// The result of a condition: whether it is met, why, and a detail for code that knows its type. JOSDK:
 /// `DetailedCondition.Result`.
 ///
 /// ```
@@ -66,7 +66,7 @@ impl Verdict {
         if met { Self::met() } else { Self::not_met(otherwise) }
     }
 
-    /// Adds what code that knows the type can read from the result of the workflow.
+    /// Adds a detail that code that knows its type can read from the result of the workflow.
     pub fn with_detail<T: Send + Sync + 'static>(mut self, detail: T) -> Self {
         self.detail = Some(Arc::new(detail));
         self
@@ -78,7 +78,8 @@ impl Verdict {
         self
     }
 
-    /// Where it isn't met: asks again after this time at the latest, in another run of the primary. For what no event source tells of.
+    /// If it isn't met, it is evaluated again after this time at the latest, in another run of the primary. For changes
+    /// that no event source reports.
     pub fn again_in(mut self, delay: Duration) -> Self {
         self.again_in = Some(delay);
         self
@@ -95,7 +96,7 @@ impl Verdict {
         self.met
     }
 
-    /// Why; empty where there is nothing to say.
+    /// Why; empty if there is nothing to say.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason

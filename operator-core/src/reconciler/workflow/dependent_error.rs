@@ -36,7 +36,7 @@ pub enum DependentError {
     },
     /// The object belongs to an earlier incarnation of the primary, and the garbage collector is about to delete it.
     #[error(
-        "{kind} {key} belongs to the primary as it was before it was made anew, and is about to be collected; it is made again then"
+        "{kind} {key} belongs to an earlier incarnation of the primary, and is about to be collected; it is created again then"
     )]
     Going {
         /// Its type.
@@ -61,7 +61,7 @@ pub enum DependentError {
     NoUid(ObjectKey),
     /// There is no such event source.
     #[error(
-        "dependent `{dependent}` is remembered by the event source `{event_source}`, and the controller has none of that name for its type"
+        "dependent `{dependent}` is remembered by the event source `{event_source}`, but the controller has none with that name for its type"
     )]
     UnknownEventSource {
         /// The dependent.
@@ -102,7 +102,7 @@ pub enum DependentError {
         primary: ObjectKey,
     },
     /// A bulk dependent wants two objects of one name.
-    #[error("{kind} {key} is desired twice; give each one a name of its own")]
+    #[error("{kind} {key} is desired twice; give each one its own name")]
     DesiredTwice {
         /// Their type.
         kind: ResourceType,
@@ -111,7 +111,7 @@ pub enum DependentError {
     },
     /// A function has answered with an object of another kind than its node's.
     #[error(
-        "`{node}` is a node of {kind:?}, and what it wants is of {answered}; both have to be of one kind"
+        "`{node}` is a node of {kind:?}, but the object it returns is of {answered}; both must be of the same kind"
     )]
     AnotherKind {
         /// What `.kind(…)` says.
@@ -141,7 +141,7 @@ pub enum DependentError {
     },
     /// A dependent that is only read was asked what it wants.
     #[error(
-        "the dependent is only read, so nothing is desired; leave `.capabilities(…)` out, or answer with `Read`"
+        "the dependent is read-only, so it has no desired state; leave `.capabilities(…)` out, or return a `Read`"
     )]
     NothingDesired,
     /// A write failed.
@@ -207,7 +207,7 @@ mod tests {
         let never = || Arc::new(BoxError::from(DependentError::NothingDesired));
         let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
         assert!(!error.is_retryable());
-        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is only read"));
+        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is read-only"));
         let failed = vec![("a".to_owned(), never()), ("b".to_owned(), Arc::new("no room".into()))];
         assert!(DependentError::Items { failed, of: 3 }.is_retryable());
     }

@@ -6,7 +6,7 @@ use super::{ConditionKind, NodeState, ReconcileResult, Verdict, WorkflowError};
 use crate::reconciler::BoxError;
 
 /// The reason of a pending node about which nothing was under way.
-pub(crate) const NOT_COME_TO: &str = "not come to";
+pub(crate) const NOT_COME_TO: &str = "not reached";
 
 /// One node of a result.
 #[derive(Clone, Debug)]

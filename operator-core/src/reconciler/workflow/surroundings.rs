@@ -83,7 +83,7 @@ impl WorkflowSurroundings {
 
 /// There is no cluster: a context of a unit test.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("there is no cluster that could be asked which kinds it serves")]
+#[error("there is no cluster to discover the served kinds from")]
 pub(crate) struct NoCluster;
 
 impl Default for WorkflowSurroundings {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-/// The keys of the labels and of the annotation by which an object says whose it is.
+/// The keys of the labels and of the annotation that show which node and primary an object belongs to.
 ///
 /// By default they begin with `operator-core.io/`; see `OperatorBuilder::mark_prefix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct MarkNames {
 }
 
 impl MarkNames {
-    /// What the keys begin with unless told otherwise.
+    /// The default prefix of the keys.
     pub const PREFIX: &'static str = "operator-core.io";
 
     /// Keys that begin with `prefix/`.
@@ -91,7 +91,7 @@ impl MarkNames {
         &self.mark
     }
 
-    /// The key of the annotation of a primary that says which of its Jobs were done, and for which content.
+    /// The key of the annotation of a primary that records which of its Jobs have succeeded, and for which content.
     #[must_use]
     pub fn done_jobs(&self) -> &str {
         &self.done_jobs

@@ -13,7 +13,7 @@ pub enum ConditionStatus {
     True,
     /// It is not so.
     False,
-    /// Nobody can tell.
+    /// It is unknown.
     Unknown,
 }
 
@@ -51,13 +51,13 @@ pub struct ConditionUpdate<'a> {
     pub observed_generation: Option<i64>,
 }
 
-/// Sets the condition of that type, and tells whether anything has changed.
+/// Sets the condition of that type, and returns whether anything has changed.
 ///
-/// The transition time is `now`, in whole seconds as they are sent, if the condition is new or its status another one;
-/// with another reason or message alone it stays what it was. So nothing changes when the same is said again. A new
-/// condition comes last; further ones of its type, which the API server would refuse, are dropped.
+/// The transition time is `now`, in whole seconds as they are sent, if the condition is new or its status has changed;
+/// if only the reason or the message has changed, it stays the same. So setting the same condition again changes
+/// nothing. A new condition comes last; further ones of its type, which the API server would refuse, are dropped.
 ///
-/// JOSDK: has nothing of the kind. Go: `meta.SetStatusCondition`.
+/// JOSDK: has no counterpart. Go: `meta.SetStatusCondition`.
 pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: Timestamp) -> bool {
     let mut wanted = Condition {
         type_: update.r#type.to_owned(),
@@ -98,7 +98,7 @@ pub fn is_true(conditions: &[Condition], r#type: &str) -> bool {
     find(conditions, r#type).is_some_and(|condition| condition.status == ConditionStatus::True.as_str())
 }
 
-/// Drops the condition of that type, and tells whether there was one.
+/// Removes the condition of that type, and returns whether there was one.
 pub fn remove(conditions: &mut Vec<Condition>, r#type: &str) -> bool {
     let before = conditions.len();
     conditions.retain(|condition| condition.type_ != r#type);

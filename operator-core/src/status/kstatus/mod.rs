@@ -10,11 +10,11 @@
 //! - The version of an object doesn't matter, nor does a field that is missing: it has its default.
 //!
 //! # Known limits
-//! These are as in the original, so that an object means the same to everybody:
-//! - A running job is [`Status::Current`]; only one that hasn't started is in progress. Who needs its result has to look
-//!   for the condition `Complete`.
-//! - A pod that has come to its end is current, also if it failed.
-//! - A service of type `LoadBalancer` is current before it has an address from outside.
+//! These are as in the original, so that an object means the same to every tool:
+//! - A running job is [`Status::Current`]; only one that hasn't started is in progress. If you need its result, check
+//!   the condition `Complete`.
+//! - A pod that has ended is current, even if it failed.
+//! - A service of type `LoadBalancer` is current before it has an external address.
 //! - An object without status and conditions is current.
 
 mod fields;
@@ -40,13 +40,13 @@ pub enum Status {
     InProgress,
     /// The cluster has tried and failed, or doesn't get on.
     Failed,
-    /// All that the object asks for is there.
+    /// Everything that the object asks for exists.
     Current,
     /// The object is being deleted.
     Terminating,
-    /// There is no such object. Never an answer of [`compute`], which has one.
+    /// The object doesn't exist. [`compute`] never returns this, because it is given one.
     NotFound,
-    /// The object can't be understood. Never an answer of [`compute`], which returns an error then.
+    /// The object can't be understood. [`compute`] never returns this; it returns an error instead.
     Unknown,
 }
 
@@ -84,7 +84,7 @@ pub struct Kstatus {
 }
 
 impl Kstatus {
-    /// What is said of an object that isn't there.
+    /// The result for an object that doesn't exist.
     #[must_use]
     pub fn not_found() -> Self {
         Self::plain(Status::NotFound, "not found")
@@ -95,7 +95,7 @@ impl Kstatus {
         Self::current("there")
     }
 
-    /// Whether all that the object asks for is there.
+    /// Whether everything that the object asks for exists.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.status == Status::Current
@@ -124,13 +124,13 @@ impl From<&Error> for Kstatus {
     }
 }
 
-/// Says how far an object is. Its `apiVersion` and `kind` have to be there, or it is judged as an unknown kind.
+/// Computes the state of an object. Its `apiVersion` and `kind` have to be set; otherwise it is treated as an unknown
+/// kind.
 ///
 /// # Errors
-/// A field that is looked at has a type that it can't have, or a pod an unknown phase. [`Kstatus::from`] makes a
-/// [`Status::Unknown`] of it.
+/// If a field has an impossible type, or a pod an unknown phase. [`Kstatus::from`] turns this into [`Status::Unknown`].
 ///
-/// JOSDK: has nothing of the kind; ready postconditions are written by hand there. Go: `status.Compute` of `kstatus`.
+/// JOSDK: has no counterpart; ready postconditions are written by hand there. Go: `status.Compute` of `kstatus`.
 pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
     let fields = Fields(object);
     if fields.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {

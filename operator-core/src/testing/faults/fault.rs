@@ -21,7 +21,7 @@ pub enum Fault {
     DelayAnswer(Duration),
     /// It is answered like this, and the server never sees it.
     Status(StatusAnswer),
-    /// The server does what it is asked for, and the answer is this one all the same: a 504 after the write was applied.
+    /// The server executes the request, but this is the answer: a 504 after the write was applied.
     StatusAfter(StatusAnswer),
     /// The connection is refused: the server never sees it.
     Refused,
@@ -29,7 +29,7 @@ pub enum Fault {
     AnswerLost,
     /// It never arrives and is never answered.
     Hang,
-    /// The server does what it is asked for, and the answer never arrives.
+    /// The server executes the request, and the answer never arrives.
     HangAfter,
     /// Its answer ends too early.
     Cut(Cut, End),
@@ -44,7 +44,7 @@ pub enum Fault {
     Meanwhile(Meanwhile),
 }
 
-/// What somebody else does while a request is on its way.
+/// What someone else does while a request is on its way.
 pub type Meanwhile = Arc<dyn Fn(&RequestTarget) -> futures::future::BoxFuture<'static, ()> + Send + Sync>;
 
 /// Something that happens to an event of a watch. Bookmarks always pass.
@@ -63,11 +63,12 @@ pub enum LineFault {
     Hold(usize),
     /// It never arrives.
     Lose,
-    /// The watch ends in its place; whoever resumes gets it.
+    /// The watch ends instead; a client that resumes gets the event.
     Close(End),
     /// The watch ends in its place with 410 in the stream.
     Gone,
-    /// Nothing arrives any more, and after so long the watch ends with 410: what happened meanwhile, only a list tells.
+    /// Nothing more arrives, and after this time the watch ends with 410: only a list shows what happened in the
+    /// meantime.
     SilentThenGone(Duration),
     /// It is not JSON.
     Malformed,
@@ -76,9 +77,9 @@ pub enum LineFault {
 /// After what a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(usize),
-    /// So many lines.
+    /// This number of lines.
     Lines(usize),
 }
 
@@ -142,7 +143,7 @@ impl StatusAnswer {
         Self::new(403, "Forbidden", message)
     }
 
-    /// 404 as for a path that nobody serves: it names no object, so that it says nothing about any.
+    /// 404 as for a path that is not served: it names no object, so it says nothing about any object.
     #[must_use]
     pub fn not_served() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")

@@ -30,11 +30,12 @@ const SHRINKING_RUNS: usize = 400;
 /// How long that may take, in real time: somebody waits for the story.
 const SHRINKING_TIME: Duration = Duration::from_secs(20);
 
-/// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep where one is asked
-/// for. What [`sim_test`](crate::sim_test) calls.
+/// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep if there is
+/// one. What [`sim_test`](crate::sim_test) calls.
 ///
-/// Environment variables say otherwise: `SIM_SCHEDULES` how many, `SIM_FIRST` from which seed on, `SIM_SEED` only this one,
-/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time, `SIM_SWEEPS` how many of each sweep or `all`.
+/// Environment variables change this: `SIM_SCHEDULES` how many, `SIM_FIRST` the first seed, `SIM_SEED` only this one,
+/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time, `SIM_SWEEPS` how many of each sweep or
+/// `all`.
 ///
 /// # Panics
 /// When a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
@@ -53,7 +54,7 @@ where
 /// Which schedules are run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// So many seeds.
+    /// The number of seeds.
     pub schedules: u64,
     /// The first of them; 0 unless a long run is made in parts.
     pub first: u64,
@@ -61,9 +62,9 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Only this tape.
     pub tape: Option<Tape>,
-    /// So many at a time.
+    /// The number of schedules at a time.
     pub threads: usize,
-    /// At most so many schedules of each sweep over the calm run's requests, which the date chooses. Those of
+    /// The maximum number of schedules of each sweep over the calm run's requests, chosen by the date. Those of
     /// [`crash_at_every_write`](super::FaultPlan::crash_at_every_write) are always made.
     pub sweeps: u64,
 }
@@ -72,7 +73,7 @@ pub struct Settings {
 const SWEEPS: u64 = 12;
 
 impl Settings {
-    /// So many seeds, on all cores, and sweeps that leave nothing out.
+    /// This number of seeds, on all cores, and complete sweeps.
     #[must_use]
     pub fn schedules(schedules: u64) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);

@@ -112,8 +112,8 @@ impl Sim {
         self.world.supervise(Rc::new(declare));
     }
 
-    /// The operator takes part in the election that it declares; before [`Sim::operator`]. Otherwise it is alone, and has no need to.
-    /// Whoever has lost the lease is started anew, as a process would be.
+    /// The operator takes part in the election that it declares; before [`Sim::operator`]. Otherwise it is alone, and
+    /// has no need to. An operator that has lost the lease is restarted, as a process would be.
     pub fn elects_leader(&self) {
         self.world.record.leases.elect();
     }
@@ -124,7 +124,7 @@ impl Sim {
         self.world.planted_bug.set(Some(bug));
     }
 
-    /// Lets a user do something meanwhile. Several users act at the same time.
+    /// Adds a user who acts during the simulation. Several users act at the same time.
     pub fn user(&self, script: impl AsyncFnOnce(User) + 'static) {
         let user = User { world: Rc::clone(&self.world), client: self.world.client.clone() };
         self.world.run_script(Box::pin(async move { script(user).await }));

@@ -22,8 +22,8 @@ pub enum Oracle {
     Quiet,
     /// O3: nothing is deleted that the calm run doesn't delete in the same part, and nothing is created twice.
     NothingForbidden,
-    /// O4: there are never two runs of one primary at the same time, nor two writes of one object; with a leader election,
-    /// nobody writes without the lease.
+    /// O4: there are never two runs of one primary at the same time, nor two writes of one object; with a leader
+    /// election, nothing is written without the lease.
     OneRun,
     /// O5: when everything is deleted, nothing is kept about it, and no task is left over.
     NoLeak,

@@ -84,10 +84,11 @@ impl FaultPlan {
         self
     }
 
-    /// In addition to the other schedules there is one for each request of the calm run that is about an object, and for each
-    /// of these acts: just before the request is sent, somebody deletes its object, deletes it and makes it again, edits a
-    /// value of its spec or its labels, takes a finalizer off, or strips or edits what says whose the object is: owner
-    /// references, labels and the annotation of the marks; and the same with the primary whose run is under way.
+    /// In addition to the other schedules there is one for each request of the calm run that is about an object, and
+    /// for each of these acts: just before the request is sent, someone deletes its object, deletes and recreates it,
+    /// edits a value of its spec or its labels, removes a finalizer, or strips or edits what shows whose the object is:
+    /// owner references, labels and the annotation of the marks; and the same with the primary whose run is in
+    /// progress.
     ///
     /// What somebody does changes the cluster. So such a schedule is held against a calm run in which the same is done when
     /// the operator has nothing more to do. A user whose object somebody has deleted gives up.

@@ -1,4 +1,4 @@
-//! What users do meanwhile.
+//! What users do during a simulation.
 
 use std::{rc::Rc, time::Duration};
 
@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::{sweep::GaveUp, world::World};
 use crate::resource::{KubeObject, ResourceType};
 
-/// Somebody who changes objects while the operator works. Nothing goes wrong with their requests.
+/// A user who changes objects while the operator works. Their requests never meet a fault.
 ///
-/// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise as the tape
-/// says, from not at all to several seconds. Objects of types that live in namespaces are those of the namespace `default`,
-/// unless they say otherwise themselves.
+/// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise as the
+/// tape says, from not at all to several seconds. Objects of types that live in namespaces are those of the namespace
+/// `default`, unless they name another one.
 ///
 /// An action that the server refuses fails the test.
 #[derive(Clone)]

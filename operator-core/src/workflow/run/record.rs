@@ -199,15 +199,15 @@ pub(super) fn state_of(
         Fate::Blocked { by, because } => match because {
             Obstacle::NotReady => blocked(by, "to be ready"),
             Obstacle::Failed => blocked_by(by, "to succeed".to_owned()),
-            Obstacle::Held => blocked(by, "to be let go"),
+            Obstacle::Held => blocked(by, "to be released"),
             Obstacle::Waiting => blocked(by, "to start"),
         },
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
-            RemovalObstacle::Held => blocked(by, "to be let go"),
+            RemovalObstacle::Held => blocked(by, "to be released"),
             RemovalObstacle::Waiting => blocked(by, "to start"),
-            RemovalObstacle::Failed => blocked_by(by, "to be let go, which failed".to_owned()),
+            RemovalObstacle::Failed => blocked_by(by, "to be released, which failed".to_owned()),
         },
     }
 }

@@ -64,7 +64,7 @@ async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
 
 /// What is told of the binary with mistakes.
 const MISTAKES: &str = "\
-✖ controller `pages`: it may make 0 runs at the same time
+✖ controller `pages`: it allows 0 runs at the same time
   why   no run could ever start
   write `.max_concurrent_reconciles(1)` or more, or leave it out for 50
 ✖ controller `pages`: node `html` reads from an event source `maps`

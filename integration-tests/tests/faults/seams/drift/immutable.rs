@@ -68,7 +68,7 @@ where
     assert_eq!(value.pointer(changed).and_then(Value::as_str), Some("second"));
     let lines = log.lines(Level::WARN);
     let lines: Vec<_> = lines.iter().map(|line| line.field("message")).collect();
-    assert_eq!(lines, ["deleted, to be created again, because it can't be changed as desired"]);
+    assert_eq!(lines, ["deleted, to be created again: it can't be changed as desired"]);
     Ok(())
 }
 

@@ -67,7 +67,7 @@ async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -
         .workflow(&workflow)
         .watches_referenced(InformerEventSource::<Secret>::new(), referenced);
     let mistakes = mapped.into_controller().err().map(|mistakes| mistakes.to_string()).unwrap_or_default();
-    assert!(mistakes.contains("would take the place of its informer"), "{mistakes}");
+    assert!(mistakes.contains("would replace its informer"), "{mistakes}");
     Ok(())
 }
 

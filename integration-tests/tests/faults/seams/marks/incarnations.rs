@@ -173,7 +173,7 @@ async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_about_to_be_collected_is_not_written() -> Result<()> {
     let scene = scene().await?;
-    scene.failures.expect("is about to be collected; it is made again then");
+    scene.failures.expect("is about to be collected; it is created again then");
     let workflow = workflow_of_one(wanted_map("a"))?;
     let one = scene.create("one", "first").await?;
     let map = integration_tests::map_of(&one, "a", "before");

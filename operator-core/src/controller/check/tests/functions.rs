@@ -54,7 +54,7 @@ fn data_that_a_node_or_its_condition_takes_has_to_be_put_by_the_reconciler() {
         ),
         ""
     );
-    let expected = "controller `pods`: node `granted` takes a `Data<Plan>`, which nobody puts into the run\n  \
+    let expected = "controller `pods`: node `granted` takes a `Data<Plan>`, which nothing puts into the run\n  \
                     why   it would fail in each run\n  \
                     write `.puts::<Plan>()` on the controller (`puts(Plan)` in an attribute), whose reconciler says `cx.put(…)`; or \
                     `Option<Data<Plan>>` in the function\n";
@@ -97,8 +97,8 @@ fn what_is_wrong_with_nodes_is_told_with_all_else_and_says_what_to_write() {
         "  write `.named(\"…\")` on it, or a function with a name".to_owned(),
         format!("controller `PODS`: `{HERE}::web` comes after `{HERE}::html`"),
         "  write it as a node of its own, or another one in `.after(…)`".to_owned(),
-        "controller `PODS`: nodes depend on one another in a circle: maps -> others -> maps".to_owned(),
-        "  write one `.after(…)` less, for example that of `maps`".to_owned(),
+        "controller `PODS`: nodes depend on each other in a cycle: maps -> others -> maps".to_owned(),
+        "  write one `.after(…)` fewer, for example the one of `maps`".to_owned(),
     ];
     assert_eq!(lines[..8], expected, "{told}");
     assert_eq!(lines[8], "controller `PODS`: its name can't be used", "{told}");

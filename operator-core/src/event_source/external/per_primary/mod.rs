@@ -1,5 +1,4 @@
-//! Resources that are fetched for each primary by itself: what the polling of single primaries and the inbound sources
-//! share.
+//! Resources that are fetched for each primary separately: what per-resource polling and the inbound sources share.
 //!
 //! ```text
 //! Primaries ──seen, gone──▶ Members: gate, deadline, cache entry of each primary

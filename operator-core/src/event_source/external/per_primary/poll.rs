@@ -52,7 +52,7 @@ where
             Ok(due) => {
                 if self.members.lock().polled(&primary, true) {
                     let (controller, source) = (&*self.controller, &*self.fetching.name);
-                    tracing::info!(controller, source, %primary, "what belongs to the primary is fetched again");
+                    tracing::info!(controller, source, %primary, "the primary's resources are fetched again");
                 }
                 self.tell_health();
                 if due {

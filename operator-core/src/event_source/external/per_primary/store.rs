@@ -1,4 +1,4 @@
-//! What a run reads and tells.
+//! What a run reads and reports.
 
 use std::sync::Arc;
 

@@ -224,7 +224,7 @@ fn what_others_have_put_into_ours_goes() {
             ),
             ("spec.strategy.rollingUpdate", "FieldValueForbidden"),
             vec!["remove /spec/strategy/rollingUpdate", "add /spec/strategy/type Recreate"],
-            "spec.strategy.rollingUpdate (nobody else's)",
+            "spec.strategy.rollingUpdate (no one else's)",
         ),
         // A mount of others of a volume of ours that goes.
         (

@@ -70,7 +70,7 @@ async fn every_node_says_what_became_of_it_and_why() {
         "route: inactive: CRD routes.example.com is not installed",
         "behind-route: deleted",
         "job: held: outside of the window",
-        "behind-job: waiting for job to be let go: outside of the window",
+        "behind-job: waiting for job to be released: outside of the window",
         "ingress: deleted",
         "db: failed: the server is in a bad mood",
         "app: waiting for db to succeed",
@@ -223,7 +223,7 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() {
         fake("beside").after(Called("gate")),
     ]);
     let (result, _) = reconciled(&all).await;
-    let why = "to be let go: outside of the window";
+    let why = "to be released: outside of the window";
     let expected = [
         format!("gate: waiting for held {why}"),
         format!("between: waiting for held {why}"),
@@ -248,7 +248,7 @@ async fn a_removal_waits_for_a_gate_that_can_not_be_asked_if_it_may_hold() {
     ]);
     let (result, _) = reconciled(&all).await;
     let expected = [
-        "gate: waiting for may-hold to be let go, which failed",
+        "gate: waiting for may-hold to be released, which failed",
         "may-hold: failed: nobody knows",
         "other-gate: deleted",
         "may-not: deleted",
