@@ -16,7 +16,7 @@ impl Capabilities {
     pub const READ_ONLY: Self =
         Self { creates: false, updates: false, deletes: false, garbage_collected: false };
     /// Creates and updates; the owner reference has the cluster's garbage collector delete it with its primary. A workflow
-    /// deletes it before that where it depends on something that the workflow deletes, or has a delete postcondition. JOSDK's
+    /// deletes it before that where it depends on something that the workflow deletes, or has a condition `gone`. JOSDK's
     /// `CRUDKubernetesDependentResource`.
     pub const CRUD: Self = Self { creates: true, updates: true, deletes: true, garbage_collected: true };
     /// Creates, updates, and deletes it itself, which needs a finalizer on the primary. JOSDK's

@@ -130,7 +130,7 @@ impl From<&Error> for Kstatus {
 /// A field that is looked at has a type that it can't have, or a pod an unknown phase. [`Kstatus::from`] makes a
 /// [`Status::Unknown`] of it.
 ///
-/// JOSDK: has nothing of the kind; ready postconditions are written by hand there. Go: `status.Compute` of `kstatus`.
+/// JOSDK: has nothing of the kind; `readyPostcondition`s are written by hand there. Go: `status.Compute` of `kstatus`.
 pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
     let fields = Fields(object);
     if fields.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {
