@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// Runs of one controller that may be under way at the same time, unless it says otherwise.
-pub const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
+pub(super) const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
 
 /// How long a primary goes without a run, unless its controller says otherwise: ten hours.
-pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
+pub(super) const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Declares a controller. JOSDK: `ControllerConfiguration`.
 ///

@@ -113,9 +113,10 @@ impl<P: KubeObject> Workflow<P> {
         run.result().map_or_else(|| self.to_mermaid(), |result| self.any.to_mermaid_with(result))
     }
 
-    /// What can be said about it without running it.
+    /// What can be said about it without running it, as text: a line for each node, below what it comes after. The command `graph` prints
+    /// the same.
     #[must_use]
-    pub fn outline(&self) -> Outline {
+    pub fn outline(&self) -> impl fmt::Display + use<P> {
         self.any.outline()
     }
 

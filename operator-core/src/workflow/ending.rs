@@ -46,8 +46,8 @@ pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<End
         let awaited = graph.dependencies_of(node).any(below);
         has_below[node.index()] = awaited;
         let collected = capabilities.is_garbage_collected();
-        endings[node.index()] = if capabilities.can_delete() && (!collected || says_gone || first || awaited)
-        {
+        let is_deleted = capabilities.can_delete() && (!collected || says_gone || first || awaited);
+        endings[node.index()] = if is_deleted {
             Ending::Deleted { awaited: awaited || first }
         } else if collected {
             Ending::Collected

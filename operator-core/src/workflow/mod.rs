@@ -21,7 +21,7 @@
 //! - A node runs after everything it depends on is ready.
 //! - A node is deleted after everything that depends on it was deleted, and, where that has a condition `gone`, after
 //!   this is met. At the end of a primary it is deleted after everything that depends on it is gone; only what the garbage
-//!   collector takes after the primary goes in any order. [`Outline`] says which is which.
+//!   collector takes after the primary goes in any order. [`Workflow::outline`] says which is which.
 //! - A hold protects the node that says it, and stops removals that come from what it depends on.
 //! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
 //! - The result tells for every node what happened and why.
@@ -55,11 +55,11 @@ pub use crate::reconciler::workflow::{
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
-pub use error::{Error, Mistake};
+pub use error::Error;
+pub(crate) use error::Mistake;
 pub(crate) use graph::{Graph, NodeId};
-pub use into::IntoWorkflow;
 pub(crate) use into::Stage;
 #[doc(hidden)]
-pub use into::{Declare, Declaring, Wired};
-pub use outline::Outline;
+pub use into::{Declare, Declaring, IntoWorkflow, Wired};
+pub(crate) use outline::Outline;
 pub use wired::external::External;

@@ -22,7 +22,7 @@ use super::{
 /// depth 2; deleted by the garbage collector, in any order
 /// ```
 #[derive(Clone, Debug)]
-pub struct Outline {
+pub(crate) struct Outline {
     pub(super) graph: Graph,
     /// The conditions in words, in the order of the graph's nodes.
     pub(super) conditions: Vec<Vec<String>>,
@@ -32,20 +32,20 @@ pub struct Outline {
 
 impl Outline {
     /// The nodes and their dependencies.
-    #[must_use]
-    pub fn graph(&self) -> &Graph {
+    #[cfg(test)]
+    pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// The conditions of a node in words, as in `only if exposed`.
     #[must_use]
-    pub fn conditions(&self, node: NodeId) -> &[String] {
+    pub(crate) fn conditions(&self, node: NodeId) -> &[String] {
         self.conditions.get(node.index()).map_or(&[], Vec::as_slice)
     }
 
     /// The workflow as a [Mermaid](https://mermaid.js.org) flowchart.
     #[must_use]
-    pub fn mermaid(&self) -> String {
+    pub(crate) fn mermaid(&self) -> String {
         let labels = self.graph.nodes().filter_map(|node| {
             let conditions = self.conditions(node);
             let label = mermaid::Label { state: conditions.join("\n"), class: None };
