@@ -63,5 +63,5 @@ pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
     TestResource, TestResourceSpec, TestStatus, statuses_serialized,
 };
-pub use workflows::{Child, Outcomes, Switch, looking_on};
+pub use workflows::{Child, Outcomes, Switch, looking_on, node_of};
 pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

@@ -5,14 +5,20 @@ use std::{future::Future, sync::Arc};
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt, stream};
-use http::Request;
+use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
-use operator_core::client::{Answer, Inner, ResponseBody, TransportHook};
+use operator_core::{
+    BoxError,
+    client::{Inner, ResponseBody, TransportHook},
+};
 use tokio::sync::{Semaphore, watch};
 
 use crate::{DEADLINE, Gate};
+
+/// What comes back of a request.
+type Answer = Result<Response<ResponseBody>, BoxError>;
 
 /// What the server sends over a watch whose version it has forgotten.
 const GONE: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}

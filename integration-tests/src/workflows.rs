@@ -8,10 +8,11 @@ use std::sync::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{
-    BoxError, Context, Node, One, UpdateControl, Verdict, Want,
+    BoxError, Context, Node, One, Run, UpdateControl, Verdict, Want,
     dependent::Capabilities,
     node,
-    workflow::{Activation, Askers, Cluster, WorkflowResult},
+    resource::KubeObject,
+    workflow::{Activation, Askers, Cluster, NodeResult},
 };
 use parking_lot::Mutex;
 
@@ -93,44 +94,53 @@ impl Activation for Switch {
 }
 
 /// What a workflow did, as its reconciler saw it. Clones share the record.
-#[derive(Clone, Debug, Default)]
-pub struct Outcomes(Arc<Mutex<Vec<Outcome>>>);
+#[derive(Clone, Debug)]
+pub struct Outcomes<K: KubeObject = TestResource>(Arc<Mutex<Vec<Outcome<K>>>>);
 
-/// The name of a primary, and a result.
-type Outcome = (String, Arc<WorkflowResult>);
+/// The name of a primary, and what its run has come to.
+type Outcome<K> = (String, Arc<Run<K>>);
 
-impl Outcomes {
+impl<K: TestObject> Outcomes<K> {
     /// Nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self(Arc::default())
     }
 
     /// Notes what the workflow has done in a run of `primary`.
-    pub fn note<K: TestObject>(&self, primary: &K, context: &Context<K>) {
-        if let Some(result) = context.workflow().result() {
-            self.0.lock().push((primary.name_any(), result));
+    pub fn note(&self, primary: &K, context: &Context<K>) {
+        if let Some(run) = context.so_far().ok().filter(|run| !run.nodes().is_empty()) {
+            self.0.lock().push((primary.name_any(), Arc::new(run)));
         }
     }
 
-    /// The last result for the primary called `name`.
+    /// The last run of the primary called `name`.
     #[must_use]
-    pub fn last(&self, name: &str) -> Option<Arc<WorkflowResult>> {
+    pub fn last(&self, name: &str) -> Option<Arc<Run<K>>> {
         let outcomes = self.0.lock();
-        outcomes.iter().rev().find(|(of, _)| of == name).map(|(_, result)| Arc::clone(result))
+        outcomes.iter().rev().find(|(of, _)| of == name).map(|(_, run)| Arc::clone(run))
     }
 
     /// The same, one line for each node.
     #[must_use]
     pub fn lines(&self, name: &str) -> Vec<String> {
-        let last = self.last(name).map(|result| result.to_string()).unwrap_or_default();
+        let last = self.last(name).map(|run| run.to_string()).unwrap_or_default();
         last.lines().map(str::to_owned).collect()
     }
 }
 
+/// What became of the node of that name, for those whose function has none of its own.
+///
+/// # Panics
+/// Where the run hasn't come to it.
+#[must_use]
+pub fn node_of<'r, K: KubeObject>(run: &'r Run<K>, name: &str) -> &'r NodeResult {
+    run.nodes().iter().find(|node| &*node.name == name).expect("the run has come to the node")
+}
+
 /// A reconciler that only looks at what the workflow has done.
 #[must_use]
-pub fn looking_on<K: TestObject>() -> (Script<K>, Outcomes) {
+pub fn looking_on<K: TestObject>() -> (Script<K>, Outcomes<K>) {
     let outcomes = Outcomes::new();
     let noted = outcomes.clone();
     let script = Script::new(move |_, primary: Arc<K>, context| {

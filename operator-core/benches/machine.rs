@@ -10,10 +10,9 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use operator_core::{
     ObjectKey,
-    bench::{Effect, Input, Machine, MachineConfig, Outcome, RunId},
+    bench::{Effect, Input, Machine, MachineConfig, Outcome, RunId, Uid},
     environment::Now,
     observe::{Cause, SourceIndex},
-    resource::Uid,
 };
 use support::budget;
 

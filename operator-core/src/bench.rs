@@ -1,10 +1,11 @@
 //! The parts of the engine that benches and tests of the engine hold by themselves. For nobody else: what is here changes
 //! with the engine, without a word.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
     cache::{AnyInformer, Change, ChangeHandler, Informer, InformerConfig, Kept, View, kind_of},
+    client,
     environment::Environment,
     resource::KubeObject,
 };
@@ -13,11 +14,15 @@ pub use crate::{
     dependent::matcher::{configured::Written, merge::merged, ssa::matches_applied},
     operations::matcher::matches_owned_fields,
     processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},
+    resource::uid::Uid,
     workflow::{
         graph::Graph,
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
     },
 };
+
+/// How long a request may take.
+pub const REQUEST_DEADLINE: Duration = client::REQUEST_DEADLINE;
 
 /// An informer whose handler opens nothing, as that of an event source without filters and mappers of users.
 #[must_use]

@@ -24,10 +24,7 @@ use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{Api, Client, api::PostParams};
-use operator_core::{
-    environment::{SystemClock, WallClock},
-    testing::{ControlPlane, Controllers, InProcessServer, TestCluster, seed_of_the_day},
-};
+use operator_core::testing::{ControlPlane, Controllers, InProcessServer, TestCluster, seed_of_the_day};
 use serde_json::json;
 
 use crate::{
@@ -56,7 +53,7 @@ fn definition() -> CustomResourceDefinition {
 
 async fn prepare_in_process() -> anyhow::Result<Client> {
     // The real one runs without controllers, too.
-    let client = InProcessServer::with_controllers(|| SystemClock.now(), Controllers::Off).client();
+    let client = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off).client();
     Api::all(client.clone()).create(&PostParams::default(), &definition()).await?;
     make_namespace(&client).await?;
     Ok(client)

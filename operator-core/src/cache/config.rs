@@ -7,10 +7,10 @@ use crate::resource::{KubeObject, ResourceType};
 use super::WatchScope;
 
 /// Says under which values an object is found in an index.
-pub type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
 /// Changes an object before it is stored, to save memory.
-pub type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
+pub(crate) type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
 
 /// How an informer asks for all objects: at its start, and after a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

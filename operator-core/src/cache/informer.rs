@@ -11,7 +11,9 @@ use crate::{
     resource::{KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
-use super::{Error, OwnWrite};
+use super::Error;
+#[cfg(test)]
+use super::OwnWrite;
 
 pub(crate) use untyped::{AnyInformer, Unopened};
 
@@ -140,13 +142,15 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.
-    pub fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
-        OwnWrite::of_any(self.any.begin_write(key))
+    #[cfg(test)]
+    pub(crate) fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
+        OwnWrite::of_any(self.any.begin_write(key), Arc::clone(self.any.view()))
     }
 
     /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
     /// Returns it in the form in which it is kept. JOSDK's cache-only mode.
-    pub fn remember(&self, answer: K) -> Arc<K> {
+    #[cfg(test)]
+    pub(crate) fn remember(&self, answer: K) -> Arc<K> {
         let answer = Arc::new(answer);
         let remembered = self.any.remember_answer(self.any.answer_of(Arc::clone(&answer) as _));
         remembered.typed().unwrap_or(answer)
@@ -186,6 +190,7 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// How much is held.
+    #[doc(hidden)]
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.any.sizes()

@@ -3,7 +3,7 @@
 //! ```text
 //! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ store, indexers
 //!                                                                      │ old and new
-//!      operations ──OwnWrite──▶ overlay (pure) ◀───────────────────────┘
+//!      operations ──AnyWrite──▶ overlay (pure) ◀───────────────────────┘
 //!                                 │ what is no echo of an own write
 //!                                 ▼
 //!                             ChangeHandler
@@ -39,8 +39,8 @@
 //! - Reads take no lock that is held while changes are handed over; a handler may read.
 //!
 //! # Assumptions
-//! - A write made under an [`OwnWrite`] carries an optimistic lock on the resourceVersion of [`OwnWrite::base`].
-//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an [`OwnWrite`], or it blocks forever.
+//! - A write made under an `AnyWrite` carries an optimistic lock on the resourceVersion of `AnyWrite::base`.
+//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an `AnyWrite`, or it blocks forever.
 //! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
 //!   and everything else works.
 
@@ -75,16 +75,19 @@ pub(crate) mod tests;
 pub use bounds::Bounds;
 pub(crate) use change::Follower;
 pub use change::{Change, ChangeHandler, ChangeKind};
+pub(crate) use config::Indexer;
 pub(crate) use config::Settings;
-pub use config::{Indexer, InformerConfig, InitialList, Transform};
+pub use config::{InformerConfig, InitialList};
 pub use error::Error;
+pub use informer::Informer;
+pub(crate) use informer::Sizes;
 pub(crate) use informer::{AnyInformer, Unopened};
-pub use informer::{Informer, Sizes};
 pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of};
 pub(crate) use list_watch::LONGEST_RETRY_AFTER;
 pub(crate) use live::{Unread, read_live};
 pub(crate) use opening::{AnyIndexer, opening};
 pub(crate) use own_write::AnyWrite;
-pub use own_write::OwnWrite;
+#[cfg(test)]
+pub(crate) use own_write::OwnWrite;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;

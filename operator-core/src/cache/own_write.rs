@@ -1,44 +1,42 @@
 //! The guard around one own write.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::sync::Arc;
+#[cfg(test)]
+use std::{fmt, marker::PhantomData};
 
-use crate::resource::{AnyObject, KubeObject, ObjectKey};
+#[cfg(test)]
+use super::kept::View;
+#[cfg(test)]
+use crate::resource::KubeObject;
+use crate::resource::{AnyObject, ObjectKey};
 
 use super::{
     engine::Engine,
-    kept::{Answer, Kept, View},
+    kept::{Answer, Kept},
 };
 
 /// An own write to one object, from before its request until after its answer. While it lives, events of the object
 /// wait; dropping it, in whatever way, lets them go. JOSDK: `eventFilteringUpdateAndCacheResource`.
 ///
 /// # Guarantees
-/// - The echo of an answer given to [`OwnWrite::wrote`] is not handed to the informer's handler.
+/// - The echo of an answer given to [`AnyWrite::answered`] is not handed to the informer's handler.
 /// - Without an answer (the request failed, or was dropped in flight) nothing is filtered: whatever comes is foreign.
 ///
 /// # Assumptions
-/// - The request carries an optimistic lock on the resourceVersion of [`OwnWrite::base`] (or creates, when there is no
-///   base), so that no foreign change lies between the base and the answer. After a conflict, [`OwnWrite::rebase`] and
-///   try again.
-#[must_use = "dropping it ends the write"]
-pub struct OwnWrite<K: KubeObject> {
-    write: AnyWrite,
-    of: PhantomData<fn() -> K>,
-}
-
-/// The same of an object of any type.
+/// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, when there is no
+///   base), so that no foreign change lies between the base and the answer. After a conflict, begin another
+///   one.
 #[must_use = "dropping it ends the write"]
 pub(crate) struct AnyWrite {
     engine: Arc<Engine>,
-    view: Arc<View>,
     key: ObjectKey,
     base: Option<Arc<Kept>>,
 }
 
 impl AnyWrite {
-    pub(super) fn begin(engine: Arc<Engine>, view: Arc<View>, key: ObjectKey) -> Self {
+    pub(super) fn begin(engine: Arc<Engine>, key: ObjectKey) -> Self {
         let base = engine.begin_write(&key);
-        Self { engine, view, key, base }
+        Self { engine, key, base }
     }
 
     /// The newest state that was known when the write began, or when it was rebased, or the last answer.
@@ -62,27 +60,30 @@ impl Drop for AnyWrite {
     }
 }
 
-impl<K: KubeObject> OwnWrite<K> {
-    pub(super) fn of_any(write: AnyWrite) -> Self {
-        Self { write, of: PhantomData }
-    }
+/// The same with types, for tests.
+#[cfg(test)]
+#[must_use = "dropping it ends the write"]
+pub(crate) struct OwnWrite<K: KubeObject> {
+    write: AnyWrite,
+    view: Arc<View>,
+    of: PhantomData<fn() -> K>,
+}
 
-    /// The object that is written.
-    #[must_use]
-    pub fn key(&self) -> &ObjectKey {
-        &self.write.key
+#[cfg(test)]
+impl<K: KubeObject> OwnWrite<K> {
+    pub(super) fn of_any(write: AnyWrite, view: Arc<View>) -> Self {
+        Self { write, view, of: PhantomData }
     }
 
     /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` when the
     /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that an
     /// optimistic lock needs.
-    #[must_use]
-    pub fn base(&self) -> Option<Arc<K>> {
-        self.write.view.open(self.write.base()?)?.typed()
+    pub(crate) fn base(&self) -> Option<Arc<K>> {
+        self.view.open(self.write.base()?)?.typed()
     }
 
     /// Looks again, for another attempt after a conflict. Returns the new base.
-    pub fn rebase(&mut self) -> Option<Arc<K>> {
+    pub(crate) fn rebase(&mut self) -> Option<Arc<K>> {
         self.write.base = self.write.engine.base(&self.write.key);
         self.base()
     }
@@ -91,13 +92,14 @@ impl<K: KubeObject> OwnWrite<K> {
     /// form in which it is kept: without foreign managed fields, transformed.
     ///
     /// May be called again for a further write to the same object under this guard.
-    pub fn wrote(&mut self, answer: K) -> Arc<K> {
+    pub(crate) fn wrote(&mut self, answer: K) -> Arc<K> {
         let answer = Arc::new(answer);
-        let kept = self.write.answered(self.write.view.answer_of(Arc::clone(&answer) as _));
+        let kept = self.write.answered(self.view.answer_of(Arc::clone(&answer) as _));
         kept.typed().unwrap_or(answer)
     }
 }
 
+#[cfg(test)]
 impl<K: KubeObject> fmt::Debug for OwnWrite<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnWrite").field("key", &self.write.key).finish_non_exhaustive()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{
-    Args, Parser, Subcommand, ValueEnum,
+    ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::NonEmptyStringValueParser,
     error::{ContextKind, ContextValue},
 };
@@ -19,7 +19,7 @@ pub(super) struct Cli {
     #[command(flatten)]
     pub(super) output: OutputStyle,
     #[command(subcommand)]
-    pub(super) command: Option<OperatorCommand>,
+    pub(super) command: Option<Command>,
 }
 
 /// Says where `dev` comes from, if the operator was built without it.
@@ -32,11 +32,39 @@ pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The commands of every operator. An operator with commands of its own flattens this enum into its own enum, and
+/// The commands of every operator. An operator with commands of its own flattens it into its own enum, and
 /// passes what was given to [`CommandLine::execute`](super::CommandLine::execute).
+#[derive(Clone, Debug)]
+pub struct OperatorCommand(pub(super) Command);
+
+/// As clap's derive makes it of [`Command`].
+impl FromArgMatches for OperatorCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Command::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Subcommand for OperatorCommand {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        Command::augment_subcommands(command)
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        Command::augment_subcommands_for_update(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Command::has_subcommand(name)
+    }
+}
+
+/// The commands.
 #[derive(Clone, Debug, Subcommand)]
-#[non_exhaustive]
-pub enum OperatorCommand {
+pub(super) enum Command {
     /// Run the operator against the cluster of the current kubeconfig, or the one that the pod runs in
     Run(RunArgs),
     /// Print the custom resource definitions as YAML; talks to no cluster
@@ -48,7 +76,7 @@ pub enum OperatorCommand {
     Dev(DevArgs),
 }
 
-impl OperatorCommand {
+impl Command {
     /// The style that was asked for.
     pub(super) fn style(&self) -> Option<&str> {
         match self {
@@ -62,27 +90,27 @@ impl OperatorCommand {
 
 /// The arguments of `run`.
 #[derive(Args, Clone, Debug, Default)]
-pub struct RunArgs {
+pub(super) struct RunArgs {
     /// The context of the kubeconfig; the current one by default
     #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
+    pub(super) context: Option<String>,
     /// The form of the log; RUST_LOG says what is in it
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
-    pub log: LogForm,
+    pub(super) log: LogForm,
     /// Work only while this replica holds this lease, as `name` or `namespace/name`; by default as the operator declares it
     #[arg(long, value_name = "LEASE")]
-    pub leader_election: Option<String>,
+    pub(super) leader_election: Option<String>,
     /// Work in these namespaces only, with a comma between them; by default in those that the controllers declare
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-    pub namespaces: Vec<String>,
+    pub(super) namespaces: Vec<String>,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
-    pub style: Option<String>,
+    pub(super) style: Option<String>,
 }
 
 /// The form of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogForm {
+pub(super) enum LogForm {
     /// Lines for people.
     #[default]
     Human,
@@ -92,26 +120,26 @@ pub enum LogForm {
 
 /// The arguments of `crd`.
 #[derive(Args, Clone, Debug, Default)]
-pub struct CrdArgs {
+pub(super) struct CrdArgs {
     /// Print nothing, and exit with 2 if the file doesn't hold just this
     #[arg(long, value_name = "FILE")]
-    pub check: Option<PathBuf>,
+    pub(super) check: Option<PathBuf>,
 }
 
 /// The arguments of `graph`.
 #[derive(Args, Clone, Debug, Default)]
-pub struct GraphArgs {
+pub(super) struct GraphArgs {
     /// The form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
-    pub format: GraphForm,
+    pub(super) format: GraphForm,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
-    pub style: Option<String>,
+    pub(super) style: Option<String>,
 }
 
 /// The form of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum GraphForm {
+pub(super) enum GraphForm {
     /// A line for each node, below what it depends on.
     #[default]
     Text,
@@ -122,30 +150,30 @@ pub enum GraphForm {
 /// The arguments of `dev`.
 #[cfg(feature = "testing")]
 #[derive(Args, Clone, Debug)]
-pub struct DevArgs {
+pub(super) struct DevArgs {
     /// Stop when everything has settled, and tell by the exit code what came of it: 0 all ready, 3 waiting, 4 in error,
     /// 5 not settled in time
     #[arg(long)]
-    pub once: bool,
+    pub(super) once: bool,
     /// How long `--once` may take, without the start of the control plane
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration, requires = "once")]
-    pub timeout: Duration,
+    pub(super) timeout: Duration,
     /// How long `--once` waits for objects that are not ready when nothing happens any more
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "once")]
-    pub patience: Duration,
+    pub(super) patience: Duration,
     /// Apply these files of YAML, instead of the operator's own examples and scenario
     #[arg(long, value_name = "FILE")]
-    pub apply: Vec<PathBuf>,
+    pub(super) apply: Vec<PathBuf>,
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
-    pub namespace: String,
+    pub(super) namespace: String,
     /// Use the API server inside this process: it needs no Go and starts at once, but doesn't do all that a real one does.
     /// Without this, it is used only where a real one can't be built
     #[arg(long)]
-    pub in_process: bool,
+    pub(super) in_process: bool,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
-    pub style: Option<String>,
+    pub(super) style: Option<String>,
 }
 
 /// A duration as people write it: `90s`, `2m`, `1m30s`.

@@ -11,8 +11,7 @@ use crate::{
 
 /// What a command can fail with. Shown as three lines: what failed, why, and what to type next.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
+pub(super) enum Error {
     /// The operator's declaration contradicts itself.
     #[error("the operator's declaration is wrong")]
     Declaration(#[source] Mistakes),
@@ -61,8 +60,7 @@ pub enum Error {
 
 impl Error {
     /// How the process is to end.
-    #[must_use]
-    pub fn exit_status(&self) -> ExitStatus {
+    pub(super) fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Declaration(_) => ExitStatus::Configuration,
             Self::Operator(operator::Error::LeaderElection(LeaderElectionError::Forbidden { .. })) => {
@@ -78,8 +76,7 @@ impl Error {
     }
 
     /// Why it failed, in one line; in the server's own words where there are any.
-    #[must_use]
-    pub fn why(&self) -> Option<String> {
+    pub(super) fn why(&self) -> Option<String> {
         match self {
             #[cfg(feature = "testing")]
             Self::Dev(error) => error.why(),
@@ -88,8 +85,7 @@ impl Error {
     }
 
     /// What to do next.
-    #[must_use]
-    pub fn advice(&self, program: &str) -> String {
+    pub(super) fn advice(&self, program: &str) -> String {
         match self {
             Self::Declaration(_) | Self::Yaml(_) => "change the declaration and build again".to_owned(),
             Self::Operator(operator::Error::Http { address, .. }) => {

@@ -16,8 +16,7 @@ use crate::operator::Exit;
 /// How a command ended. One table for all commands; clap's own code for wrong use, 2, is not used for that, because 2
 /// means "there is a difference".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExitStatus {
+pub(super) enum ExitStatus {
     /// All went well.
     Success,
     /// The command failed: the cluster is out of reach, a request was refused.
@@ -46,8 +45,7 @@ pub enum ExitStatus {
 
 impl ExitStatus {
     /// The process's exit code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
+    const fn code(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::Failed => 1,

@@ -17,9 +17,9 @@
 //! - The result of a command goes to stdout, everything else to stderr.
 //! - `crd` and `graph` contact no cluster and print the same text for the same declaration.
 //! - Commands that talk to a cluster say which one in their first line on stderr.
-//! - Every failure is three lines (what, why, what to type next) and an exit code of one table, [`ExitStatus`].
+//! - Every failure is three lines (what, why, what to type next) and an exit code from one table, in the book's page "Commands".
 //! - Each command first checks the declaration for mistakes: three lines for each (what, why, what to write), and
-//!   [`ExitStatus::Configuration`].
+//!   the exit code 78.
 
 mod command;
 mod crd;
@@ -40,14 +40,14 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::operator::OperatorBuilder;
 
-#[cfg(feature = "testing")]
-pub use command::DevArgs;
-pub use command::{CrdArgs, GraphArgs, GraphForm, LogForm, OperatorCommand, RunArgs};
-pub use error::Error;
-pub use exit::ExitStatus;
-pub use output::{ColorWhen, OutputStyle};
+pub use command::OperatorCommand;
+pub use output::OutputStyle;
 
-use command::Cli;
+#[cfg(feature = "testing")]
+use command::DevArgs;
+use command::{Cli, Command, CrdArgs, GraphArgs, GraphForm, LogForm, RunArgs};
+use error::Error;
+use exit::ExitStatus;
 use output::Output;
 use styles::Declared;
 
@@ -62,7 +62,7 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// The command line of `operator`. Whichever command is given first reports the mistakes in the declaration, and
-    /// exits with [`ExitStatus::Configuration`] if there are any.
+    /// exits with the exit code 78 if there are any.
     pub fn new(operator: OperatorBuilder) -> Self {
         Self::of(Declared::Once(Box::new(operator)))
     }
@@ -103,7 +103,7 @@ impl CommandLine {
         match parsed {
             Ok(Cli { output, command: Some(command) }) => self.process(command, output).await,
             Ok(Cli { output, command: None }) if in_pod() => {
-                self.process(OperatorCommand::Run(RunArgs::default()), output).await
+                self.process(Command::Run(RunArgs::default()), output).await
             }
             Ok(Cli { output, command: None }) => {
                 let output = Output::new(output);
@@ -123,8 +123,8 @@ impl CommandLine {
     }
 
     /// Executes the command that the whole process is for.
-    async fn process(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
-        let runs = matches!(command, OperatorCommand::Run(_));
+    async fn process(self, command: Command, output: OutputStyle) -> ExitCode {
+        let runs = matches!(command, Command::Run(_));
         let status = self.executed(command, output, exit::when_told).await;
         if runs {
             exit::at_last(status);
@@ -134,13 +134,13 @@ impl CommandLine {
 
     /// Executes a command that an operator with its own command line has parsed.
     pub async fn execute(self, command: OperatorCommand, output: OutputStyle) -> ExitCode {
-        self.executed(command, output, drop).await.into()
+        self.executed(command.0, output, drop).await.into()
     }
 
     /// `runs` is called with the termination timeout before an operator runs.
     async fn executed(
         self,
-        command: OperatorCommand,
+        command: Command,
         output: OutputStyle,
         runs: impl FnOnce(Duration),
     ) -> ExitStatus {
@@ -149,13 +149,11 @@ impl CommandLine {
         let result = match operator.and_then(|operator| sound(&operator).map(|()| operator)) {
             Err(error) => Err(error),
             Ok(builder) => match command {
-                OperatorCommand::Run(args) => Box::pin(run::run(builder, &args, output, runs)).await,
-                OperatorCommand::Crd(args) => crd::crd(builder.crds(), &args, output),
-                OperatorCommand::Graph(args) => Ok(graph::graph(builder.controllers(), &args, output)),
+                Command::Run(args) => Box::pin(run::run(builder, &args, output, runs)).await,
+                Command::Crd(args) => crd::crd(builder.crds(), &args, output),
+                Command::Graph(args) => Ok(graph::graph(builder.controllers(), &args, output)),
                 #[cfg(feature = "testing")]
-                OperatorCommand::Dev(args) => {
-                    Box::pin(dev::dev(builder, self.workbench, &args, output)).await
-                }
+                Command::Dev(args) => Box::pin(dev::dev(builder, self.workbench, &args, output)).await,
             },
         };
         ended(result, output)

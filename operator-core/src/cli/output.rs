@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorWhen {
+pub(super) enum ColorWhen {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE and FORCE_COLOR win over "not a terminal".
     #[default]
     Auto,
@@ -26,10 +26,10 @@ pub enum ColorWhen {
 pub struct OutputStyle {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub color: ColorWhen,
+    pub(super) color: ColorWhen,
     /// Use ASCII only; the default when the locale is not UTF-8
     #[arg(long, global = true)]
-    pub ascii: bool,
+    pub(super) ascii: bool,
 }
 
 /// A state or a change, as a mark of one cell.

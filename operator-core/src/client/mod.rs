@@ -14,8 +14,8 @@
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
 //!   answered with 504 but took effect, such a repetition is a second write.
-//! - Every request but a watch or a followed log ends within [`REQUEST_DEADLINE`], with an answer or an error, and so does each
-//!   attempt of a read; a list ends when it was silent for [`LIST_SILENCE`]. Where there is a budget, the time begins when the
+//! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an error, and so does each
+//!   attempt of a read; a list ends when it was silent for a minute. Where there is a budget, the time begins when the
 //!   budget lets the request go: a write that was never sent doesn't end like one whose outcome is unknown, and a read doesn't
 //!   end before its turn.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
@@ -65,7 +65,8 @@ pub(crate) use deadline::LongAnswer;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
-pub use hook::{Answer, Inner};
+pub(crate) use hook::Answer;
+pub use hook::Inner;
 pub use kubeconfig::from_kubeconfig;
 pub(crate) use kubeconfig::infer;
 use retry::RetryReads;
@@ -73,11 +74,11 @@ pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 
 /// How long any request but a watch or a list may take, including reading its answer.
-pub const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long a list may be silent, before its answer begins and in the middle of it. As long as more data arrives it may
 /// take as long as it needs.
-pub const LIST_SILENCE: Duration = Duration::from_secs(60);
+pub(crate) const LIST_SILENCE: Duration = Duration::from_secs(60);
 
 /// The body of an answer on its way through the layers.
 pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;

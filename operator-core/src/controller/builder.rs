@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// The default number of runs of one controller that may be in progress at the same time.
-pub const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
+pub(super) const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
 
 /// The default for the longest time between runs of a primary: ten hours.
-pub const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
+pub(super) const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Declares a controller. JOSDK: `ControllerConfiguration`.
 ///

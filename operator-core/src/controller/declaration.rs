@@ -96,7 +96,7 @@ impl Controller {
 
     /// The workflows of the controller: its own, and those that the reconciler calls itself.
     #[must_use]
-    pub fn outlines(&self) -> &[Outline] {
+    pub(crate) fn outlines(&self) -> &[Outline] {
         self.0.outlines()
     }
 

@@ -102,7 +102,7 @@ impl<'m> IntoIterator for &'m Mistakes {
 
 impl From<workflow::Error> for Mistakes {
     fn from(error: workflow::Error) -> Self {
-        let workflow::Error::Wiring { mistakes } = error;
+        let workflow::Error(mistakes) = error;
         Self(mistakes.iter().map(wiring).collect())
     }
 }

@@ -25,10 +25,10 @@ mod unfinished;
 mod without;
 
 pub(crate) use builder::ControllerBuilder;
-pub use builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 pub use declaration::IntoController;
 pub(crate) use declaration::{Controller, OperatorParts};
 pub use mistake::{Mistake, Mistakes};
+#[doc(hidden)]
 pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::{Ailing, RunningController};
 pub(crate) use starting::SHORTEST_SYNC_TIMEOUT;

@@ -16,8 +16,8 @@ impl Capabilities {
     pub const READ_ONLY: Self =
         Self { creates: false, updates: false, deletes: false, garbage_collected: false };
     /// Creates and updates; with the owner reference, the cluster's garbage collector deletes it with its primary. A
-    /// workflow deletes it before that if it depends on something that the workflow deletes, or has a delete
-    /// postcondition. JOSDK: `CRUDKubernetesDependentResource`.
+    /// workflow deletes it before that if it depends on something that the workflow deletes, or has a condition
+    /// `gone`. JOSDK: `CRUDKubernetesDependentResource`.
     pub const CRUD: Self = Self { creates: true, updates: true, deletes: true, garbage_collected: true };
     /// Creates, updates, and deletes it itself, which needs a finalizer on the primary. JOSDK's
     /// `CRUDNoGCKubernetesDependentResource`.

@@ -224,8 +224,7 @@ impl Dispatcher {
         if workflow.is_explicit() && self.code.cleans_up() {
             return Ok(true);
         }
-        let handle = context.workflow();
-        let result = handle.cleanup().await?;
+        let result = context.workflow().cleanup().await?;
         if !workflow.keeps_errors() {
             return Ok(result.all_deleted());
         }

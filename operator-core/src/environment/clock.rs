@@ -55,7 +55,7 @@ impl Sub for Now {
 
 /// Follows tokio's clock, which a test can pause.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     start: Instant,
 }
 
@@ -65,19 +65,19 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60 * 60 * 24 * 180);
 impl Clock {
     /// Starts counting.
     #[must_use]
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }
 
     /// Time since [`Clock::start`].
     #[must_use]
-    pub fn now(&self) -> Now {
+    pub(crate) fn now(&self) -> Now {
         Now(self.start.elapsed())
     }
 
     /// Sleeps until `deadline`; forever without one. A deadline in the past is due at once. One that is months away
     /// may wake early, once in half a year, so callers look at the clock again.
-    pub async fn sleep_until(&self, deadline: Option<Now>) {
+    pub(crate) async fn sleep_until(&self, deadline: Option<Now>) {
         match deadline {
             Some(deadline) => tokio::time::sleep(deadline.since(self.now()).min(LONGEST_SLEEP)).await,
             None => std::future::pending().await,
@@ -93,7 +93,7 @@ pub trait WallClock: fmt::Debug + Send + Sync {
 
 /// The machine's own clock.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl WallClock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]

@@ -17,16 +17,17 @@ use std::{future::Future, sync::Arc};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-pub use clock::{Clock, Now, SystemClock, WallClock};
+pub(crate) use clock::{Clock, SystemClock};
+pub use clock::{Now, WallClock};
 use kept::Keepers;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
 pub(crate) use quota::{Quota, QuotaState};
-pub use random::Jitter;
+pub(crate) use random::Jitter;
 use shared::Shared;
 use tasks::Ordered;
-pub use tasks::TaskHook;
+pub(crate) use tasks::TaskHook;
 
 /// The injected surroundings of one operator. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ impl Environment {
 
     /// The same environment, in which `hook` is notified of each task and may let others go first.
     #[must_use]
-    pub fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
+    pub(crate) fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self
     }
@@ -88,7 +89,7 @@ impl Environment {
 
     /// The clock behind [`Environment::now`], which can also sleep.
     #[must_use]
-    pub fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
 
@@ -100,7 +101,7 @@ impl Environment {
 
     /// Random spreads of delays.
     #[must_use]
-    pub fn jitter(&self) -> &Jitter {
+    pub(crate) fn jitter(&self) -> &Jitter {
         &self.jitter
     }
 

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 /// Is notified of each task that an [`Environment`](super::Environment) starts, and may let others go first. For
 /// simulations; without one, tasks are the runtime's own.
-pub trait TaskHook: fmt::Debug + Send + Sync {
+pub(crate) trait TaskHook: fmt::Debug + Send + Sync {
     /// A task is about to be started; the answer is its number in the other calls.
     fn begins(&self) -> u64;
 

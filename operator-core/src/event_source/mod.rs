@@ -59,14 +59,13 @@ use crate::{
 
 pub(crate) use cache::WatchScope;
 pub(crate) use conditional::{Claimant, ConditionalSources};
-pub use contents::{RustType, SourceContents};
+pub(crate) use contents::RustType;
+pub use contents::SourceContents;
 pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
-pub use external::{
-    DEFAULT_FETCH_TIMEOUT, ExternalResource, ExternalSource, ExternalStore, InboundHandle,
-    SimpleInboundHandle,
-};
+pub(crate) use external::ExternalSource;
+pub use external::{ExternalResource, ExternalStore, InboundHandle, SimpleInboundHandle};
 pub use filter::Filters;
 pub(crate) use filter::{Filtered, filter_methods};
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
@@ -254,7 +253,7 @@ impl EventSource for AnyInformer {
 }
 
 /// Takes what event sources deliver. Must not block.
-pub trait EventSink: Send + Sync {
+pub(crate) trait EventSink: Send + Sync {
     /// A primary appeared or changed, and the change passed the filters.
     fn primary_changed(&self, change: PrimaryChange<'_>);
 
@@ -267,7 +266,7 @@ pub trait EventSink: Send + Sync {
 
 /// A change of a primary.
 #[derive(Clone, Copy, Debug)]
-pub struct PrimaryChange<'a> {
+pub(crate) struct PrimaryChange<'a> {
     /// Which primary.
     pub key: &'a ObjectKey,
     /// Which incarnation of it.
@@ -288,19 +287,19 @@ pub struct Wiring {
     /// Which namespaces the controller works in.
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
-    pub own_managers: Vec<String>,
+    pub(crate) own_managers: Vec<String>,
     /// How what the controller's dependents have written says so.
-    pub marks: Arc<ControllerMarks>,
+    pub(crate) marks: Arc<ControllerMarks>,
     /// The operator's clients.
     pub clients: Clients,
     /// The operator's surroundings.
     pub environment: Environment,
     /// The operator's observers.
-    pub observers: Observers,
+    pub(crate) observers: Observers,
     /// The controller's primaries.
     pub primaries: Arc<dyn Primaries>,
     /// Where events go.
-    pub sink: Arc<dyn EventSink>,
+    pub(crate) sink: Arc<dyn EventSink>,
 }
 
 impl Wiring {

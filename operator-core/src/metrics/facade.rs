@@ -1,6 +1,6 @@
 //! The way to the `metrics` crate.
 
-use metrics::{Label, counter, gauge, histogram};
+use metrics::{Label, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
 use super::{Labels, Metric, MetricKind, Metrics};
 
@@ -8,6 +8,19 @@ use super::{Labels, Metric, MetricKind, Metrics};
 /// vanish, as is usual there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MetricsFacade;
+
+impl MetricsFacade {
+    /// Tells the recorder that the program has installed the help text of each metric.
+    pub fn describe() {
+        for metric in Metric::all() {
+            match metric.kind {
+                MetricKind::Counter => describe_counter!(metric.name, metric.help),
+                MetricKind::Gauge => describe_gauge!(metric.name, metric.help),
+                MetricKind::Histogram => describe_histogram!(metric.name, metric.help),
+            }
+        }
+    }
+}
 
 fn owned(labels: Labels<'_>) -> Vec<Label> {
     labels.iter().map(|(name, value)| Label::new(*name, (*value).to_owned())).collect()

@@ -20,10 +20,10 @@ use std::fmt;
 
 pub use aggregated::AggregatedMetrics;
 pub use facade::MetricsFacade;
-pub use observer::MetricsObserver;
+pub(crate) use observer::MetricsObserver;
 pub use prometheus::PrometheusMetrics;
 pub use recorded::Recorded;
-pub use table::{DURATION_BUCKETS, METRICS, Metric, MetricKind, describe};
+pub use table::{Metric, MetricKind};
 
 /// Labels of one measurement: names and values.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];

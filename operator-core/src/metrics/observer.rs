@@ -13,14 +13,14 @@ const NO_NAMESPACE: &str = "no_namespace";
 
 /// Records what the library does into an injected recorder.
 #[derive(Debug)]
-pub struct MetricsObserver {
+pub(crate) struct MetricsObserver {
     metrics: Arc<dyn Metrics>,
 }
 
 impl MetricsObserver {
     /// Records into `metrics`.
     #[must_use]
-    pub fn new(metrics: Arc<dyn Metrics>) -> Self {
+    pub(crate) fn new(metrics: Arc<dyn Metrics>) -> Self {
         Self { metrics }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        metrics::{METRICS, Recorded},
+        metrics::{Metric, Recorded},
         observe::{Action, RunKind},
         resource::ResourceType,
     };
@@ -180,7 +180,7 @@ mod tests {
             .iter()
             .filter_map(|series| series.split_once('{').map(|(name, labels)| (name, names(labels))))
             .collect();
-        let expected: BTreeSet<(&str, Vec<String>)> = METRICS
+        let expected: BTreeSet<(&str, Vec<String>)> = Metric::all()
             .iter()
             .map(|metric| (metric.name, metric.labels.iter().map(|label| (*label).to_owned()).collect()))
             .collect();

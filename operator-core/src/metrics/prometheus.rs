@@ -5,7 +5,7 @@ use std::fmt;
 use metrics::with_local_recorder;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-use super::{DURATION_BUCKETS, Labels, Metric, Metrics, MetricsFacade, describe};
+use super::{Labels, Metric, Metrics, MetricsFacade};
 
 /// A separate Prometheus recorder, in addition to the one that the program may have installed for the `metrics` crate.
 ///
@@ -20,10 +20,10 @@ impl PrometheusMetrics {
     #[must_use]
     pub fn new() -> Self {
         let recorder = PrometheusBuilder::new()
-            .set_buckets(&DURATION_BUCKETS)
+            .set_buckets(&Metric::DURATION_BUCKETS)
             .expect("there are buckets")
             .build_recorder();
-        with_local_recorder(&recorder, describe);
+        with_local_recorder(&recorder, MetricsFacade::describe);
         let handle = recorder.handle();
         Self { recorder, handle }
     }

@@ -36,8 +36,16 @@ impl fmt::Display for MetricKind {
     }
 }
 
-/// The upper bounds of the histograms' buckets, in seconds. JOSDK's.
-pub static DURATION_BUCKETS: [f64; 10] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
+impl Metric {
+    /// The upper bounds of the histograms' buckets, in seconds. JOSDK's.
+    pub const DURATION_BUCKETS: [f64; 10] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
+
+    /// All metrics that the library records.
+    #[must_use]
+    pub fn all() -> &'static [&'static Self] {
+        METRICS
+    }
+}
 
 macro_rules! table {
     ($($constant:ident = $name:literal, $kind:ident, [$($label:literal),*], $help:literal;)*) => {
@@ -47,7 +55,7 @@ macro_rules! table {
                 Metric { name: $name, kind: MetricKind::$kind, labels: &[$($label),*], help: $help };
         )*
         /// All metrics that the library records.
-        pub static METRICS: &[&Metric] = &[$(&$constant),*];
+        pub(super) static METRICS: &[&Metric] = &[$(&$constant),*];
     };
 }
 
@@ -78,17 +86,6 @@ table! {
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
     LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";
-}
-
-/// Gives the installed exporter of the `metrics` crate the help text of each metric.
-pub fn describe() {
-    for metric in METRICS {
-        match metric.kind {
-            MetricKind::Counter => metrics::describe_counter!(metric.name, metric.help),
-            MetricKind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
-            MetricKind::Histogram => metrics::describe_histogram!(metric.name, metric.help),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::resource::{ObjectKey, ResourceType};
 pub use cause::{Cause, Causes, SourceIndex};
 pub(crate) use chain::{error_chain, with_sources};
 use node::NodeState;
-pub use observers::Observers;
+pub(crate) use observers::Observers;
 
 /// Is notified of what the library does.
 pub trait Observer: fmt::Debug + Send + Sync {

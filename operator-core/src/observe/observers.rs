@@ -9,18 +9,18 @@ use super::{Observation, Observer};
 
 /// All observers of an operator. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Observers(Arc<[Arc<dyn Observer>]>);
+pub(crate) struct Observers(Arc<[Arc<dyn Observer>]>);
 
 impl Observers {
     /// These observers, notified in this order.
     #[must_use]
-    pub fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
+    pub(crate) fn new(observers: Vec<Arc<dyn Observer>>) -> Self {
         Self(observers.into())
     }
 
     /// Tells all of them. A panic of one is caught: it would end whatever task has something to tell, or abort the process
     /// where that is told in the middle of another panic.
-    pub fn observe(&self, observation: &Observation<'_>) {
+    pub(crate) fn observe(&self, observation: &Observation<'_>) {
         for (position, observer) in self.0.iter().enumerate() {
             if catch_unwind(AssertUnwindSafe(|| observer.observe(observation))).is_err() {
                 tracing::error!(

@@ -33,5 +33,6 @@ pub use leader::{LeaderElectionError, Leadership, LostLeadership};
 pub(crate) use lifecycle::Operator;
 pub use lifecycle::{Stopped, UndecodableObject, UnhealthySource};
 pub(crate) use run::Exit;
-pub use settle::{Footprint, SettleError, Settling};
+pub(crate) use settle::Footprint;
+pub use settle::{SettleError, Settling};
 pub use stopped::StoppedSource;

@@ -101,6 +101,7 @@ pub struct Footprint {
 impl Operator {
     /// What the operator keeps now; nothing when it doesn't run. Once it has settled and all its primaries are gone,
     /// everything but the number of tasks is 0, and that is what it was before the first primary came.
+    #[doc(hidden)]
     pub async fn footprint(&self) -> Footprint {
         let Some(running) = self.running().await else { return Footprint::default() };
         let mut footprint = Footprint { tasks: running.environment.tasks(), ..Footprint::default() };

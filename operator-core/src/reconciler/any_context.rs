@@ -44,7 +44,7 @@ pub(crate) struct ControllerContext {
 
 /// What distinguishes one run from another.
 #[derive(Clone, Debug)]
-pub struct RunContext {
+pub(crate) struct RunContext {
     /// The primary that the run is about.
     pub key: ObjectKey,
     /// Its incarnation.

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube::Client;
 
-use super::{AnyContext, Data, RetryInfo, workflow::WorkflowHandle};
+use super::{AnyContext, Data, RetryInfo};
 use crate::{
     cache::{Informer, Unopened},
     environment::WallClock,
@@ -230,12 +230,6 @@ impl<P: KubeObject> Context<P> {
     /// Writes secondaries, and the primary in addition to what the run returns.
     pub fn resource_operations(&self) -> ResourceOperations<'_> {
         self.any.resource_operations()
-    }
-
-    /// The controller's workflow: what it did in this run, and the way to invoke it where it is declared as explicit.
-    #[must_use]
-    pub fn workflow(&self) -> WorkflowHandle<'_, P> {
-        WorkflowHandle::of_any(self.any.workflow())
     }
 
     /// Puts data into the run, for dependents and conditions that take it as [`Data`]. Earlier data of this type is

@@ -19,8 +19,7 @@ pub(crate) mod workflow;
 
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
-pub use any_context::RunContext;
-pub(crate) use any_context::{AnyContext, ControllerContext};
+pub(crate) use any_context::{AnyContext, ControllerContext, RunContext};
 pub(crate) use context::{AnotherType, Context};
 pub(crate) use control::{Removal, UpdateControl};
 #[doc(hidden)]

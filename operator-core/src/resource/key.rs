@@ -10,24 +10,24 @@ use kube::Resource;
 /// There is only one today. The key contains it anyway, because adding it later would change the meaning of every map
 /// in the library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Cluster(Option<Arc<str>>);
+pub(crate) struct Cluster(Option<Arc<str>>);
 
 impl Cluster {
     /// The cluster that the operator itself was configured for.
     #[must_use]
-    pub const fn local() -> Self {
+    pub(crate) const fn local() -> Self {
         Self(None)
     }
 
     /// Another cluster, known to the operator as `name`.
-    #[must_use]
-    pub fn named(name: &str) -> Self {
+    #[cfg(test)]
+    pub(crate) fn named(name: &str) -> Self {
         Self(Some(Arc::from(name)))
     }
 
     /// The cluster's name; `None` for the local one.
     #[must_use]
-    pub fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.0.as_deref()
     }
 }
@@ -61,7 +61,7 @@ impl ObjectKey {
 
     /// The general form. An empty namespace counts as none, as the API server sees it.
     #[must_use]
-    pub fn new(cluster: Cluster, namespace: Option<&str>, name: &str) -> Self {
+    pub(crate) fn new(cluster: Cluster, namespace: Option<&str>, name: &str) -> Self {
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(Box::from);
         Self(Arc::new(Parts { cluster, namespace, name: Box::from(name) }))
     }
@@ -78,7 +78,7 @@ impl ObjectKey {
 
     /// The cluster that holds the object.
     #[must_use]
-    pub fn cluster(&self) -> &Cluster {
+    pub(crate) fn cluster(&self) -> &Cluster {
         &self.0.cluster
     }
 

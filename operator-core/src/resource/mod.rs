@@ -13,22 +13,23 @@ mod marks;
 mod object;
 mod owner;
 mod sensitive;
-mod uid;
+pub(crate) mod uid;
 mod version;
 
 pub use access::Access;
-pub use key::Cluster;
+pub(crate) use key::Cluster;
 pub(crate) use key::ObjectKey;
 pub use kind::KubeObject;
 pub(crate) use kind::ResourceType;
 pub use mapping::MappingAnnotations;
-pub use marks::{ControllerMarks, MarkNames};
+pub(crate) use marks::ControllerMarks;
+pub use marks::MarkNames;
 pub(crate) use marks::{
     DoneBy, DoneJobs, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, is_job, label_value,
 };
 pub(crate) use object::{AnyObject, Draft, Object, types_of};
 pub(crate) use owner::owner_in;
-pub use owner::{is_owned_by, owner_reference};
+pub(crate) use owner::{is_owned_by, owner_reference};
 pub(crate) use sensitive::MASKED;
-pub use uid::Uid;
+pub(crate) use uid::Uid;
 pub use version::ResourceVersion;

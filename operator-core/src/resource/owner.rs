@@ -8,7 +8,7 @@ use super::{KubeObject, ResourceType};
 /// with its owner. `None` when `owner` has no uid, which means that it was not read from a cluster.
 ///
 /// The reference names the owner as the managing controller and does not block its deletion.
-pub fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> Option<OwnerReference> {
+pub(crate) fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> Option<OwnerReference> {
     owner_in(owner.meta(), owner_type)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn owner_in(meta: &ObjectMeta, owner_type: &ResourceType) -> Option<O
 /// Whether `reference` points at an object of `owner_type`. The version is ignored, so that a reference survives a new
 /// version of the owner's kind.
 #[must_use]
-pub fn is_owned_by(reference: &OwnerReference, owner_type: &ResourceType) -> bool {
+pub(crate) fn is_owned_by(reference: &OwnerReference, owner_type: &ResourceType) -> bool {
     let group = reference.api_version.rsplit_once('/').map_or("", |(group, _)| group);
     reference.kind == owner_type.kind() && group == owner_type.group()
 }

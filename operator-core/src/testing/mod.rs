@@ -25,7 +25,7 @@ pub mod simulation;
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use operator::{Settled, TestOperator};
-pub use request_log::{ObjectRequest, RequestLog};
+pub use request_log::ObjectRequest;
 pub use test_cluster::{
     Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,
     Part, Proxy, seed_of_the_day,

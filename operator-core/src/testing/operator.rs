@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::{ObjectRequest, RequestLog};
+use super::{ObjectRequest, request_log::RequestLog};
 use crate::{
     observe::{Observation, Observer},
     operator::{

@@ -52,25 +52,25 @@ impl fmt::Display for ObjectRequest {
 
 /// Records requests below any retry, so that each attempt counts. Clones share the record.
 #[derive(Clone, Debug, Default)]
-pub struct RequestLog(Arc<Mutex<Vec<ObjectRequest>>>);
+pub(crate) struct RequestLog(Arc<Mutex<Vec<ObjectRequest>>>);
 
 impl RequestLog {
     /// An empty record.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// The hook to give to an operator's builder.
     #[must_use]
-    pub fn hook(&self) -> TransportHook {
+    pub(crate) fn hook(&self) -> TransportHook {
         let log = self.clone();
         TransportHook::around(move |request, inner| log.clone().record(request, inner))
     }
 
     /// What was recorded since the last call.
     #[must_use]
-    pub fn take(&self) -> Vec<ObjectRequest> {
+    pub(crate) fn take(&self) -> Vec<ObjectRequest> {
         std::mem::take(&mut self.0.lock())
     }
 

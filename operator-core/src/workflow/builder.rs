@@ -21,10 +21,10 @@ use super::{
 use crate::{
     dependent::{self, AnyDependent, DependentSource, function},
     reconciler::{
-        Context, DataType,
+        AnyRun, Context, DataType, Run,
         workflow::{NodeKey, NodeState, WorkflowResult},
     },
-    resource::{Access, KubeObject},
+    resource::{Access, AnyObject, KubeObject},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
@@ -62,18 +62,32 @@ impl<P: KubeObject> Workflow<P> {
         WorkflowBuilder::new()
     }
 
-    /// Reconciles everything that can be; what went wrong is in the result. For standalone workflows; a controller's own
-    /// is invoked by [`Context::workflow`].
-    pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> WorkflowResult {
-        let primary = context.shared_primary(primary);
-        run::reconcile(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
+    /// Reconciles everything that can be; what went wrong is in the answer. For standalone workflows; a controller's own is run by
+    /// [`Context::run`].
+    pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> Run<P> {
+        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
+        let result = run::reconcile(&self.any.0, &primary, context.any(), &drop, invoker).await;
+        self.came_to(result, context, primary, false)
     }
 
-    /// Deletes everything that has to be deleted before the primary goes. While the result isn't
-    /// [`all_deleted`](WorkflowResult::all_deleted) the primary keeps its finalizer, whatever the cleaner says.
-    pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> WorkflowResult {
-        let primary = context.shared_primary(primary);
-        run::cleanup(&self.any.0, &primary, context.any(), &drop, run::Invoker::Reconciler).await
+    /// Deletes everything that has to be deleted before the primary goes. While not [all is deleted](Run::all_deleted) the primary keeps
+    /// its finalizer, whatever the cleaner says.
+    pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> Run<P> {
+        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
+        let result = run::cleanup(&self.any.0, &primary, context.any(), &drop, invoker).await;
+        self.came_to(result, context, primary, true)
+    }
+
+    fn came_to(
+        &self,
+        result: WorkflowResult,
+        context: &Context<P>,
+        primary: AnyObject,
+        is_cleanup: bool,
+    ) -> Run<P> {
+        let workflow = Arc::new(self.any.clone());
+        let run = AnyRun::of_standalone(context.any(), primary, workflow, result, is_cleanup);
+        Run::of_any(Arc::new(run))
     }
 
     /// The names of the nodes, in the order of their declaration.
@@ -95,13 +109,14 @@ impl<P: KubeObject> Workflow<P> {
 
     /// The same with what became of each node.
     #[must_use]
-    pub fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
-        self.any.to_mermaid_with(result)
+    pub fn to_mermaid_with(&self, run: &Run<P>) -> String {
+        run.result().map_or_else(|| self.to_mermaid(), |result| self.any.to_mermaid_with(result))
     }
 
-    /// What can be said about it without running it.
+    /// What can be said about it without running it, as text: a line for each node, below what it comes after. The command `graph` prints
+    /// the same.
     #[must_use]
-    pub fn outline(&self) -> Outline {
+    pub fn outline(&self) -> impl fmt::Display + use<P> {
         self.any.outline()
     }
 
@@ -224,7 +239,7 @@ impl fmt::Debug for AnyWorkflow {
 pub(crate) struct WorkflowSources {
     /// Those of nodes that always take part.
     pub(crate) always: Vec<DependentSource>,
-    /// Those of nodes with an activation condition: they run only while such a node is active for some primary.
+    /// Those of nodes that need something of the cluster: they run only while such a node is active for some primary.
     pub(crate) conditional: Vec<DependentSource>,
 }
 
@@ -287,7 +302,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self
     }
 
-    /// The workflow runs only when the reconciler calls `context.workflow().reconcile()`; otherwise a managed workflow runs
+    /// The workflow runs only when the reconciler calls [`Context::run`]; otherwise a managed workflow runs
     /// before `reconcile`. JOSDK's `explicitInvocation`.
     pub fn explicit_invocation(mut self) -> Self {
         self.any.explicit = true;
@@ -340,8 +355,8 @@ impl AnyBuilder {
         }
         let endings = ending::endings(&graph, |id| {
             let node = &nodes[id.index()];
-            let (by, has_postcondition) = (node.dependent.capabilities(), node.deleted.is_some());
-            Deleting { by, has_postcondition, first: node.first }
+            let (by, says_gone) = (node.dependent.capabilities(), node.deleted.is_some());
+            Deleting { by, says_gone, first: node.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let declared =

@@ -27,7 +27,7 @@ impl Ending {
 pub(super) struct Deleting {
     /// What its dependent may do.
     pub(super) by: Capabilities,
-    pub(super) has_postcondition: bool,
+    pub(super) says_gone: bool,
     /// It has to be gone before what it depends on, and its primary, are.
     pub(super) first: bool,
 }
@@ -35,25 +35,25 @@ pub(super) struct Deleting {
 /// The endings of all nodes. `of` says what is said about the deletion of a node.
 ///
 /// What the garbage collector would take after the primary is deleted before, where somebody waits for its end: its own
-/// postcondition, or something that it depends on and that is deleted before the primary goes.
+/// condition `gone`, or something that it depends on and that is deleted before the primary goes.
 pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<Ending> {
     let mut endings = vec![Ending::Left; graph.len()];
     // Whether the workflow deletes something that a node depends on, directly or through others.
     let mut has_below = vec![false; graph.len()];
     for node in graph.in_order() {
-        let Deleting { by: capabilities, has_postcondition, first } = of(node);
+        let Deleting { by: capabilities, says_gone, first } = of(node);
         let below = |below: NodeId| has_below[below.index()] || endings[below.index()].is_deleted();
         let awaited = graph.dependencies_of(node).any(below);
         has_below[node.index()] = awaited;
         let collected = capabilities.is_garbage_collected();
-        endings[node.index()] =
-            if capabilities.can_delete() && (!collected || has_postcondition || first || awaited) {
-                Ending::Deleted { awaited: awaited || first }
-            } else if collected {
-                Ending::Collected
-            } else {
-                Ending::Left
-            };
+        let is_deleted = capabilities.can_delete() && (!collected || says_gone || first || awaited);
+        endings[node.index()] = if is_deleted {
+            Ending::Deleted { awaited: awaited || first }
+        } else if collected {
+            Ending::Collected
+        } else {
+            Ending::Left
+        };
     }
     endings
 }
@@ -101,8 +101,8 @@ mod tests {
         let declared = (0..nodes.len()).map(|at| (names[at], at.checked_sub(1).map(|below| names[below])));
         let graph = Graph::new(declared).unwrap();
         let endings = endings(&graph, |node| {
-            let (by, has_postcondition) = nodes[node.index()];
-            Deleting { by, has_postcondition, first: false }
+            let (by, says_gone) = nodes[node.index()];
+            Deleting { by, says_gone, first: false }
         });
         let words = words(&graph, &endings);
         (endings, words)
@@ -112,13 +112,13 @@ mod tests {
     fn what_is_collected_is_deleted_where_something_waits_for_its_end() {
         let (collected, last) = (Ending::Collected, Ending::Deleted { awaited: false });
         let awaited = Ending::Deleted { awaited: true };
-        let postcondition = (Capabilities::CREATE_ONLY, true);
+        let awaiting = (Capabilities::CREATE_ONLY, true);
         let cases = [
             (vec![COLLECTED, COLLECTED], vec![collected, collected]),
             (vec![DELETED, COLLECTED, COLLECTED], vec![last, awaited, awaited]),
             (vec![COLLECTED, DELETED], vec![collected, last]),
             (vec![DELETED, DELETED], vec![last, awaited]),
-            (vec![COLLECTED, postcondition, COLLECTED], vec![collected, last, awaited]),
+            (vec![COLLECTED, awaiting, COLLECTED], vec![collected, last, awaited]),
             (vec![DELETED, READ, COLLECTED], vec![last, Ending::Left, awaited]),
             (vec![(Capabilities::READ_ONLY, true), COLLECTED], vec![Ending::Left, collected]),
         ];
@@ -132,7 +132,7 @@ mod tests {
         let graph = Graph::new([("a", vec![]), ("b", vec!["a"]), ("c", vec!["b"])]).unwrap();
         let ends = endings(&graph, |node| Deleting {
             by: Capabilities::CRUD,
-            has_postcondition: false,
+            says_gone: false,
             first: node.index() == 1,
         });
         let awaited = Ending::Deleted { awaited: true };

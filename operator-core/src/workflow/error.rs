@@ -1,24 +1,17 @@
 //! What can be wrong with a workflow.
 
-/// Why there is no workflow.
+/// Why there is no workflow: the declarations don't make a graph. A retry can't help: the code has to change. Its text names all that is
+/// wrong, names first, then dependencies, each in the order of the declarations, then cycles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The declarations don't make a graph. A retry can't help: the code has to change.
-    #[error("the workflow can't be built: {}", list(mistakes))]
-    Wiring {
-        /// All that is wrong, names first, then dependencies, each in the order of the declarations, then cycles.
-        mistakes: Vec<Mistake>,
-    },
-}
+#[error("the workflow can't be built: {}", list(.0))]
+pub struct Error(pub(crate) Vec<Mistake>);
 
 /// One thing that is wrong with the declarations of a workflow.
 ///
 /// JOSDK: duplicate names and cycles are an `OperatorException` for managed workflows. In standalone ones a cycle beside
 /// other nodes is silently never reconciled, and an unknown name is impossible, because nodes refer to objects there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Mistake {
+pub(crate) enum Mistake {
     /// A node has no name.
     #[error("node #{position} has an empty name")]
     EmptyName {

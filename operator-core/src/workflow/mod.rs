@@ -4,7 +4,7 @@
 //! Workflow::builder().nodes((html, web.after(html))).build()
 //!        │
 //!        ├─ managed:    Controller::builder(r).workflow(workflow)              runs before reconcile, and on clean-up
-//!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.workflow().reconcile().await
+//!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.run().await
 //!        └─ standalone: …event_sources_of(&workflow)                           workflow.reconcile(&primary, context).await
 //!
 //! declarations ──▶ Graph (once)    ┌──── step ────▶ run: asks conditions, calls dependents
@@ -19,9 +19,9 @@
 //!
 //! # Guarantees
 //! - A node runs after everything it depends on is ready.
-//! - A node is deleted after everything that depends on it was deleted, and, where that has a delete postcondition, after
+//! - A node is deleted after everything that depends on it was deleted, and, where that has a condition `gone`, after
 //!   this is met. At the end of a primary it is deleted after everything that depends on it is gone; only what the garbage
-//!   collector takes after the primary goes in any order. [`Outline`] says which is which.
+//!   collector takes after the primary goes in any order. [`Workflow::outline`] says which is which.
 //! - A hold protects the node that says it, and stops removals that come from what it depends on.
 //! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
 //! - The result tells for every node what happened and why.
@@ -50,16 +50,16 @@ pub mod wired;
 
 pub use crate::reconciler::workflow::{
     ConditionKind, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary, Unwanted,
-    WorkflowError, WorkflowHandle, WorkflowResult,
+    WorkflowError,
 };
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
-pub use error::{Error, Mistake};
+pub use error::Error;
+pub(crate) use error::Mistake;
 pub(crate) use graph::{Graph, NodeId};
-pub use into::IntoWorkflow;
 pub(crate) use into::Stage;
 #[doc(hidden)]
-pub use into::{Declare, Declaring, Wired};
-pub use outline::Outline;
+pub use into::{Declare, Declaring, IntoWorkflow, Wired};
+pub(crate) use outline::Outline;
 pub use wired::external::External;

@@ -80,7 +80,7 @@ impl AnyNode {
         self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }
 
-    /// The conditions in words, as in `if Exposed`.
+    /// The conditions in words, as in `only if exposed`.
     pub(super) fn conditions(&self) -> Vec<String> {
         self.words.values().cloned().collect()
     }

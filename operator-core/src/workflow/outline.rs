@@ -15,14 +15,14 @@ use super::{
 /// [`Controller::outlines`](crate::controller::Controller::outlines). Shown as text with one line for each node, below what it depends on:
 ///
 /// ```text
-/// HtmlConfigMap [hold unless Servable]
-///   WebDeployment [ready when RolledOut]
-/// WebService
-///   WebIngress [if Exposed]
+/// html
+///   web [ready when rolled_out]
+/// service
+///   ingress [only if exposed]
 /// depth 2; deleted by the garbage collector, in any order
 /// ```
 #[derive(Clone, Debug)]
-pub struct Outline {
+pub(crate) struct Outline {
     pub(super) graph: Graph,
     /// The conditions in words, in the order of the graph's nodes.
     pub(super) conditions: Vec<Vec<String>>,
@@ -32,20 +32,20 @@ pub struct Outline {
 
 impl Outline {
     /// The nodes and their dependencies.
-    #[must_use]
-    pub fn graph(&self) -> &Graph {
+    #[cfg(test)]
+    pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The conditions of a node in words, as in `if Exposed`.
+    /// The conditions of a node in words, as in `only if exposed`.
     #[must_use]
-    pub fn conditions(&self, node: NodeId) -> &[String] {
+    pub(crate) fn conditions(&self, node: NodeId) -> &[String] {
         self.conditions.get(node.index()).map_or(&[], Vec::as_slice)
     }
 
     /// The workflow as a [Mermaid](https://mermaid.js.org) flowchart.
     #[must_use]
-    pub fn mermaid(&self) -> String {
+    pub(crate) fn mermaid(&self) -> String {
         let labels = self.graph.nodes().filter_map(|node| {
             let conditions = self.conditions(node);
             let label = mermaid::Label { state: conditions.join("\n"), class: None };
@@ -107,14 +107,14 @@ mod tests {
         let declared =
             [("web", vec!["html", "schema"]), ("html", vec!["base"]), ("schema", vec![]), ("base", vec![])];
         let graph = Graph::new(declared).expect("no circle");
-        let conditions = vec![vec!["if Exposed".to_owned()], vec![], vec![], vec![]];
+        let conditions = vec![vec!["only if exposed".to_owned()], vec![], vec![], vec![]];
         let outline = Outline { graph, conditions, endings: vec![Ending::Deleted { awaited: false }; 4] };
         let text = outline.to_string();
         assert_eq!(
             text,
-            "schema\nbase\n  html\n    web [if Exposed] (also after schema)\ndepth 3; deleted in reverse"
+            "schema\nbase\n  html\n    web [only if exposed] (also after schema)\ndepth 3; deleted in reverse"
         );
-        assert!(outline.mermaid().contains(r#"n0["web<br/>if Exposed"]"#), "{}", outline.mermaid());
+        assert!(outline.mermaid().contains(r#"n0["web<br/>only if exposed"]"#), "{}", outline.mermaid());
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use operator_core::{
     ObjectKey,
-    bench::{Effect, Input, Machine, MachineConfig},
+    bench::{Effect, Input, Machine, MachineConfig, Uid},
     environment::Now,
     observe::{Cause, SourceIndex},
-    resource::Uid,
 };
 
 const KEYS: usize = 10_000;

@@ -34,7 +34,7 @@ impl Reconciler for Keeper {
         _: &ServiceAccount,
         context: &mut Context<ServiceAccount>,
     ) -> Result<UpdateControl<ServiceAccount>, BoxError> {
-        assert!(context.workflow().result().is_some_and(|result| result.all_ready()));
+        assert!(context.so_far()?.all_ready());
         Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(60 * 60)))
     }
 }

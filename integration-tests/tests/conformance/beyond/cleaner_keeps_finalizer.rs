@@ -18,11 +18,7 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
         move |number, primary: Arc<TestResource>, context| {
             let maps = maps.clone();
             Box::pin(async move {
-                let result = context.workflow().cleanup_result();
-                anyhow::ensure!(
-                    result.is_some_and(|result| result.all_deleted()),
-                    "the workflow comes first"
-                );
+                anyhow::ensure!(context.so_far()?.all_deleted(), "the workflow comes first");
                 anyhow::ensure!(
                     maps.get_opt(&format!("{}-map", primary.name_any())).await?.is_none(),
                     "its map is gone"

@@ -8,7 +8,7 @@ use integration_tests::{LateTestResource, Said, Scene, Script, TestResource, Tes
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
     FunctionEventSource, GenericRetry, LeaderElection,
-    metrics::METRICS,
+    metrics::Metric,
     testing::{TestOperator, operator_test},
 };
 use tokio::{
@@ -117,7 +117,8 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     let shown: BTreeSet<&str> =
         text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
     // Nothing falls silent here, and what has not happened yet is not counted.
-    let happens = METRICS.iter().map(|metric| metric.name).filter(|name| *name != "watches_replaced_total");
+    let happens =
+        Metric::all().iter().map(|metric| metric.name).filter(|name| *name != "watches_replaced_total");
     assert_eq!(shown, happens.collect());
 
     scene.delete("works").await?;

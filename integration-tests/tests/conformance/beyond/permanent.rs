@@ -152,7 +152,7 @@ async fn beside_an_error_that_is_retried_it_is_retried_with_it() -> Result<()> {
         }
         let script = Script::new(|_, _, context| {
             Box::pin(async {
-                if let Err(error) = context.workflow().reconcile().await {
+                if let Err(error) = context.run().await {
                     bail!(anyhow::Error::from(error).context("the workflow failed"));
                 }
                 Ok(UpdateControl::no_update())

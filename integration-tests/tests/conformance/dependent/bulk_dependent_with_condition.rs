@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use integration_tests::{Said, Scene, Script, TestResource, TestStatus, count_and_value, counted_maps, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{BoxError, Context, Verdict, Wire as _, Workflow, testing::operator_test};
@@ -19,8 +19,9 @@ async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
     let scene = Scene::new("bulk-dependent-with-condition").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
-            let result = context.workflow().result().context("the workflow has run before")?;
-            let message = if result.all_ready() { "ready".to_owned() } else { result.to_string() };
+            let run = context.so_far()?;
+            anyhow::ensure!(run.state(counted_maps).is_some(), "the workflow has run before");
+            let message = if run.all_ready() { "ready".to_owned() } else { run.to_string() };
             Ok(Said::patch_status(said(message)))
         })
     });

@@ -1,6 +1,6 @@
 //! A dependent that is only read, whose informer finds the primaries by an index over them.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
@@ -22,8 +22,9 @@ async fn a_secondary_wakes_the_primaries_that_name_it_and_is_their_dependent() -
     let workflow = workflow_of_one(node(map).informer(source))?;
     let script = Script::new(|number, _, context| {
         Box::pin(async move {
-            let result = context.workflow().result().context("the workflow has run")?;
-            let map = result.resource::<ConfigMap>("map");
+            let run = context.so_far()?;
+            anyhow::ensure!(run.state(map).is_some(), "the workflow has run");
+            let map = run.get(map);
             assert_eq!(map.map(|map| map.name_any()), (number > 1).then(|| "shared".to_owned()));
             Ok(UpdateControl::no_update())
         })

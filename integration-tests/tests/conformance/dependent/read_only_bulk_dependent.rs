@@ -22,7 +22,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
     let scene = Scene::new("read-only-bulk-dependent").await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
-            let ready = context.workflow().result().is_some_and(|result| result.all_ready());
+            let ready = context.so_far()?.all_ready();
             Ok(Said::patch_status(said(ready.to_string())))
         })
     });

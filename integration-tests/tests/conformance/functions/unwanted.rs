@@ -1,7 +1,7 @@
 //! What isn't wanted goes, also while what it depends on isn't ready; what is held stays.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, looking_on};
+use integration_tests::{Scene, TestResource, looking_on, node_of};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use operator_core::{Verdict, Want, prelude::*, testing::operator_test};
 use serde_json::json;
@@ -48,7 +48,7 @@ async fn what_is_switched_off_goes_while_what_it_depends_on_is_not_ready() -> Re
     let expected = ["PATCH configmaps/one-html -> 200", "DELETE secrets/one-entrance -> 200"];
     assert_eq!(done(&off), expected);
     let result = outcomes.last("one").expect("the workflow has run");
-    let unwanted = result.node("entrance").and_then(|node| node.unwanted.clone()).expect("it is removed");
+    let unwanted = node_of(&result, "entrance").unwanted.clone().expect("it is removed");
     assert_eq!((unwanted.by.as_deref(), &*unwanted.reason), (Some("entrance"), "it is not wanted"));
     Ok(())
 }

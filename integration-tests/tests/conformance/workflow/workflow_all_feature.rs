@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, Held, Outcomes, Scene, TestResource, eventually, looking_on};
+use integration_tests::{Child, Held, Outcomes, Scene, TestResource, eventually, looking_on, node_of};
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{
     ResourceExt,
@@ -90,7 +90,7 @@ async fn the_map_waits_for_the_deployment() -> Result<()> {
     assert_eq!(deployment.status.and_then(|status| status.ready_replicas), Some(2));
     let result = outcomes.last("one").expect("there were runs");
     assert!(result.all_ready(), "{result}");
-    let detail = result.condition_detail::<Kstatus>("web", ConditionKind::ReadyPostcondition);
+    let detail = node_of(&result, "web").conditions[&ConditionKind::Ready].detail::<Kstatus>();
     assert!(detail.is_some_and(Kstatus::is_current), "{detail:?}");
     Ok(())
 }

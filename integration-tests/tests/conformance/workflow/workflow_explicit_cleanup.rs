@@ -17,7 +17,7 @@ fn workflow() -> Result<Workflow<TestResource>> {
 fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(UpdateControl::no_update())
         })
     })
@@ -51,8 +51,8 @@ async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
             if primary.spec.value == "keep" {
                 return Ok(Removal::keep());
             }
-            anyhow::ensure!(context.workflow().cleanup_result().is_none(), "nothing has run yet");
-            context.workflow().cleanup().await?;
+            anyhow::ensure!(context.so_far()?.nodes().is_empty(), "nothing has run yet");
+            context.clean_up().await?;
             Ok(Removal::Done)
         })
     });

@@ -14,11 +14,11 @@ async fn it_runs_when_it_is_called_and_is_cleaned_up_by_itself() -> Result<()> {
     let scene = Scene::new("workflow-explicit-invocation").await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            anyhow::ensure!(context.workflow().result().is_none(), "nothing has run yet");
+            anyhow::ensure!(context.so_far()?.nodes().is_empty(), "nothing has run yet");
             if primary.spec.value == "invoke" {
-                let result = context.workflow().reconcile().await?;
-                anyhow::ensure!(result.all_ready(), "{result}");
-                anyhow::ensure!(context.workflow().result().is_some(), "it is remembered");
+                let run = context.run().await?;
+                anyhow::ensure!(run.all_ready(), "{run}");
+                anyhow::ensure!(!context.so_far()?.nodes().is_empty(), "it is remembered");
             }
             Ok(UpdateControl::no_update())
         })

@@ -62,12 +62,12 @@ async fn errors_stay_in_the_results() -> Result<()> {
     let (in_reconcile, in_cleanup) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (reconciled, cleaned_up) = (Arc::clone(&in_reconcile), Arc::clone(&in_cleanup));
     let script = Script::new(move |_, _: Arc<TestResource>, context| {
-        let failed = context.workflow().result().map_or(0, |result| result.failed().count());
+        let failed = context.so_far().map_or(0, |run| run.failed().count());
         reconciled.fetch_add(failed, Ordering::SeqCst);
         Box::pin(async { Ok(UpdateControl::no_update()) })
     })
     .cleanup(move |_, _: Arc<TestResource>, context| {
-        let failed = context.workflow().cleanup_result().map_or(0, |result| result.failed().count());
+        let failed = context.so_far().map_or(0, |run| run.failed().count());
         cleaned_up.fetch_add(failed, Ordering::SeqCst);
         Box::pin(async { Ok(Removal::Done) })
     });

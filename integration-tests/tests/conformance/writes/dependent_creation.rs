@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use http::Method;
 use integration_tests::{
-    RecordedRun, Scene, Script, lose_answer, map_of, once_before, wanted_map, workflow_of_one,
+    RecordedRun, Scene, Script, lose_answer, map_of, node_of, once_before, wanted_map, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -20,11 +20,8 @@ use parking_lot::Mutex;
 fn expecting(operation: Operation) -> Script {
     Script::new(move |number, _, context| {
         Box::pin(async move {
-            let result = context.workflow().result();
-            let done = result
-                .as_ref()
-                .and_then(|result| result.node("a")?.reconciled.as_ref())
-                .map(|done| done.operation());
+            let run = context.so_far()?;
+            let done = node_of(&run, "a").reconciled.as_ref().map(|done| done.operation());
             assert!(number > 1 || done == Some(operation), "{done:?}");
             Ok(UpdateControl::no_update())
         })

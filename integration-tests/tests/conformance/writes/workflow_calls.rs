@@ -31,7 +31,7 @@ fn map(index: usize) -> Node<TestResource, One<ConfigMap>> {
 fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            anyhow::ensure!(context.workflow().result().is_some_and(|result| result.all_ready()));
+            anyhow::ensure!(context.so_far()?.all_ready());
             Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     })

@@ -194,13 +194,13 @@ async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> 
     let workflow = Workflow::builder().nodes((node,)).explicit_invocation().build()?;
     let script = Script::new(|_, _, context| {
         Box::pin(async {
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(UpdateControl::no_update())
         })
     })
     .cleanup(|_, _, context| {
         Box::pin(async {
-            context.workflow().cleanup().await?;
+            context.clean_up().await?;
             Ok(Removal::Done)
         })
     });

@@ -9,7 +9,9 @@ use std::{
 };
 
 use anyhow::Result;
-use integration_tests::{Child, Scene, Script, counted_maps, looking_on, map_of, meta_of, value_of, wanted};
+use integration_tests::{
+    Child, Scene, Script, counted_maps, looking_on, map_of, meta_of, node_of, value_of, wanted,
+};
 use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ConfigMap, Pod},
@@ -134,7 +136,7 @@ async fn s5_an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()
                 let newest = context.primary().map(|newest| newest.spec.value.clone());
                 anyhow::ensure!(newest.as_deref() == Some("unchecked"), "the cache has {newest:?}");
             }
-            context.workflow().reconcile().await?;
+            context.run().await?;
             noted.lock().push((primary.spec.value.clone(), held(context)));
             Ok(UpdateControl::no_update())
         })
@@ -180,25 +182,34 @@ async fn s5_a_second_call_in_one_run_is_about_its_own_primary() -> Result<()> {
     Ok(())
 }
 
+fn app(primary: &TestResource) -> ConfigMap {
+    map_of(primary, "app", &primary.spec.value)
+}
+
+/// What such a run answers with is about the workflow of one's own, too.
 #[tokio::test(start_paused = true)]
-async fn s5_reconcile_with_takes_what_was_changed_in_memory() -> Result<()> {
+async fn s5_a_workflow_of_ones_own_takes_what_was_changed_in_memory() -> Result<()> {
     let scene = scene().await?;
+    let workflow = Workflow::builder().nodes((app,)).build()?;
+    let standalone = workflow.clone();
     let applied = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&applied);
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
-        let noted = Arc::clone(&noted);
+        let (noted, workflow) = (Arc::clone(&noted), standalone.clone());
         Box::pin(async move {
             let mut changed = TestResource::clone(&primary);
             changed.spec.value = "changed".to_owned();
-            context.workflow().reconcile_with(&Arc::new(changed)).await?;
-            noted.lock().extend(held(context));
-            context.workflow().reconcile().await?;
-            noted.lock().extend(held(context));
+            for primary in [&changed, &*primary] {
+                let run = workflow.reconcile(primary, context).await;
+                anyhow::ensure!(run.check().is_ok() && run.all_ready(), "{run}");
+                let made = run.get(app);
+                noted.lock().extend(made.as_deref().and_then(value_of).map(str::to_owned));
+            }
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = Workflow::builder().nodes((Child("app").node(),)).explicit_invocation().build()?;
-    let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
+    let controller = scene.controller(&script).event_sources_of(&workflow);
+    let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "own").await?;
     pass(60).await;
     operator.settled().await?;
@@ -332,7 +343,7 @@ async fn s14_one_failed_item_hides_no_other() -> Result<()> {
     pass(60).await;
     operator.settled().await?;
     let result = outcomes.last("one").expect("a run");
-    let node = result.node("bulk").expect("the node");
+    let node = node_of(&result, "bulk");
     assert!(node.state.to_string().starts_with("failed: 1 of 5 items failed: "), "{}", node.state);
     let reconciled = node.reconciled.as_ref().expect("what became of the other items");
     let done: Vec<_> = reconciled.operations().iter().map(|(operation, _)| *operation).collect();

@@ -275,7 +275,7 @@ async fn f18_a_worker_whose_request_hangs_is_free_again_within_its_deadline() ->
     let waits = Instant::now();
     scene.create("two", "first").await?;
     scene.until("its turn", "two", |two| two.status.is_some()).await?;
-    assert!(waits.elapsed() <= operator_core::client::REQUEST_DEADLINE, "{:?}", waits.elapsed());
+    assert!(waits.elapsed() <= operator_core::bench::REQUEST_DEADLINE, "{:?}", waits.elapsed());
     rest(&operator).await?;
     assert_eq!(hangs.fired(), 1);
     over(&operator, &scene, &["one", "two"]).await

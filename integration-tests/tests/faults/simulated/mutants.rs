@@ -157,7 +157,7 @@ fn a_missing_synthetic_deletion_is_found_within_5_schedules() {
 fn cleaning(finalizer_first: bool) -> OperatorBuilder {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(Said::patch_status(said(primary.spec.value.clone())))
         })
     });
@@ -167,8 +167,8 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
                 let operations = context.resource_operations();
                 operations.json_patch(&*primary, |primary| primary.metadata.finalizers = None).await?;
             }
-            let result = context.workflow().cleanup().await?;
-            Ok(match result.all_deleted() {
+            let run = context.clean_up().await?;
+            Ok(match run.all_deleted() {
                 true => Removal::Done,
                 false => Removal::keep(),
             })

@@ -6,10 +6,9 @@ use anyhow::Result;
 use integration_tests::{Gate, Said};
 use operator_core::{
     ObjectKey,
-    bench::{Effect, Input, Machine, MachineConfig, Outcome},
+    bench::{Effect, Input, Machine, MachineConfig, Outcome, Uid},
     environment::Now,
     observe::Cause,
-    resource::Uid,
     testing::faults::Faults,
 };
 use serde_json::json;

@@ -205,7 +205,7 @@ impl AnyInformer {
 
     /// Starts an own write to an object.
     pub(crate) fn begin_write(&self, key: &ObjectKey) -> AnyWrite {
-        AnyWrite::begin(Arc::clone(&self.0.engine), Arc::clone(&self.0.view), key.clone())
+        AnyWrite::begin(Arc::clone(&self.0.engine), key.clone())
     }
 
     /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
@@ -217,7 +217,7 @@ impl AnyInformer {
         answer.object
     }
 
-    /// Understands the answer to a write, for [`Informer::remember_answer`] or [`OwnWrite::answered`]. The error names the field and
+    /// Understands the answer to a write, for [`Informer::remember_answer`] or `AnyWrite::answered`. The error names the field and
     /// what is expected there, and none of the object's values.
     pub(crate) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
         self.0.view.answer(text)

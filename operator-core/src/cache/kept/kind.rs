@@ -14,7 +14,7 @@ use serde::de::Error as _;
 
 use crate::{
     cache::{
-        Transform,
+        config::Transform,
         list_watch::{PANICKED, unreadable_words},
     },
     resource::{AnyObject, KubeObject, Object, ResourceType},

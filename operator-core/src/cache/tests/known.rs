@@ -37,8 +37,8 @@ impl<K: KubeObject> Known<K> {
     }
 
     pub(in crate::cache) fn begin(&self, key: &ObjectKey) -> OwnWrite<K> {
-        let write = AnyWrite::begin(Arc::clone(&self.engine), Arc::clone(&self.view), key.clone());
-        OwnWrite::of_any(write)
+        let write = AnyWrite::begin(Arc::clone(&self.engine), key.clone());
+        OwnWrite::of_any(write, Arc::clone(&self.view))
     }
 
     pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {

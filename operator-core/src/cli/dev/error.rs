@@ -7,8 +7,7 @@ use crate::cli::{ExitStatus, error::one_line};
 
 /// What the command `dev` can fail with, in addition to what any command can.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DevError {
+pub(in crate::cli) enum DevError {
     /// Something in the development cluster failed.
     #[error("could not {doing}")]
     Cluster {

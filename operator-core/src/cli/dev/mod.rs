@@ -31,10 +31,11 @@ mod workbench;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-pub use error::DevError;
+pub(super) use error::DevError;
 pub use ready::Readiness;
 pub use scenario::Scenario;
-pub use step::{Step, StepError, Target};
+use step::StepError;
+pub use step::{Step, Target};
 pub use workbench::Workbench;
 
 use super::{DevArgs, Error, ExitStatus, LogForm, log, output::Output};

@@ -42,8 +42,7 @@ impl fmt::Display for Target {
 
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StepError {
+pub(in crate::cli) enum StepError {
     /// What was waited for did not come.
     #[error("waited {} s for {target} {wanted}, and saw: {seen}", waited.as_secs())]
     NotSeen {

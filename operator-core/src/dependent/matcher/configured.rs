@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A custom comparison: whether the actual object, the first one, is as desired.
-pub type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
+pub(crate) type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
 
 /// How a dependent is written, which decides what a match means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,14 +30,13 @@ mod tolerant;
 #[cfg(test)]
 mod tests;
 
+pub use self::{
+    configured::Matcher,
+    generic::{Comparison, GenericMatcher},
+};
 pub(crate) use self::{
     configured::Written,
     merge::merged,
     ssa::{matches_applied, words_decide},
-};
-pub use self::{
-    configured::{CustomMatch, Matcher},
-    generic::{Comparison, GenericMatcher},
-    ssa::PREVIOUS_ANNOTATION,
 };
 pub use crate::operations::matcher::Match;

@@ -10,7 +10,7 @@ use crate::operations::matcher::{self, Match, is_applied_by, owned_fields};
 
 /// The annotation in which JOSDK used to keep the previous state. No difference in it ever matters, as what JOSDK has left
 /// behind would otherwise be one. JOSDK: `PREVIOUS_ANNOTATION_KEY` of `KubernetesDependentResource`.
-pub const PREVIOUS_ANNOTATION: &str = "javaoperatorsdk.io/previous";
+pub(crate) const PREVIOUS_ANNOTATION: &str = "javaoperatorsdk.io/previous";
 
 /// How the matcher names that annotation.
 const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
@@ -27,7 +27,7 @@ const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
 /// - zero values that let the server choose: `clusterIP: ""`, `nodePort: 0`;
 /// - empty strategies and behaviors that the server has filled in;
 /// - `stringData` of a Secret that is in its `data`;
-/// - [`PREVIOUS_ANNOTATION`].
+/// - the annotation `javaoperatorsdk.io/previous`.
 ///
 /// # What costs a request that changes nothing, each time
 /// - A default inside a list of a custom resource that has no `x-kubernetes-list-type: map`. Its definition is not known

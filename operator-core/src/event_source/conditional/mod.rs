@@ -1,4 +1,4 @@
-//! Event sources that run only while some primary needs them: those of workflow nodes with an activation condition.
+//! Event sources that run only while some primary needs them: those of workflow nodes with a condition `needs`.
 //!
 //! ```text
 //!                 claim (first)            everything seen

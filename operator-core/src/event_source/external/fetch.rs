@@ -7,7 +7,7 @@ use futures::FutureExt;
 use crate::event_source::error::{BoxError, Error};
 
 /// How long a fetch may take by default.
-pub const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Whether an answer from memory will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

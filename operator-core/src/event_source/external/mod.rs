@@ -45,11 +45,12 @@ mod store;
 mod tests;
 mod unconfirmed;
 
-pub use fetch::DEFAULT_FETCH_TIMEOUT;
+pub(crate) use fetch::DEFAULT_FETCH_TIMEOUT;
 pub use identity::ExternalResource;
 pub use inbound::CachingInboundEventSource;
 pub use inbound_handle::InboundHandle;
 pub use polling::PollingEventSource;
 pub use resource_polling::PerResourcePollingEventSource;
 pub use simple::{SimpleInboundEventSource, SimpleInboundHandle};
-pub use store::{ExternalSource, ExternalStore};
+pub(crate) use store::ExternalSource;
+pub use store::ExternalStore;

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use crate::{event_source::Error, resource::ObjectKey};
 
 /// A running source of resources of another system, as `Context::external_source` gives it.
-pub type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
+pub(crate) type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
 
 /// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it. A
 /// custom source may implement it, and is then given to

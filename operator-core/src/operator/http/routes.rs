@@ -70,7 +70,7 @@ mod tests {
         client::Clients,
         environment::Environment,
         event_source::Discovery,
-        metrics::{METRICS, Metrics},
+        metrics::{Metric, Metrics},
         observe::Observers,
     };
 
@@ -122,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn metrics_are_served_as_prometheus_expects_them() {
         let metrics = Arc::new(PrometheusMetrics::new());
-        let gauge = METRICS.iter().find(|metric| metric.name == "custom_resources").unwrap();
+        let gauge = Metric::all().iter().find(|metric| metric.name == "custom_resources").unwrap();
         metrics.add(gauge, &[("controller_name", "web")], 7.0);
         let router = router(Weak::new(), metrics);
         let (status, body, head) = ask(&router, "GET", "/metrics").await;

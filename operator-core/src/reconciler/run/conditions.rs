@@ -136,7 +136,7 @@ impl Verdict {
 /// The word by which the first of the held nodes is held; of its gate there is none.
 fn hold_code(nodes: &[NodeResult]) -> &'static str {
     let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
-    let gate = held.and_then(|node| node.conditions.get(&ConditionKind::ReconcilePrecondition));
+    let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));
     gate.and_then(|gate| gate.detail::<HoldCode>()).map_or("Held", |code| code.0)
 }
 

@@ -30,13 +30,19 @@ pub(crate) use function::{AnyStatus, SerializedStatus, erased};
 
 use super::{
     AnyContext, Data,
-    workflow::{ManagedWorkflow, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowResult},
+    workflow::{
+        ManagedWorkflow, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError,
+        WorkflowResult,
+    },
 };
 use crate::resource::{AnyObject, KubeObject};
 use conditions::Verdict;
 
 /// The outcome of a run of a primary. The controller's status function gets it at the end of each run, even if the run
-/// failed, passed its deadline or panicked, and while a clean-up waits.
+/// failed, passed its deadline or panicked, and while a clean-up waits. A reconciler gets one for its workflow. JOSDK:
+/// `WorkflowReconcileResult`, `WorkflowCleanupResult`.
+///
+/// Shown as text it has one line for each node.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Service};
@@ -61,11 +67,13 @@ pub struct Run<P: KubeObject> {
 pub(crate) struct AnyRun {
     context: Arc<AnyContext>,
     primary: AnyObject,
-    /// What the workflow has come to, if it was run.
+    /// The workflow that it is about, where there is one.
+    workflow: Option<Arc<dyn ManagedWorkflow>>,
+    /// What that has come to, if it was run.
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
     is_cleanup: bool,
-    /// Whether it is about some nodes of the workflow only, on purpose.
+    /// Whether what it doesn't have of the workflow was left out on purpose.
     is_part: bool,
     /// Whether it can't be told which conditions are to be said again before somebody has looked at the live object.
     is_unsure: AtomicBool,
@@ -83,6 +91,20 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn all_ready(&self) -> bool {
         self.any.verdict().is_ready()
+    }
+
+    /// After a clean-up: whether everything that had to go is gone, so that the primary may follow. False if nothing was run.
+    #[must_use]
+    pub fn all_deleted(&self) -> bool {
+        self.any.result.as_ref().is_some_and(|result| result.all_deleted())
+    }
+
+    /// The errors of all nodes as one.
+    ///
+    /// # Errors
+    /// When a node failed. JOSDK: `throwAggregateExceptionIfErrorsPresent`.
+    pub fn check(&self) -> Result<(), WorkflowError> {
+        self.any.result.as_ref().map_or(Ok(()), |result| result.check())
     }
 
     /// Why the run failed; `None` if it didn't.
@@ -105,7 +127,8 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// The outcome of each node of the controller's workflow, in the order of their declaration; if the run was
-    /// dropped, for example at the deadline, as far as it had come. Empty if the run didn't reach the workflow.
+    /// dropped, for example at the deadline, as far as it had come. Empty if the run didn't reach the workflow. A last one that
+    /// isn't declared says what went wrong with what earlier versions have left behind.
     #[must_use]
     pub fn nodes(&self) -> &[NodeResult] {
         self.any.nodes()
@@ -123,6 +146,11 @@ impl<P: KubeObject> Run<P> {
     /// state has the reason.
     pub fn waiting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| conditions::waits(&node.state))
+    }
+
+    /// The nodes that failed, each with its error. JOSDK: `getErroredDependents`.
+    pub fn failed(&self) -> impl Iterator<Item = &NodeResult> {
+        self.nodes().iter().filter(|node| conditions::failed(&node.state))
     }
 
     /// The nodes that are held as they are. Each state has the reason.
@@ -167,8 +195,13 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// What became of the node of that name.
-    pub(crate) fn node(&self, name: &str) -> Option<&NodeResult> {
-        self.nodes().iter().find(|node| &*node.name == name)
+    pub(crate) fn node_named(&self, name: &str) -> Option<&NodeResult> {
+        self.any.result.as_ref()?.node(name)
+    }
+
+    /// What became of all of them.
+    pub(crate) fn result(&self) -> Option<&WorkflowResult> {
+        self.any.result.as_deref()
     }
 
     /// What there is of a node: what the run has written or found, otherwise what is known of it. What is not to be there any more is
@@ -177,9 +210,9 @@ impl<P: KubeObject> Run<P> {
         self.any.secondaries(node)
     }
 
-    /// The controller's workflow.
+    /// The workflow that it is about.
     pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
-        self.any.context.shared().workflow.as_deref()
+        self.any.workflow.as_deref()
     }
 }
 
@@ -198,6 +231,7 @@ impl AnyRun {
         Self {
             context: Arc::clone(context),
             primary,
+            workflow: context.shared().workflow.clone(),
             result,
             error,
             is_cleanup,
@@ -214,6 +248,18 @@ impl AnyRun {
         result: Arc<WorkflowResult>,
     ) -> Self {
         Self { result: Some(result), is_part: true, ..Self::new(context, primary, None) }
+    }
+
+    /// What a workflow has come to that the reconciler calls by itself.
+    pub(crate) fn of_standalone(
+        context: &Arc<AnyContext>,
+        primary: AnyObject,
+        workflow: Arc<dyn ManagedWorkflow>,
+        result: WorkflowResult,
+        is_cleanup: bool,
+    ) -> Self {
+        let workflow = Some(workflow);
+        Self { workflow, is_cleanup, ..Self::of_part(context, primary, Arc::new(result)) }
     }
 
     /// Whether the status that was made of it can be wrong about others' conditions, as long as nobody has looked at the live object.
@@ -238,7 +284,7 @@ impl AnyRun {
 
     /// What of the workflow was not run, though it should have been.
     fn not_run(&self) -> Option<String> {
-        let workflow = self.context.shared().workflow.as_ref().filter(|_| !self.is_part)?;
+        let workflow = self.workflow.as_ref().filter(|_| !self.is_part)?;
         let Some(result) = &self.result else { return Some("the workflow was not run".to_owned()) };
         // Most are whole.
         if result.nodes().len() >= workflow.len() {
@@ -277,10 +323,17 @@ impl AnyRun {
             let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
             return there.map(|(_, secondary)| secondary.clone()).collect();
         }
-        let Some(workflow) = &self.context.shared().workflow else { return Vec::new() };
+        let Some(workflow) = &self.workflow else { return Vec::new() };
         // What is in the cluster is read from a cache, at once. What would have to be asked for elsewhere isn't.
         let known = workflow.secondaries(name, &self.primary, &self.context).now_or_never();
         known.unwrap_or_default()
+    }
+}
+
+/// One line for each node.
+impl<P: KubeObject> fmt::Display for Run<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.result().map_or(Ok(()), |result| result.fmt(f))
     }
 }
 

@@ -2,26 +2,26 @@
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
-/// Which of a node's conditions.
+/// Which of a node's conditions, by the word that declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConditionKind {
-    /// Whether the node takes part at all.
-    Activation,
-    /// Whether it is to exist.
-    ReconcilePrecondition,
-    /// Whether it is ready, so that what depends on it may follow.
-    ReadyPostcondition,
-    /// Whether it is gone, so that what it depends on may follow.
-    DeletePostcondition,
+    /// `needs`: whether the node takes part at all. JOSDK: `activationCondition`.
+    Needs,
+    /// `only_if`, or what its function answers: whether it is to exist. JOSDK: `reconcilePrecondition`.
+    OnlyIf,
+    /// `ready`: whether it is ready, so that what comes after it may follow. JOSDK: `readyPostcondition`.
+    Ready,
+    /// `gone`: whether it is gone, so that what it comes after may follow. JOSDK: `deletePostcondition`.
+    Gone,
 }
 
 impl fmt::Display for ConditionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Activation => "activation condition",
-            Self::ReconcilePrecondition => "reconcile precondition",
-            Self::ReadyPostcondition => "ready postcondition",
-            Self::DeletePostcondition => "delete postcondition",
+            Self::Needs => "condition `needs`",
+            Self::OnlyIf => "condition `only_if`",
+            Self::Ready => "condition `ready`",
+            Self::Gone => "condition `gone`",
         })
     }
 }

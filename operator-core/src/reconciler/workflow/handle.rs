@@ -1,16 +1,16 @@
 //! How a run invokes its controller's workflow.
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{NodeKey, NodeStatus, Panicked, Secondary, WorkflowResult, dependent_error::kind_in_workflow};
+use super::{NodeKey, Panicked, Secondary, WorkflowResult, dependent_error::kind_in_workflow};
 use crate::{
     observe::error_chain,
     processor::FailureKind,
     reconciler::{AnyContext, BoxError, failure_kind::of_several},
-    resource::{AnyObject, KubeObject, ObjectKey},
+    resource::{AnyObject, ObjectKey},
 };
 
 /// What can go wrong with a workflow.
@@ -192,14 +192,7 @@ impl Remembered {
     }
 }
 
-/// The workflow of a run. Got from [`Context::workflow`](crate::Context::workflow). JOSDK's
-/// `ManagedWorkflowAndDependentResourceContext`.
-pub struct WorkflowHandle<'c, P: KubeObject> {
-    any: AnyHandle<'c>,
-    of: PhantomData<fn() -> P>,
-}
-
-/// The same for primaries of any type.
+/// The workflow of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct AnyHandle<'c> {
     pub(crate) context: &'c Arc<AnyContext>,
@@ -207,82 +200,13 @@ pub(crate) struct AnyHandle<'c> {
     pub(crate) remembered: &'c Mutex<Remembered>,
 }
 
-impl<'c, P: KubeObject> WorkflowHandle<'c, P> {
-    pub(crate) fn of_any(any: AnyHandle<'c>) -> Self {
-        Self { any, of: PhantomData }
-    }
-
-    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
-    /// explicit invocation; otherwise it has run before `reconcile` was called.
-    ///
-    /// # Errors
-    /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
-    pub async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        self.any.reconcile().await
-    }
-
-    /// The same for another state of the primary: one that was changed in memory, or a newer one.
-    ///
-    /// # Errors
-    /// As [`reconcile`](Self::reconcile).
-    pub async fn reconcile_with(&self, primary: &Arc<P>) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        self.any.reconcile_with(&(Arc::clone(primary) as AnyObject)).await
-    }
-
-    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
-    ///
-    /// # Errors
-    /// When a node failed, unless the workflow keeps errors in its result; when there is no workflow.
-    pub async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        self.any.cleanup().await
-    }
-
-    /// What the workflow did in this run; `None` before it has run. Where it was dropped, at the deadline of the run say, the
-    /// nodes that had come to no end are [`NodeState::Pending`](super::NodeState::Pending). JOSDK's
-    /// `getWorkflowReconcileResult`.
-    #[must_use]
-    pub fn result(&self) -> Option<Arc<WorkflowResult>> {
-        self.any.remembered.lock().reconciled.clone()
-    }
-
-    /// What the clean-up did in this run. JOSDK's `getWorkflowCleanupResult`.
-    #[must_use]
-    pub fn cleanup_result(&self) -> Option<Arc<WorkflowResult>> {
-        self.any.remembered.lock().cleaned_up.clone()
-    }
-
-    /// What the nodes came to last, in this run or an earlier one, and since when; in the order of their declarations.
-    /// Empty before the first run, and after a restart of the operator.
-    #[must_use]
-    pub fn latest(&self) -> Vec<NodeStatus> {
-        self.any.context.shared().workflows.latest.of(self.any.context.primary_key())
-    }
-}
-
 impl AnyHandle<'_> {
     /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
     /// explicit invocation; otherwise it has run before `reconcile` was called.
     pub(crate) async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.ready()?;
-        self.run(workflow, &primary).await
-    }
-
-    /// The same for another state of the primary: one that was changed in memory, or a newer one.
-    pub(crate) async fn reconcile_with(
-        &self,
-        primary: &AnyObject,
-    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, _) = self.ready()?;
-        self.run(workflow, primary).await
-    }
-
-    async fn run(
-        &self,
-        workflow: &dyn ManagedWorkflow,
-        primary: &AnyObject,
-    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
-        let result = workflow.reconcile(primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        let result = workflow.reconcile(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
         Self::answer(workflow, keep(result))
     }
 
@@ -341,11 +265,5 @@ impl AnyHandle<'_> {
             return Err(WorkflowError::PrimaryGone);
         };
         Ok((&**workflow, primary))
-    }
-}
-
-impl<P: KubeObject> fmt::Debug for WorkflowHandle<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkflowHandle").field("workflow", &self.any.workflow).finish_non_exhaustive()
     }
 }

@@ -1,10 +1,10 @@
-//! What a run knows of its workflow: the data of a result, and the handle by which user code invokes it.
+//! What a run knows of its workflow: the data of a result, and the handle by which it is invoked.
 //!
 //! The engine itself is [`crate::workflow`]. Its results stand here, because a reconciler reads them from its context.
 //!
 //! ```text
 //! dependent ──▶ ReconcileResult ─┐
-//! condition ──▶ Verdict ─────────┼─▶ NodeResult ─▶ WorkflowResult ─▶ Context::workflow()
+//! condition ──▶ Verdict ─────────┼─▶ NodeResult ─▶ WorkflowResult ─▶ Run
 //! error ─────────────────────────┘
 //! ```
 
@@ -26,14 +26,14 @@ pub use condition::ConditionKind;
 pub(crate) use condition::HoldCode;
 pub(crate) use condition::Verdict;
 pub use dependent_error::DependentError;
+pub use handle::WorkflowError;
 pub(crate) use handle::{AnyHandle, ManagedWorkflow, Parted, Remembered, Unfinished};
-pub use handle::{WorkflowError, WorkflowHandle};
 pub use key::NodeKey;
 pub(crate) use latest::LatestResults;
 pub use latest::NodeStatus;
 pub(crate) use leaving::Leaving;
 pub(crate) use panicked::{Panicked, panic_text};
-pub(crate) use result::NOT_COME_TO;
-pub use result::{NodeResult, Unwanted, WorkflowResult};
+pub(crate) use result::{NOT_COME_TO, WorkflowResult};
+pub use result::{NodeResult, Unwanted};
 pub use secondary::{ReconcileResult, Secondary};
 pub(crate) use surroundings::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};

@@ -28,7 +28,7 @@ pub struct NodeResult {
 /// Why a node is not to be there, and how much of it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwanted {
-    /// The node that says so by its gate or its activation condition: this one, or the nearest that it depends on; `None`
+    /// The node that says so by its function or by what it `needs`: this one, or the nearest that it depends on; `None`
     /// where the primary goes.
     pub by: Option<Arc<str>>,
     /// What that node says; empty where the primary goes.
@@ -46,10 +46,9 @@ impl Unwanted {
     }
 }
 
-/// What a workflow did in one run, for every node. JOSDK's `WorkflowReconcileResult` and
-/// `WorkflowCleanupResult`.
+/// What a workflow did in one run, for every node: what a [`Run`](crate::Run) tells.
 #[derive(Clone, Debug, Default)]
-pub struct WorkflowResult {
+pub(crate) struct WorkflowResult {
     nodes: Vec<NodeResult>,
 }
 
@@ -64,75 +63,30 @@ impl WorkflowResult {
         self.nodes.push(further);
     }
 
-    /// All nodes, in the order of their declaration. A last one that isn't declared says what went wrong about what earlier
-    /// versions have left behind.
-    #[must_use]
-    pub fn nodes(&self) -> &[NodeResult] {
+    /// All nodes, in the order of their declaration.
+    pub(crate) fn nodes(&self) -> &[NodeResult] {
         &self.nodes
     }
 
     /// The node of that name.
-    #[must_use]
-    pub fn node(&self, name: &str) -> Option<&NodeResult> {
+    pub(crate) fn node(&self, name: &str) -> Option<&NodeResult> {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
-    /// The nodes whose ready postcondition was asked and is not met. JOSDK's `getNotReadyDependents`.
-    pub fn not_ready(&self) -> impl Iterator<Item = &NodeResult> {
-        self.nodes.iter().filter(|node| matches!(node.state, NodeState::NotReady { .. }))
-    }
-
-    /// Whether every node is where it should be: reconciled and ready, inactive, or removed on purpose. Unlike JOSDK's
-    /// `allDependentResourcesReady`, a node that was never reached counts as not ready.
-    #[must_use]
-    pub fn all_ready(&self) -> bool {
-        self.nodes.iter().all(|node| {
-            matches!(
-                node.state,
-                NodeState::Ready(_)
-                    | NodeState::Inactive { .. }
-                    | NodeState::Deleted
-                    | NodeState::Left { .. }
-            )
-        })
-    }
-
-    /// The nodes that failed. JOSDK's `getErroredDependents`.
-    pub fn failed(&self) -> impl Iterator<Item = &NodeResult> {
-        self.nodes.iter().filter(|node| matches!(node.state, NodeState::Failed { .. }))
-    }
-
     /// After a clean-up: whether everything is gone that was to go, so that the primary may follow.
-    #[must_use]
-    pub fn all_deleted(&self) -> bool {
+    pub(crate) fn all_deleted(&self) -> bool {
         self.nodes.iter().all(|node| {
             matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
         })
     }
 
-    /// The nodes that were deleted, but whose deletion isn't done, or whose delete postcondition is not met. JOSDK's
-    /// `getPostConditionNotMetDependents`.
-    pub fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
+    /// The nodes that were deleted, but whose deletion isn't done, or whose condition `gone` is not met.
+    pub(crate) fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))
     }
 
-    /// The typed detail that a condition of a node answered with. JOSDK's `getDependentConditionResult`.
-    #[must_use]
-    pub fn condition_detail<T: 'static>(&self, node: &str, condition: ConditionKind) -> Option<&T> {
-        self.node(node)?.conditions.get(&condition)?.detail()
-    }
-
-    /// The resource of a node, if it was reconciled and is one of type `T`.
-    #[must_use]
-    pub fn resource<T: Send + Sync + 'static>(&self, node: &str) -> Option<Arc<T>> {
-        self.node(node)?.reconciled.as_ref()?.resource()
-    }
-
     /// The errors of all nodes as one.
-    ///
-    /// # Errors
-    /// When a node failed. JOSDK's `throwAggregateExceptionIfErrorsPresent`.
-    pub fn check(&self) -> Result<(), WorkflowError> {
+    pub(crate) fn check(&self) -> Result<(), WorkflowError> {
         let errors: Vec<_> = self
             .nodes
             .iter()

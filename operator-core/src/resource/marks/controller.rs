@@ -6,7 +6,7 @@ use super::{MarkNames, Nodes, label_value};
 
 /// What all nodes of one controller share of the marks, whatever the primary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ControllerMarks {
+pub(crate) struct ControllerMarks {
     pub(super) names: MarkNames,
     /// The value of the controller's label.
     pub(super) controller: String,
@@ -24,13 +24,13 @@ impl ControllerMarks {
 
     /// The keys of the marks.
     #[must_use]
-    pub fn names(&self) -> &MarkNames {
+    pub(crate) fn names(&self) -> &MarkNames {
         &self.names
     }
 
     /// The label selector of what this controller's dependents have written, under its present name or a former one.
     #[must_use]
-    pub fn selector(&self) -> String {
+    pub(crate) fn selector(&self) -> String {
         let mut values = vec![&*self.controller];
         values.extend(self.former.iter().map(String::as_str));
         format!("{} in ({})", self.names.controller, values.join(","))

@@ -24,7 +24,7 @@ mod whose;
 #[cfg(test)]
 mod whose_tests;
 
-pub use controller::ControllerMarks;
+pub(crate) use controller::ControllerMarks;
 pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
 pub use names::MarkNames;
 pub(crate) use nodes::Nodes;

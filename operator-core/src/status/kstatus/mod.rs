@@ -130,7 +130,7 @@ impl From<&Error> for Kstatus {
 /// # Errors
 /// If a field has an impossible type, or a pod an unknown phase. [`Kstatus::from`] turns this into [`Status::Unknown`].
 ///
-/// JOSDK: has no counterpart; ready postconditions are written by hand there. Go: `status.Compute` of `kstatus`.
+/// JOSDK: has no counterpart; a `readyPostcondition` is written by hand there. Go: `status.Compute` of `kstatus`.
 pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
     let fields = Fields(object);
     if fields.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {

@@ -45,7 +45,8 @@ pub enum Fault {
 }
 
 /// What someone else does while a request is on its way.
-pub type Meanwhile = Arc<dyn Fn(&RequestTarget) -> futures::future::BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type Meanwhile =
+    Arc<dyn Fn(&RequestTarget) -> futures::future::BoxFuture<'static, ()> + Send + Sync>;
 
 /// Something that happens to an event of a watch. Bookmarks always pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

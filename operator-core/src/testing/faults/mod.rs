@@ -51,7 +51,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{Answer, Inner, TransportHook};
 
-pub use fault::{Cut, End, Fault, LineFault, Meanwhile, StatusAnswer};
+pub use fault::{Cut, End, Fault, LineFault, StatusAnswer};
 pub use replica::LaggingReplica;
 pub use rule::{Match, Rule};
 pub use target::{RequestTarget, Verb};

@@ -16,7 +16,7 @@ fn to_watch_definitions() -> Access {
     Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }
 }
 
-/// Met while a CustomResourceDefinition is installed and established: an activation condition for nodes whose kind not
+/// Met while a CustomResourceDefinition is installed and established: for `needs` of nodes whose kind not
 /// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
 /// watch CustomResourceDefinitions. JOSDK's `CRDPresentActivationCondition`.
 pub struct CrdPresent<K = ()> {

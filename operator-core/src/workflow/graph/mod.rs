@@ -66,7 +66,7 @@ impl Graph {
     /// before its dependencies; a dependency that is named twice counts once. No declarations are a graph, too.
     ///
     /// # Errors
-    /// [`Error::Wiring`] with everything that is wrong.
+    /// [`Error`] with everything that is wrong.
     pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, Error>
     where
         N: AsRef<str>,

@@ -8,7 +8,7 @@ fn graph(declarations: &[(&str, &[&str])]) -> Result<Graph, Error> {
 }
 
 fn mistakes(declarations: &[(&str, &[&str])]) -> Vec<Mistake> {
-    let Error::Wiring { mistakes } = graph(declarations).unwrap_err();
+    let Error(mistakes) = graph(declarations).unwrap_err();
     mistakes
 }
 

@@ -32,7 +32,7 @@ where
     let groups = kosaraju_scc(&edges);
     wiring.check_cycles(&groups, &dependencies);
     if !wiring.mistakes.is_empty() {
-        return Err(Error::Wiring { mistakes: wiring.mistakes });
+        return Err(Error(wiring.mistakes));
     }
 
     // Without cycles each group is one node, and comes after all that depend on it.

@@ -11,13 +11,13 @@ pub enum Fate {
     Pending,
     /// Reconciled, and ready.
     Ready,
-    /// Reconciled, but its ready postcondition is not met.
+    /// Reconciled, but its condition `ready` is not met.
     NotReady,
     /// A condition, or reconciling it, has failed.
     Failed,
-    /// Its activation condition is not met, and there was nothing to do about itself.
+    /// Its condition `needs` is not met, and there was nothing to do about itself.
     Inactive,
-    /// Its precondition keeps it as it is.
+    /// Its function keeps it as it is.
     Held,
     /// Whether it should run can't be said yet; it is kept as it is.
     Waiting,
@@ -29,9 +29,9 @@ pub enum Fate {
         /// That reason.
         because: Obstacle,
     },
-    /// Deleted, and its delete postcondition is met.
+    /// Deleted, and its condition `gone` is met.
     Gone,
-    /// Deleted, but that isn't done, or its delete postcondition is not met yet.
+    /// Deleted, but that isn't done, or its condition `gone` is not met yet.
     Deleting,
     /// Deleting it, or a condition of that, has failed.
     DeleteFailed,

@@ -41,7 +41,7 @@ impl<'g> Plan<'g> {
     }
 
     /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it asks for
-    /// [`Step::Delete`] only: preconditions and ready postconditions don't count any more, and nothing is held back.
+    /// [`Step::Delete`] only: conditions `only_if` and `ready` don't count any more, and nothing is held back.
     #[must_use]
     pub fn cleanup(graph: &'g Graph) -> Self {
         Self::of(graph, State::Marked)

@@ -7,16 +7,16 @@ use crate::workflow::NodeId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use]
 pub enum Step {
-    /// See whether the node takes part, then evaluate the reconcile precondition; answered by
+    /// See whether the node takes part, then evaluate the condition `only_if`; answered by
     /// [`Plan::checked`](super::Plan::checked).
     Check(NodeId),
     /// The same of a node that isn't reconciled this time, as something that it depends on isn't ready, or goes; answered by
     /// [`Plan::judged`](super::Plan::judged).
     Judge(NodeId),
-    /// Reconcile the dependent, then evaluate the ready postcondition; answered by
+    /// Reconcile the dependent, then evaluate the condition `ready`; answered by
     /// [`Plan::reconciled`](super::Plan::reconciled).
     Reconcile(NodeId),
-    /// Delete the dependent if the node takes part, then evaluate the delete postcondition; where there is nothing to delete and
+    /// Delete the dependent if the node takes part, then evaluate the condition `gone`; where there is nothing to delete and
     /// nothing to wait for, none of it;
     /// answered by [`Plan::removed`](super::Plan::removed).
     Delete(NodeId),
@@ -37,15 +37,15 @@ impl Step {
 pub enum Checked {
     /// All conditions say go: reconcile the node.
     Run,
-    /// The activation condition is not met: the node isn't part of the workflow for this primary. There is nothing to
+    /// The condition `needs` is not met: the node isn't part of the workflow for this primary. There is nothing to
     /// delete about itself; what depends on it is deleted.
     Inactive,
-    /// The precondition says to keep what there is: nothing is done about the node, nothing that depends on it is reconciled,
+    /// Its function says to keep what there is: nothing is done about the node, nothing that depends on it is reconciled,
     /// and nothing that it depends on is deleted.
     ///
     /// JOSDK has no such answer: there the choice is between reconciling and deleting.
     Hold,
-    /// The precondition says to remove: the node is deleted, after all that depends on it.
+    /// Its function says to remove: the node is deleted, after all that depends on it.
     Remove,
     /// There is no answer yet, for example because an informer is still syncing. Nothing is done this time, as with
     /// [`Checked::Hold`]; whatever it waits for wakes the primary again.
@@ -57,23 +57,23 @@ pub enum Checked {
 /// The answer to [`Step::Reconcile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reconciled {
-    /// The dependent is as it should be, and the ready postcondition is met or absent.
+    /// The dependent is as it should be, and the condition `ready` is met or absent.
     Ready,
-    /// The dependent was reconciled, but the ready postcondition is not met.
+    /// The dependent was reconciled, but the condition `ready` is not met.
     NotReady,
-    /// Reconciling, or the ready postcondition, has failed.
+    /// Reconciling, or the condition `ready`, has failed.
     Failed,
 }
 
 /// The answer to [`Step::Delete`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Removed {
-    /// The dependent was deleted, or left to the garbage collector, and the delete postcondition is met or absent.
+    /// The dependent was deleted, or left to the garbage collector, and the condition `gone` is met or absent.
     Gone,
-    /// The deletion isn't done, or the delete postcondition is not met.
+    /// The deletion isn't done, or the condition `gone` is not met.
     NotYet,
     /// Deleting, or a condition, has failed.
     Failed,
-    /// The activation condition is not met: there was nothing to delete, which is as good as gone.
+    /// The condition `needs` is not met: there was nothing to delete, which is as good as gone.
     Inactive,
 }

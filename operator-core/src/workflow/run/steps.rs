@@ -120,7 +120,7 @@ impl Run<'_> {
         };
         let mut record = record.lock();
         answer.reason().clone_into(&mut record.reason);
-        record.conditions.insert(ConditionKind::ReconcilePrecondition, answer);
+        record.conditions.insert(ConditionKind::OnlyIf, answer);
         Ok(checked)
     }
 
@@ -134,7 +134,7 @@ impl Run<'_> {
             "not found".clone_into(&mut record.lock().reason);
             return Ok(Reconciled::NotReady);
         }
-        let ready = self.ask(ConditionKind::ReadyPostcondition, node, node.ready.as_ref(), record).await?;
+        let ready = self.ask(ConditionKind::Ready, node, node.ready.as_ref(), record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
@@ -164,7 +164,7 @@ impl Run<'_> {
                 return Ok(Removed::NotYet);
             }
         }
-        let gone = self.ask(ConditionKind::DeletePostcondition, node, node.deleted.as_ref(), record).await?;
+        let gone = self.ask(ConditionKind::Gone, node, node.deleted.as_ref(), record).await?;
         if gone {
             let leaving = &self.context.shared().workflows.leaving;
             leaving.forget(self.context.primary_key(), node.dependent.name());
@@ -215,11 +215,11 @@ impl Run<'_> {
         needed
     }
 
-    /// Asks the activation condition, and has the node's event sources run or not, as it says.
+    /// Asks the condition `needs`, and has the node's event sources run or not, as it says.
     pub(super) async fn activate(&self, id: NodeId, record: &Mutex<Record>) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
         let Some(activation) = &node.activation else { return Ok(Activity::Active) };
-        let (asked, cluster) = (ConditionKind::Activation, Cluster::of(self.context));
+        let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.context));
         let answer = self.called(Part::Condition(asked), record, activation.check(&cluster)).await?;
         record.lock().conditions.insert(asked, answer.clone());
         if !answer.is_met() {

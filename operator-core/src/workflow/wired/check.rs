@@ -58,10 +58,10 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
     }
     match Graph::new(wired.iter().map(|(name, after)| (name, after))) {
         Ok(graph) if mistakes.is_empty() => Ok(Resolved { graph, names }),
-        Ok(_) => Err(Error::Wiring { mistakes }),
-        Err(Error::Wiring { mistakes: further }) => {
+        Ok(_) => Err(Error(mistakes)),
+        Err(Error(further)) => {
             mistakes.extend(further);
-            Err(Error::Wiring { mistakes })
+            Err(Error(mistakes))
         }
     }
 }

@@ -151,7 +151,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// What comes after it runs as soon as it was applied, whatever its status says.
     pub fn ready_when_applied(mut self) -> Self {
         self.said.ready = ReadyWhen::Applied;
-        self.said.words.insert(ConditionKind::ReadyPostcondition, vec!["applied".to_owned()]);
+        self.said.words.insert(ConditionKind::Ready, vec!["applied".to_owned()]);
         self
     }
 
@@ -245,7 +245,7 @@ impl Said {
     }
 
     pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
-        self.word(ConditionKind::ReadyPostcondition, word);
+        self.word(ConditionKind::Ready, word);
         match &mut self.ready {
             ReadyWhen::Conditions(all) => all.push(condition),
             ReadyWhen::Status | ReadyWhen::Applied => self.ready = ReadyWhen::Conditions(vec![condition]),
@@ -253,7 +253,7 @@ impl Said {
     }
 
     pub(super) fn gone(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
-        self.word(ConditionKind::DeletePostcondition, word);
+        self.word(ConditionKind::Gone, word);
         self.gone.push(condition);
     }
 
@@ -262,7 +262,7 @@ impl Said {
     }
 
     fn need(&mut self, word: String, capability: impl Activation) {
-        self.word(ConditionKind::Activation, word);
+        self.word(ConditionKind::Needs, word);
         self.asks.extend(capability.access());
         self.needs.push(Arc::new(capability));
     }
@@ -302,10 +302,10 @@ impl Said {
         let (key, is_named) = (self.key(), self.is_named());
         let words = self.words.into_iter().map(|(kind, words)| {
             let verb = match kind {
-                ConditionKind::Activation => "needs",
-                ConditionKind::ReconcilePrecondition => "if",
-                ConditionKind::ReadyPostcondition => "ready when",
-                ConditionKind::DeletePostcondition => "gone when",
+                ConditionKind::Needs => "needs",
+                ConditionKind::OnlyIf => "only if",
+                ConditionKind::Ready => "ready when",
+                ConditionKind::Gone => "gone when",
             };
             (kind, format!("{verb} {}", words.join(" and ")))
         });

@@ -109,7 +109,7 @@ macro_rules! words {
             F::Return: Wish<W>,
         {
             let mut node = self.wired();
-            node.said.word(ConditionKind::ReconcilePrecondition, name_of::<F>());
+            node.said.word(ConditionKind::OnlyIf, name_of::<F>());
             node.said.takes(<F::Args as Args<P>>::needs());
             node.dependent = OfWish::<P, F, FS, W>::asked_of(node.dependent, wanted);
             node

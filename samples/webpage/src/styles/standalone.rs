@@ -50,9 +50,9 @@ impl Reconciler for WebPageReconciler {
         if !children::is_servable(page) {
             return Err(Permanent::new(WebPageError::ErrorInHtml).into());
         }
-        let result = self.workflow.reconcile(page, context).await;
-        result.check()?;
-        context.put(IsReady(result.all_ready()));
+        let run = self.workflow.reconcile(page, context).await;
+        run.check()?;
+        context.put(IsReady(run.all_ready()));
         Ok(UpdateControl::no_update())
     }
 }

@@ -160,7 +160,7 @@ async fn a_workflow_whose_primary_has_gone_is_no_failure() -> Result<()> {
         Box::pin(async move {
             scene.delete(&primary.name_any()).await?;
             pass(5).await;
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(UpdateControl::no_update())
         })
     });
@@ -199,7 +199,7 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
     let scene = scene().await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(UpdateControl::no_update())
         })
     });
@@ -208,7 +208,7 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
             if run == 1 {
                 return Ok(Removal::again_in(Duration::from_secs(60)));
             }
-            context.workflow().cleanup().await?;
+            context.clean_up().await?;
             Ok(Removal::Done)
         })
     });

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use integration_tests::{
-    Child, Script, TestResource, config_map, counted_maps, looking_on, map_of, value_of, wish,
+    Child, Script, TestResource, config_map, counted_maps, looking_on, map_of, node_of, value_of, wish,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     BoxError, Context, GenericRetry, Node, One, UpdateControl, Verdict, Want, Workflow, node,
     observe::Observation, observe::Observer, testing::TestOperator, workflow::Activation, workflow::Cluster,
-    workflow::ConditionKind, workflow::Operation,
+    workflow::ConditionKind, workflow::NodeState, workflow::Operation,
 };
 use parking_lot::Mutex;
 
@@ -83,7 +83,8 @@ async fn what_stands_still_is_told_and_is_neither_ready_nor_gone() -> Result<()>
     pass(10).await;
     let result = outcomes.last("one").expect("a run");
     assert!(!result.all_ready(), "{result}");
-    let not_ready: Vec<_> = result.not_ready().map(|node| node.name.to_string()).collect();
+    let not_ready = result.nodes().iter().filter(|node| matches!(node.state, NodeState::NotReady { .. }));
+    let not_ready: Vec<_> = not_ready.map(|node| node.name.to_string()).collect();
     assert_eq!(not_ready, ["slow"], "what was asked and isn't ready");
     let told = told.0.lock().clone();
     let behind: Vec<_> = told.iter().filter(|line| line.starts_with("behind: waiting for slow")).collect();
@@ -118,10 +119,11 @@ async fn each_condition_has_a_detail_of_its_own() -> Result<()> {
     scene.create("one", "value").await?;
     pass(10).await;
     let result = outcomes.last("one").expect("a run");
-    let detail = |kind| result.condition_detail::<&'static str>("app", kind).copied();
-    assert_eq!(detail(ConditionKind::Activation), Some("able"));
-    assert_eq!(detail(ConditionKind::ReadyPostcondition), Some("starting"));
-    assert_eq!(detail(ConditionKind::DeletePostcondition), None, "it wasn't asked");
+    let conditions = &node_of(&result, "app").conditions;
+    let detail = |kind| conditions.get(&kind).and_then(|verdict| verdict.detail::<&'static str>()).copied();
+    assert_eq!(detail(ConditionKind::Needs), Some("able"));
+    assert_eq!(detail(ConditionKind::Ready), Some("starting"));
+    assert_eq!(detail(ConditionKind::Gone), None, "it wasn't asked");
     operator.stop().await;
     Ok(())
 }
@@ -137,7 +139,7 @@ async fn a_bulk_of_which_one_was_missing_counts_as_created() -> Result<()> {
     scene.set("one", "4 x").await?;
     pass(10).await;
     let result = outcomes.last("one").expect("a run");
-    let reconciled = result.node("bulk").and_then(|node| node.reconciled.as_ref()).expect("what was done");
+    let reconciled = node_of(&result, "bulk").reconciled.as_ref().expect("what was done");
     assert_eq!((reconciled.operation(), reconciled.operations().len()), (Operation::Created, 4));
     assert_eq!(outcomes.lines("one"), ["bulk: created"]);
     operator.stop().await;
@@ -151,10 +153,10 @@ async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()>
     let scene = scene().await?;
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
-            context.workflow().reconcile().await?;
+            context.run().await?;
             let map = config_map(&*primary, context, "from the run");
             context.resource_operations().server_side_apply(&map).await?;
-            context.workflow().reconcile().await?;
+            context.run().await?;
             Ok(UpdateControl::no_update())
         })
     });

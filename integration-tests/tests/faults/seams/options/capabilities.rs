@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::{
-    Child, Scene, TestResource, looking_on, map_of, untyped_map, wanted_map, workflow_of_one,
+    Child, Scene, TestResource, looking_on, map_of, node_of, untyped_map, wanted_map, workflow_of_one,
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -81,7 +81,7 @@ async fn a_bulk_is_about_the_objects_that_it_has_made_and_no_others() -> Result<
     scene.set("one", "2").await?;
     assert_eq!(written(&operator).await?, ["DELETE configmaps/one-page-2 -> 200"]);
     let result = outcomes.last("one").expect("a run");
-    let reconciled = result.node("pages").and_then(|node| node.reconciled.as_ref());
+    let reconciled = node_of(&result, "pages").reconciled.as_ref();
     assert_eq!(reconciled.map(|reconciled| reconciled.operations().len()), Some(2), "what it has found");
 
     scene.delete("one").await?;
@@ -107,7 +107,7 @@ async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
     }
     assert_eq!(written(&operator).await?, [""; 0]);
     let result = outcomes.last("one").expect("a run");
-    let reconciled = result.node("pages").and_then(|node| node.reconciled.as_ref()).expect("it was read");
+    let reconciled = node_of(&result, "pages").reconciled.as_ref().expect("it was read");
     let read: Vec<_> = reconciled.operations().iter().map(|(_, map)| map.id().to_owned()).collect();
     let namespace = &scene.namespace;
     assert_eq!(read, [format!("{namespace}/one-page-0"), format!("{namespace}/one-page-7")]);
@@ -136,7 +136,8 @@ async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     assert_eq!(outcomes.lines("one"), ["ours: created", "theirs: matched"]);
     overwrite(&scene, "one-theirs", "changed").await?;
     assert_eq!(written(&operator).await?, [""; 0], "what others do is theirs");
-    let read = outcomes.last("one").and_then(|result| result.resource::<DynamicObject>("theirs"));
+    let run = outcomes.last("one").expect("a run");
+    let read = node_of(&run, "theirs").reconciled.as_ref().and_then(|read| read.resource::<DynamicObject>());
     assert_eq!(read.map(|read| read.data["data"]["value"].clone()), Some(json!("changed")));
 
     scene.delete("one").await?;

@@ -28,7 +28,7 @@ fn telling() -> (Script, Told) {
     let told = Told::default();
     let noted = Arc::clone(&told);
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {
-        let latest = context.workflow().latest().into_iter();
+        let latest = context.so_far().map(|run| run.latest()).unwrap_or_default().into_iter();
         let latest = latest.map(|node| (format!("{}: {}", node.name, node.state), node.since.as_second()));
         noted.lock().push((primary.spec.value.clone(), latest.collect()));
         Box::pin(async { Ok(UpdateControl::no_update()) })

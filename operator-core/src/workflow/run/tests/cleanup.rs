@@ -3,7 +3,7 @@
 use super::*;
 use crate::{reconciler::workflow::NodeState, resource::AnyObject, workflow::run::Invoker};
 
-async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> WorkflowResult {
+async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> Run<ConfigMap> {
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);
     workflow.cleanup(&primary, &context).await
@@ -37,7 +37,7 @@ async fn what_is_not_gone_yet_keeps_what_it_depends_on() {
     let expected = ["a: waiting for b to be gone: it has a finalizer", "b: deleting: it has a finalizer"];
     assert_eq!(lines(&result), expected);
     assert!(!result.all_deleted());
-    assert_eq!(result.deleting().count(), 1);
+    assert_eq!(result.waiting().count(), 1);
     *gone.answer.lock() = None;
     let result = cleaned_up(&all).await;
     assert!(result.all_deleted(), "{result}");
@@ -54,7 +54,7 @@ async fn a_failed_deletion_stops_only_what_waits_for_it() {
     ]);
     let result = cleaned_up(&all).await;
     assert_eq!(lines(&result)[0], "a: waiting for b to be gone, which failed");
-    assert!(matches!(result.node("b").unwrap().state, NodeState::Failed { .. }));
+    assert!(matches!(result.node_named("b").unwrap().state, NodeState::Failed { .. }));
     assert_eq!(log.take(), ["delete x"]);
     assert!(result.check().is_err() && !result.all_deleted());
 }
@@ -99,7 +99,7 @@ async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);
     let told = Mutex::new(Vec::new());
-    let unfinished = |result: WorkflowResult| told.lock().extend(lines(&result));
+    let unfinished = |result| told.lock().extend(lines(&result));
     let (declared, any) = (&all.any().0, Arc::clone(&primary) as AnyObject);
     let cleanup =
         crate::workflow::run::cleanup(declared, &any, context.any(), &unfinished, Invoker::Reconciler);

@@ -22,8 +22,8 @@ use crate::{
     dependent::function::want::Want,
     dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, DependentSource},
     reconciler::{
-        BoxError, Context, OfflineParts,
-        workflow::{Secondary, Verdict, WorkflowResult},
+        BoxError, Context, OfflineParts, Run,
+        workflow::{Secondary, Verdict},
     },
     workflow::{
         Activation, Cluster, External, Workflow,
@@ -269,7 +269,7 @@ fn primary(name: &str) -> Arc<ConfigMap> {
 }
 
 /// One run for a primary called `one`, and how many round trips it took.
-async fn reconciled(workflow: &Workflow<ConfigMap>) -> (WorkflowResult, u128) {
+async fn reconciled(workflow: &Workflow<ConfigMap>) -> (Run<ConfigMap>, u128) {
     let primary = primary("one");
     let context = Offline::new(OfflineParts::default()).context(&primary);
     let started = Instant::now();
@@ -277,6 +277,6 @@ async fn reconciled(workflow: &Workflow<ConfigMap>) -> (WorkflowResult, u128) {
     (result, started.elapsed().as_millis() / ROUND_TRIP.as_millis())
 }
 
-fn lines(result: &WorkflowResult) -> Vec<String> {
+fn lines(result: &impl ToString) -> Vec<String> {
     result.to_string().lines().map(str::to_owned).collect()
 }

@@ -80,7 +80,8 @@ async fn every_node_says_what_became_of_it_and_why() {
     assert_eq!(log.take(), ["create web", "delete ingress", "delete behind-route"]);
     let Err(WorkflowError::Nodes(errors)) = result.check() else { panic!("db has failed") };
     assert_eq!(errors.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["db"]);
-    assert_eq!(result.not_ready().map(|node| &*node.name).collect::<Vec<_>>(), ["web"]);
+    let not_ready = result.nodes().iter().filter(|node| matches!(node.state, NodeState::NotReady { .. }));
+    assert_eq!(not_ready.map(|node| &*node.name).collect::<Vec<_>>(), ["web"]);
     assert!(!result.all_ready());
 }
 
@@ -99,8 +100,8 @@ async fn a_panic_and_an_error_belong_to_the_node_that_owns_them() {
     let (result, _) = reconciled(&all).await;
     let expected = [
         "a: failed: the dependent panicked: a bug",
-        "b: failed: the activation condition panicked: a bug",
-        "c: failed: the ready postcondition panicked: a bug",
+        "b: failed: the condition `needs` panicked: a bug",
+        "c: failed: the condition `ready` panicked: a bug",
         "d: failed: nobody knows",
         "e: created",
         "f: waiting for d to succeed",
@@ -120,13 +121,14 @@ async fn a_condition_is_asked_once_and_its_detail_is_in_the_result() {
     ]);
     let (result, _) = reconciled(&all).await;
     assert_eq!((active.asked(), ready.asked(), removed.asked()), (2, 1, 1), "b's was needed twice");
-    assert_eq!(result.condition_detail::<u32>("a", ConditionKind::ReadyPostcondition), Some(&7));
-    assert_eq!(result.condition_detail::<String>("a", ConditionKind::ReadyPostcondition), None);
-    let reason =
-        result.node("b").unwrap().conditions[&ConditionKind::ReconcilePrecondition].reason().to_owned();
+    let (a, b) = (result.node_named("a").unwrap(), result.node_named("b").unwrap());
+    assert_eq!(a.conditions[&ConditionKind::Ready].detail::<u32>(), Some(&7));
+    assert_eq!(a.conditions[&ConditionKind::Ready].detail::<String>(), None);
+    let reason = b.conditions[&ConditionKind::OnlyIf].reason();
     assert_eq!(reason, "not wanted");
-    assert_eq!(result.resource::<String>("a").as_deref().map(String::as_str), Some("a"));
-    assert_eq!(result.node("a").unwrap().state, NodeState::Ready(Operation::Created));
+    let made = a.reconciled.as_ref().and_then(|made| made.resource::<String>());
+    assert_eq!(made.as_deref().map(String::as_str), Some("a"));
+    assert_eq!(a.state, NodeState::Ready(Operation::Created));
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,8 +163,8 @@ async fn what_is_as_it_should_be_waits_for_nobody() {
 }
 
 /// By whom and why a node is not to be there, and how many of it were.
-fn unwanted(result: &WorkflowResult, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
-    let unwanted = result.node(node).unwrap().unwanted.clone()?;
+fn unwanted(result: &Run<ConfigMap>, node: &str) -> Option<(Option<String>, String, Option<usize>)> {
+    let unwanted = result.node_named(node).unwrap().unwanted.clone()?;
     Some((unwanted.by.map(|by| by.to_string()), unwanted.reason, unwanted.deleted))
 }
 
@@ -183,7 +185,7 @@ async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
     assert_eq!(unwanted(&result, "page"), None);
     assert_eq!(unwanted(&result, "ingress"), by("ingress", "not exposed", Some(1)));
     assert_eq!(unwanted(&result, "rules"), by("ingress", "not exposed", Some(0)), "it was never there");
-    assert!(result.node("rules").unwrap().unwanted.as_ref().unwrap().found_nothing());
+    assert!(result.node_named("rules").unwrap().unwanted.as_ref().unwrap().found_nothing());
     assert_eq!(unwanted(&result, "extra"), by("ingress", "not exposed", Some(1)));
     assert_eq!(unwanted(&result, "own"), by("own", "not wanted", Some(1)));
     assert_eq!(unwanted(&result, "read"), by("read", "not readable", None), "nobody deletes it");

@@ -64,7 +64,7 @@ fn what_is_elsewhere_and_what_is_only_read_stand_in_the_same_tuples() {
         .nodes((web.after(the::<Dns>()).after(the::<Hosts>()).after(tls), others.optional()));
     let expected = [
         "html",
-        "  Dns [if closure]",
+        "  Dns [only if closure]",
         "    web (also after tls, Hosts)",
         "tls",
         "Hosts [ready when closure]",

@@ -188,7 +188,7 @@ fn outline(workflow: WorkflowBuilder<Pod>) -> Vec<String> {
 }
 
 fn mistakes(workflow: WorkflowBuilder<Pod>) -> Vec<String> {
-    let crate::workflow::Error::Wiring { mistakes } = workflow.build().expect_err("something is wrong");
+    let crate::workflow::Error(mistakes) = workflow.build().expect_err("something is wrong");
     mistakes.iter().map(ToString::to_string).collect()
 }
 
