@@ -3,6 +3,7 @@
 mod derives;
 mod lines;
 mod mistakes;
+mod plays;
 mod programs;
 
 use std::{
