@@ -7,10 +7,12 @@
 //!
 //! Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 
+mod assertions;
 mod audit;
 mod cluster;
 mod command;
 mod dependent;
+mod elsewhere;
 mod external;
 mod failures;
 mod faulty;
@@ -32,6 +34,7 @@ mod test_resource;
 mod workflows;
 mod writing;
 
+pub use assertions::{Assertions, assertions};
 pub use audit::{Audit, Calls};
 pub use cluster::{cluster, cluster_with};
 pub use command::command;
@@ -39,6 +42,7 @@ pub use dependent::{
     accepted, count_and_value, counted_maps, map_of, meta_of, standalone, untyped_map, values_in, wanted,
     wanted_map, wanted_map_of, wish, workflow_of, workflow_of_one,
 };
+pub use elsewhere::Elsewhere;
 pub use external::{
     ExternalSystem, ManyRecords, OneRecord, Record, many_kept_records, many_records, one_kept_record,
     one_record,

@@ -4,6 +4,7 @@ mod derives;
 mod first_test;
 mod lines;
 mod mistakes;
+mod plays;
 mod programs;
 
 use std::{

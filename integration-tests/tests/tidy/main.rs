@@ -2,6 +2,7 @@
 //! crates have, that tests share their types, and that no row of the conformance list or of the list of faults is
 //! forgotten.
 
+mod assertions;
 mod faults;
 mod kept;
 mod layers;

@@ -1,6 +1,12 @@
 //! What is in the source and in the binaries.
 
-use std::{collections::BTreeMap, ffi::OsStr, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result, ensure};
 use integration_tests::{public_items, second_paths};
@@ -19,16 +25,24 @@ pub(crate) fn measure(clone: &Clone, measured: &mut Measured) -> Result<()> {
 
 /// The lines of all Rust files below `folder`.
 fn lines(folder: &Path) -> Result<usize> {
-    let mut sum = 0;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sum += lines(&path)?;
-        } else if path.extension() == Some(OsStr::new("rs")) {
-            sum += fs::read_to_string(&path)?.lines().count();
+    let texts = sources(folder)?.into_iter().map(fs::read_to_string);
+    texts.map(|text| Ok(text?.lines().count())).sum()
+}
+
+/// All Rust files below `folder`.
+pub(crate) fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut sources, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension() == Some(OsStr::new("rs")) {
+                sources.push(path);
+            }
         }
     }
-    Ok(sum)
+    Ok(sources)
 }
 
 /// The names of the functions in a binary, one for each copy.

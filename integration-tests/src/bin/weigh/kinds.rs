@@ -1,4 +1,5 @@
-//! What a further kind costs an operator: programs with 1, 2 and 11 of them, each with a reconciler and a child.
+//! What a further kind and a further node cost an operator: programs with 1, 2 and 11 kinds, each with a reconciler and a child, and
+//! one with a kind that has 11 children.
 
 use std::{fmt::Write as _, fs};
 
@@ -8,34 +9,57 @@ use crate::{builds, clone::Clone, contents, table::Measured};
 
 const KINDS: [usize; 3] = [1, 2, 11];
 
+/// As many as a kind has in the last program.
+const NODES: usize = 11;
+
+/// What a program weighs.
+struct Weight {
+    functions: usize,
+    bytes: u64,
+    seconds: f64,
+}
+
 pub(crate) fn measure(clone: &Clone, measured: &mut Measured) -> Result<()> {
-    let folder = clone.beside("kinds");
-    let (mut functions, mut seconds, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut weights = Vec::new();
     for kinds in KINDS {
-        write(clone, kinds)?;
-        let build = ["build", "--message-format", "json-render-diagnostics"];
-        let (built, units) = clone.build(&folder, &build)?;
-        let binaries = builds::binaries(&built.stdout)?;
-        let binary = binaries.first().context("the operator was linked")?;
-        functions.push(contents::functions(&binary.path)?.len());
-        sizes.push(fs::metadata(&binary.path)?.len());
-        seconds.push(units.iter().find(|unit| unit.name == "kinds").map_or(0.0, |unit| unit.seconds));
-        measured
-            .count(format!("functions of an operator with {kinds} kinds"), functions[functions.len() - 1]);
+        let weight = weigh(clone, kinds, 1)?;
+        measured.count(format!("functions of an operator with {kinds} kinds"), weight.functions);
+        weights.push(weight);
     }
-    #[allow(clippy::cast_precision_loss)]
-    let further = (KINDS[2] - KINDS[0]) as f64;
-    #[allow(clippy::cast_precision_loss)]
-    {
-        measured.number("functions for each further kind", (functions[2] - functions[0]) as f64 / further);
-        measured.number("kB for each further kind", (sizes[2] - sizes[0]) as f64 / further / 1e3);
-    }
-    measured.number("seconds of build for each further kind", (seconds[2] - seconds[0]) / further);
+    further(measured, "kind", (&weights[0], &weights[2]), KINDS[2] - KINDS[0]);
+    let nodes = weigh(clone, 1, NODES)?;
+    further(measured, "node", (&weights[0], &nodes), NODES - 1);
     Ok(())
 }
 
+#[allow(clippy::cast_precision_loss)]
+fn further(measured: &mut Measured, what: &str, (few, many): (&Weight, &Weight), further: usize) {
+    let further = further as f64;
+    let each = |few: f64, many: f64| (many - few) / further;
+    measured.number(
+        format!("functions for each further {what}"),
+        each(few.functions as f64, many.functions as f64),
+    );
+    measured.number(format!("kB for each further {what}"), each(few.bytes as f64, many.bytes as f64) / 1e3);
+    measured.number(format!("seconds of build for each further {what}"), each(few.seconds, many.seconds));
+}
+
+/// Builds the program with so many kinds, and so many nodes of each.
+fn weigh(clone: &Clone, kinds: usize, nodes: usize) -> Result<Weight> {
+    write(clone, kinds, nodes)?;
+    let build = ["build", "--message-format", "json-render-diagnostics"];
+    let (built, units) = clone.build(&clone.beside("kinds"), &build)?;
+    let binaries = builds::binaries(&built.stdout)?;
+    let binary = binaries.first().context("the operator was linked")?;
+    Ok(Weight {
+        functions: contents::functions(&binary.path)?.len(),
+        bytes: fs::metadata(&binary.path)?.len(),
+        seconds: units.iter().find(|unit| unit.name == "kinds").map_or(0.0, |unit| unit.seconds),
+    })
+}
+
 /// Writes the program, in the place of the one before.
-fn write(clone: &Clone, kinds: usize) -> Result<()> {
+fn write(clone: &Clone, kinds: usize, nodes: usize) -> Result<()> {
     let folder = clone.beside("kinds");
     fs::create_dir_all(folder.join("src"))?;
     fs::copy(clone.path("Cargo.lock"), folder.join("Cargo.lock"))?;
@@ -49,6 +73,12 @@ fn write(clone: &Clone, kinds: usize) -> Result<()> {
         writeln!(program, "kind!(kind_{kind}, \"Kind{kind}\");")?;
         write!(registered, "\n        .register(kind_{kind}::Reconciled)")?;
     }
+    let (mut functions, mut named) = (String::new(), String::new());
+    for node in 1..nodes {
+        writeln!(functions, "fn map_{node}(primary: &Primary) -> ConfigMap {{ map(primary) }}")?;
+        write!(named, ", map_{node}")?;
+    }
     let program = program.replace("/* REGISTERED */", &registered);
+    let program = program.replace("/* FUNCTIONS */", &functions).replace("/* NODES */", &named);
     fs::write(folder.join("src/main.rs"), program).context("write the program")
 }

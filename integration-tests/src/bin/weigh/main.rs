@@ -9,6 +9,7 @@
 //! counts and nothing in it is touched. Seconds are of the machine at hand: run it while nothing else runs, and compare
 //! only what was measured together.
 
+mod assertions;
 mod builds;
 mod clone;
 mod contents;
@@ -30,10 +31,12 @@ enum Part {
     /// The seconds and the memory of a cold build of all tests, of one after a change of the core, and of one after a
     /// change of a test; the sizes, and the copies of the generic code.
     Builds,
-    /// What a further primary type costs: operators with 1, 2 and 11 kinds.
+    /// What a further primary type and a further node cost: operators with 1, 2 and 11 kinds, and with 1 and 11 nodes.
     Kinds,
     /// Lines and public names.
     Contents,
+    /// What the suites assert.
+    Assertions,
     /// The seconds that the built tests take. Needs the control plane in its cache.
     Tests,
     /// The seconds that `.ci/run` takes in a fresh clone. Needs the control plane in its cache.
@@ -78,6 +81,9 @@ fn weigh(revision: &str, scratch: &std::path::Path, parts: &[Part]) -> Result<Me
     let mut measured = Measured::new(clone.revision());
     if wanted(Part::Contents) {
         contents::measure(&clone, &mut measured)?;
+    }
+    if wanted(Part::Assertions) {
+        assertions::measure(&clone, &mut measured)?;
     }
     if wanted(Part::Builds) {
         builds::measure(&clone, &mut measured)?;

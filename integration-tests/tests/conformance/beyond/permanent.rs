@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use integration_tests::{Child, Scene, Script, TestResource, map_of, said};
+use integration_tests::{Child, Elsewhere, Scene, Script, TestResource, map_of, said};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, Permanent, Removal, Run, UpdateControl, Wire as _, Workflow, dependent::Creator,
-    dependent::CustomDependent, dependent::DependentResource, testing::operator_test,
+    BoxError, Permanent, Removal, Run, UpdateControl, Wire as _, Workflow, testing::operator_test,
     workflow::WorkflowBuilder,
 };
 use serde_json::json;
@@ -34,34 +33,12 @@ fn perhaps(one: &TestResource) -> Result<Option<ConfigMap>, Permanent> {
 }
 
 /// Can't be created elsewhere; says so as `anyhow` does.
-struct Made;
-
-impl DependentResource<TestResource> for Made {
-    type Resource = String;
-
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<String>>, BoxError> {
-        Ok(None)
-    }
-}
-
-impl Creator<TestResource> for Made {
-    fn desired(&self, one: &TestResource, _: &Context<TestResource>) -> Result<String, BoxError> {
-        Ok(one.spec.value.clone())
-    }
-
-    async fn create(
-        &self,
-        _: String,
-        one: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<String>, BoxError> {
-        let made = || -> Result<&str> { Ok(plan(one)?) };
-        Ok(Arc::new(made()?.to_owned()))
-    }
+fn made(one: &TestResource) -> Option<Result<(), BoxError>> {
+    let made = || -> Result<()> {
+        plan(one)?;
+        Ok(())
+    };
+    Some(made().map_err(BoxError::from))
 }
 
 /// What is told of a run, and whether it is the last one.
@@ -102,7 +79,7 @@ async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
         ("desired", of().nodes((wanted.named("node"),))),
         ("a condition", of().nodes((Child("node").node().ready(asked),))),
         ("a gate", of().nodes((perhaps.named("node"),))),
-        ("create", of().nodes((CustomDependent::new(Made).creates().named("node"),))),
+        ("create", of().nodes((Elsewhere::answered(made).named("node"),))),
     ];
     for (what, workflow) in workflows {
         let (runs, told) = runs_of_bad(&scene, &Script::idle(), workflow).await?;

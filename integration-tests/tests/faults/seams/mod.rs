@@ -13,6 +13,7 @@ mod ends;
 mod finalizers;
 mod gates;
 mod glue;
+mod jobs;
 mod lists;
 mod marks;
 mod not_found;

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Result;
 use integration_tests::{
-    Child, Scene, Script, counted_maps, looking_on, map_of, meta_of, node_of, value_of, wanted,
+    Child, Elsewhere, Scene, Script, counted_maps, looking_on, map_of, meta_of, node_of, value_of, wanted,
 };
 use k8s_openapi::api::{
     batch::v1::Job,
@@ -21,9 +21,8 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    BoxError, Context, Run, UpdateControl, Workflow,
+    Context, Run, UpdateControl, Workflow,
     client::TransportHook,
-    dependent::{Creator, CustomDependent, DependentResource},
     node,
     resource::KubeObject,
     testing::faults::Faults,
@@ -247,40 +246,10 @@ async fn s15_each_object_of_a_bulk_needs_a_permit_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// Its create is never answered.
-struct Slow;
-
-impl DependentResource<TestResource> for Slow {
-    type Resource = String;
-
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<String>>, BoxError> {
-        Ok(None)
-    }
-}
-
-impl Creator<TestResource> for Slow {
-    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<String, BoxError> {
-        Ok(String::new())
-    }
-
-    async fn create(
-        &self,
-        _: String,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<String>, BoxError> {
-        std::future::pending().await
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
     let scene = scene().await?;
-    let slow = Workflow::builder().nodes((CustomDependent::new(Slow).creates().named("slow"),));
+    let slow = Workflow::builder().nodes((Elsewhere::unanswered().named("slow"),));
     let quick = Workflow::builder().nodes((Child("first").node(),));
     let builder = scene.operator().max_concurrent_dependents(1);
     let builder = builder.register(scene.managed(&Script::idle(), &slow.build()?).name("slow"));
@@ -310,7 +279,7 @@ async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
         noted.lock().push((lines.collect(), run.latest(), found));
     });
     let first = Child("first").node();
-    let slow = CustomDependent::new(Slow).creates().named("slow").after(&first);
+    let slow = Elsewhere::unanswered().named("slow").after(&first);
     let behind = Child("behind").node().after(&slow);
     let workflow = Workflow::builder().nodes((first, slow, behind)).build()?;
     let controller = scene.managed(&script, &workflow).reconcile_timeout(Duration::from_secs(30));

@@ -97,12 +97,19 @@ impl DoneJobs {
         ours.flat_map(|(_, done)| done.iter().cloned()).collect()
     }
 
-    /// Remembers this of a node, and nothing else.
-    pub(crate) fn set(&mut self, node: &DoneBy, done: &BTreeSet<String>) {
-        if done.is_empty() {
-            self.0.remove(&node.0);
-        } else {
-            self.0.insert(node.0.clone(), done.clone());
+    /// Remembers that the node has done this, beside what is remembered of it and is wanted. All else of it is forgotten.
+    pub(crate) fn note(
+        &mut self,
+        node: &DoneBy,
+        done: &BTreeSet<String>,
+        is_wanted: impl Fn(&String) -> bool,
+    ) {
+        // Whoever writes may not have seen all that stands there by now.
+        let mut entry = self.0.remove(&node.0).unwrap_or_default();
+        entry.retain(is_wanted);
+        entry.extend(done.iter().cloned());
+        if !entry.is_empty() {
+            self.0.insert(node.0.clone(), entry);
         }
     }
 

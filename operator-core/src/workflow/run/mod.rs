@@ -109,7 +109,7 @@ struct Run<'r> {
     /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
     cleans_up: bool,
     /// The nodes that take part, where not all do.
-    only: Option<&'r Only<'r>>,
+    only: Option<&'r Only>,
 }
 
 /// How far a run has come. Dropped before its end, it tells so.

@@ -9,7 +9,7 @@ use super::{Answer, Checked, Declared, Plan, Record, Removed, Run, Step, pruning
 use crate::{
     reconciler::{
         AnyContext,
-        workflow::{NodeKey, NodeState, Parted, Unfinished, WorkflowError, WorkflowResult},
+        workflow::{NodeKey, NodeResult, NodeState, Parted, Unfinished, WorkflowError, WorkflowResult},
     },
     resource::AnyObject,
     workflow::{Graph, NodeId},
@@ -19,35 +19,42 @@ use crate::{
 const OUTSIDE: &str = "it takes no part in this run";
 
 /// The nodes that take part.
-pub(super) struct Only<'r> {
+pub(super) struct Only {
     /// Whether each does, in the order of the declarations.
     nodes: Vec<bool>,
-    /// What the others have come to before, in the same run of the primary.
-    before: Option<&'r WorkflowResult>,
+    /// Whether nothing is there of each, as far as the same run of the primary has seen before.
+    gone: Vec<bool>,
 }
 
-impl Only<'_> {
+impl Only {
     /// These and all that they come after.
-    fn of<'r>(
+    fn of(
         workflow: &Declared,
         part: &[NodeKey],
-        before: Option<&'r WorkflowResult>,
-    ) -> Result<Only<'r>, WorkflowError> {
+        before: Option<&WorkflowResult>,
+    ) -> Result<Self, WorkflowError> {
         let node = |key: &NodeKey| {
             let node = workflow.names.get(key).and_then(|name| workflow.graph.node(name));
             node.ok_or_else(|| unknown(workflow, key))
         };
         let named = part.iter().map(node).collect::<Result<Vec<_>, _>>()?;
-        Ok(Only { nodes: with_all_before(&workflow.graph, named), before })
-    }
-
-    /// Whether nothing is there of a node outside, as far as this run of the primary has seen.
-    fn is_gone(&self, workflow: &Declared, node: NodeId) -> bool {
-        let before = self.before.and_then(|before| before.node(workflow.graph.name(node)));
-        before.is_some_and(|node| {
+        let graph = &workflow.graph;
+        let is_gone = |node: &NodeResult| {
             matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
-        })
+        };
+        let before = of_each(graph, before.map_or(&[], WorkflowResult::nodes));
+        let gone = before.map(|node| node.is_some_and(is_gone));
+        Ok(Self { nodes: with_all_before(graph, named), gone: gone.collect() })
     }
+}
+
+/// The result of each node, where there is one. They are in the order of the nodes, so that each is looked at once.
+fn of_each<'r>(
+    graph: &'r Graph,
+    results: &'r [NodeResult],
+) -> impl Iterator<Item = Option<&'r NodeResult>> + 'r {
+    let mut results = results.iter().peekable();
+    graph.nodes().map(move |node| results.next_if(|result| *result.name == *graph.name(node)))
 }
 
 /// Whether each node is one of these, or one that they come after.
@@ -91,8 +98,8 @@ pub(super) async fn reconcile(
     let only = Only::of(workflow, part, before)?;
     let run = Run { workflow, primary, context, cleans_up: false, only: Some(&only) };
     let plan = Plan::reconcile(&workflow.graph);
-    let part = run.drive(plan, &|dropped| unfinished(merged(workflow, before, &dropped))).await;
-    let mut all = merged(workflow, before, &part);
+    let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
+    let mut all = merged(&workflow.graph, before, &part);
     // Former nodes may have left behind what a node takes over that didn't take part yet.
     if all.nodes().len() == workflow.nodes.len() {
         pruning::prune(workflow, primary, context, &mut all).await;
@@ -104,9 +111,13 @@ pub(super) async fn reconcile(
 }
 
 /// What is known of all nodes, in the order of their declaration; those are left out that were never come to.
-fn merged(workflow: &Declared, before: Option<&WorkflowResult>, part: &WorkflowResult) -> WorkflowResult {
-    let names = workflow.graph.nodes().map(|node| workflow.graph.name(node));
-    let known = names.filter_map(|name| part.node(name).or_else(|| before?.node(name)));
+pub(super) fn merged(
+    graph: &Graph,
+    before: Option<&WorkflowResult>,
+    part: &WorkflowResult,
+) -> WorkflowResult {
+    let before = of_each(graph, before.map_or(&[], WorkflowResult::nodes));
+    let known = of_each(graph, part.nodes()).zip(before).filter_map(|(part, before)| part.or(before));
     WorkflowResult::new(known.cloned().collect())
 }
 
@@ -118,7 +129,7 @@ impl Run<'_> {
 
     /// What a node answers that takes no part.
     pub(super) fn outside(&self, step: Step, record: &mut Record) -> Option<Answer> {
-        let is_gone = self.only?.is_gone(self.workflow, step.node());
+        let is_gone = self.only?.gone[step.node().index()];
         if !is_gone {
             OUTSIDE.clone_into(&mut record.reason);
         }

@@ -3,11 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
-use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
-use operator_core::{
-    BoxError, Context, GenericRetry, Run, Want, Wire as _, Workflow, dependent::Creator,
-    dependent::CustomDependent, dependent::DependentResource, testing::operator_test, the,
-};
+use integration_tests::{Child, Elsewhere, Scene, Script, TestResource, TestStatus};
+use operator_core::{GenericRetry, Run, Want, Wire as _, Workflow, testing::operator_test, the};
 use serde_json::json;
 
 use super::{first, not_odd, retries, status, three, told, told_now};
@@ -107,42 +104,12 @@ async fn without_retries_the_first_attempt_is_the_last_one() -> Result<()> {
     Ok(())
 }
 
-/// Something elsewhere whose creation is never answered.
-struct Slow;
-
-impl DependentResource<TestResource> for Slow {
-    type Resource = String;
-
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<String>>, BoxError> {
-        Ok(None)
-    }
-}
-
-impl Creator<TestResource> for Slow {
-    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<String, BoxError> {
-        Ok(String::new())
-    }
-
-    async fn create(
-        &self,
-        _: String,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<String>, BoxError> {
-        std::future::pending().await
-    }
-}
-
 #[operator_test]
 async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
     let scene = Scene::new("status-deadline").await?;
     scene.failures.expect("the run was dropped after 1s");
-    let slow = CustomDependent::new(Slow).creates().named("slow").after(first);
-    let behind = Child("behind").node().after(the::<Slow>());
+    let slow = Elsewhere::unanswered().named("slow").after(first);
+    let behind = Child("behind").node().after(the::<Elsewhere>());
     let workflow = Workflow::builder().nodes((first, slow, behind)).build()?;
     let status = |one: &TestResource, run: &Run<TestResource>| {
         let error = run.error();

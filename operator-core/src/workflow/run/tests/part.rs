@@ -1,13 +1,17 @@
 //! A part of a workflow does what the whole does, as far as it goes.
 
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
 use proptest::prelude::*;
 
 use super::super::{
     Answer,
-    part::{outside, with_all_before},
+    part::{merged, outside, with_all_before},
 };
 use crate::{
     properties::daily,
+    reconciler::workflow::{NodeResult, NodeState, WorkflowResult},
     workflow::{
         Graph, NodeId,
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
@@ -102,6 +106,38 @@ impl Scenario {
     }
 }
 
+fn result(nodes: impl Iterator<Item = usize>, state: &NodeState) -> WorkflowResult {
+    let node = |node: usize| NodeResult {
+        name: node.to_string().into(),
+        state: state.clone(),
+        reconciled: None,
+        conditions: [].into(),
+        error: None,
+        unwanted: None,
+    };
+    WorkflowResult::new(nodes.map(node).collect())
+}
+
+/// How long it takes to know what all of so many nodes have come to, in two parts.
+fn took(nodes: usize) -> Duration {
+    let graph =
+        Graph::new((0..nodes).map(|node| (node.to_string(), [""; 0]))).expect("they depend on nothing");
+    let before = result((0..nodes).filter(|node| node % 3 == 0), &NodeState::Deleted);
+    let part = result((0..nodes).filter(|node| node % 2 == 0), &NodeState::Deleted);
+    let tries = (0..5).map(|_| {
+        let started = ThreadTime::now();
+        assert!(merged(&graph, Some(&before), &part).nodes().len() > nodes / 2);
+        started.elapsed()
+    });
+    tries.min().unwrap_or_default()
+}
+
+#[test]
+fn what_parts_come_to_costs_as_much_as_there_are_nodes() {
+    let (few, many) = (took(1_000), took(10_000));
+    assert!(many < few * 40, "ten times as many take {many:?} instead of {few:?}");
+}
+
 proptest! {
     #![proptest_config(daily())]
 
@@ -135,5 +171,24 @@ proptest! {
         let graph = scenario.graph();
         let all = with_all_before(&graph, graph.nodes().collect());
         prop_assert_eq!(all, vec![true; graph.len()]);
+    }
+
+    #[test]
+    fn a_part_s_results_take_the_place_of_those_before(
+        nodes in proptest::collection::vec((any::<bool>(), any::<bool>()), 0..12),
+        further in any::<bool>(),
+    ) {
+        let graph = Graph::new((0..nodes.len()).map(|node| (node.to_string(), [""; 0]))).expect("a graph");
+        let those = |is: fn(&(bool, bool)) -> bool| {
+            nodes.iter().enumerate().filter(move |(_, node)| is(node)).map(|(node, _)| node)
+        };
+        // A last one that isn't declared is none of the nodes.
+        let last = further.then_some(99);
+        let before = result(those(|node| node.0).chain(last), &NodeState::Deleted);
+        let part = result(those(|node| node.1).chain(last), &NodeState::Held { reason: String::new() });
+        let merged = merged(&graph, Some(&before), &part);
+        let expected: Vec<_> = graph.nodes().filter_map(|node| part.node(graph.name(node)).or_else(|| before.node(graph.name(node)))).collect();
+        let told = |nodes: Vec<&NodeResult>| nodes.iter().map(|node| format!("{}: {}", node.name, node.state)).collect::<Vec<_>>();
+        prop_assert_eq!(told(merged.nodes().iter().collect()), told(expected));
     }
 }

@@ -8,33 +8,25 @@
 //! ```
 //!
 //! # Guarantees
-//! - A Job that was seen to have succeeded isn't created again for the same content, even after a restart.
+//! - A Job that was seen to have succeeded isn't created again for the same content, even after a restart, and even if the
+//!   caches show an older state for a while.
 //! - If nothing has changed, nothing is written, and the server isn't queried.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod memory;
+#[cfg(test)]
+mod tests;
 
-use parking_lot::Mutex;
+use std::collections::BTreeMap;
 
 use super::OfPrimary;
 use crate::{
     dependent::Error,
     operations::PrimaryWriter,
     reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, DoneBy, DoneJobs, Object, ObjectKey, fingerprint, has_succeeded, is_job},
+    resource::{AnyObject, DoneBy, DoneJobs, Object, ObjectKey, fingerprint, is_job},
 };
 
-/// The Jobs that a node wants, in one run.
-#[derive(Default)]
-pub(in crate::dependent) struct Jobs {
-    node: Option<DoneBy>,
-    wanted: BTreeMap<ObjectKey, String>,
-    /// What the primary remembers of what is wanted, whatever the node was called then.
-    known: BTreeSet<String>,
-    /// The same of this node.
-    noted: Mutex<BTreeSet<String>>,
-    /// How many of them are written.
-    written: usize,
-}
+pub(in crate::dependent) use memory::Jobs;
 
 impl OfPrimary<'_> {
     /// What is remembered of the Jobs that are wanted; of objects of other kinds nothing is. What was done for another content
@@ -54,28 +46,16 @@ impl OfPrimary<'_> {
                 fingerprint.map_err(|source| self.unspelled(source))?,
             );
         }
-        let node = self.done_by();
+        let (node, marks) = (self.done_by(), self.marks.of);
         let mut remembered = self.remembered();
-        let marks = self.marks.of;
-        let missing = |remembered: &DoneJobs| {
-            let known = remembered.of_all(marks);
-            let mut unknown = wanted.iter().filter(|(_, print)| !known.contains(*print));
-            unknown.try_fold(false, |found, (key, _)| Ok::<_, Error>(found || self.there(key)?.is_none()))
-        };
         // Another replica may have seen it done a moment ago.
-        if missing(&remembered)? {
+        if self.lacks_one(Jobs::unknown(&wanted, &remembered, marks))? {
             remembered = DoneJobs::of(&*writer(self.asked.context).look().await?, marks);
         }
-        let is_wanted = |print: &String| wanted.values().any(|wanted| wanted == print);
-        let (mut known, mut noted) = (remembered.of_all(marks), remembered.of_node(&node));
-        let before = noted.len();
-        known.retain(is_wanted);
-        noted.retain(is_wanted);
-        if noted.len() < before {
-            self.note(&node, &noted).await?;
-        }
-        let written = noted.len();
-        Ok(Jobs { node: Some(node), wanted, known, noted: Mutex::new(noted), written })
+        let mut jobs = Jobs::new(node, wanted, &remembered, marks);
+        self.remember(&jobs).await?;
+        jobs.noted();
+        Ok(jobs)
     }
 
     /// Whether the node's objects are Jobs that it makes.
@@ -86,20 +66,30 @@ impl OfPrimary<'_> {
     /// Forgets what was done, as nothing is wanted any more.
     pub(in crate::dependent) async fn forget_jobs(&self) -> Result<(), Error> {
         let goes = self.asked.primary.meta().deletion_timestamp.is_some();
-        let node = self.done_by();
-        if goes || !self.makes_jobs() || self.remembered().of_node(&node).is_empty() {
+        if goes || !self.makes_jobs() {
             return Ok(());
         }
-        self.note(&node, &BTreeSet::new()).await
+        let nothing = Jobs::new(self.done_by(), BTreeMap::new(), &self.remembered(), self.marks.of);
+        self.remember(&nothing).await
     }
 
-    /// Remembers what has succeeded since the last look.
+    /// Remembers what has succeeded since the last look, and forgets what isn't wanted.
     pub(in crate::dependent) async fn remember(&self, jobs: &Jobs) -> Result<(), Error> {
-        let noted = jobs.noted.lock().clone();
-        match &jobs.node {
-            Some(node) if noted.len() > jobs.written => self.note(node, &noted).await,
-            _ => Ok(()),
+        if !jobs.has_news() {
+            return Ok(());
         }
+        let marks = self.marks.of;
+        let mut change = |state: &dyn Object| {
+            let mut remembered = DoneJobs::of(state, marks);
+            jobs.note_in(&mut remembered);
+            remembered.text()
+        };
+        write(self.asked.context, &mut change).await
+    }
+
+    /// Whether one of these isn't there.
+    fn lacks_one<'k>(&self, mut keys: impl Iterator<Item = &'k ObjectKey>) -> Result<bool, Error> {
+        keys.try_fold(false, |found, key| Ok(found || self.there(key)?.is_none()))
     }
 
     fn done_by(&self) -> DoneBy {
@@ -112,41 +102,8 @@ impl OfPrimary<'_> {
         newest.map(|primary| DoneJobs::of(&*primary, self.marks.of)).unwrap_or_default()
     }
 
-    async fn note(&self, node: &DoneBy, done: &BTreeSet<String>) -> Result<(), Error> {
-        let marks = self.marks.of;
-        let mut change = |state: &dyn Object| {
-            let mut remembered = DoneJobs::of(state, marks);
-            remembered.set(node, done);
-            remembered.text()
-        };
-        write(self.asked.context, &mut change).await
-    }
-
     fn unspelled(&self, source: serde_json::Error) -> Error {
         Error::Write(crate::operations::Error::Serialize { kind: self.managed.kind.clone(), source })
-    }
-}
-
-impl Jobs {
-    /// Whether the Job has had its time, so that it needn't be there. What is remembered under another name of the node is remembered
-    /// under this one from now on.
-    pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
-        let Some(print) = self.wanted.get(key).filter(|print| self.known.contains(*print)) else {
-            return false;
-        };
-        self.noted.lock().insert(print.clone());
-        true
-    }
-
-    /// Takes notice of a Job that is there.
-    pub(in crate::dependent) fn see(&self, job: &AnyObject) {
-        let Some(print) = self.wanted.get(&ObjectKey::in_meta(job.meta())) else { return };
-        if self.noted.lock().contains(print) {
-            return;
-        }
-        if job.to_value().is_ok_and(|job| has_succeeded(&job)) {
-            self.noted.lock().insert(print.clone());
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Jobs that were done are remembered for their content, over their end and that of the operator, and aren't made again.
 
+mod beside;
+
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};

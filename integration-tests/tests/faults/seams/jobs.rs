@@ -1,0 +1,69 @@
+//! What a cache doesn't show yet of the Jobs that were done.
+
+use anyhow::Result;
+use integration_tests::{Scene, TestResource};
+use k8s_openapi::api::batch::v1::Job;
+use kube::{
+    ResourceExt as _,
+    api::{DeleteParams, ListParams, Patch, PatchParams},
+};
+use operator_core::{
+    prelude::*,
+    testing::{TestOperator, faults::LaggingReplica},
+};
+use serde_json::json;
+
+use super::{pass, scene};
+
+fn migration(_: &TestResource) -> Result<Job> {
+    let container = json!({ "name": "run", "image": "migrate" });
+    let template = json!({ "spec": { "restartPolicy": "Never", "containers": [container] } });
+    Ok(serde_json::from_value(json!({ "spec": { "template": template } }))?)
+}
+
+/// It speaks to that replica of the API server.
+async fn operator(scene: &Scene, replica: &LaggingReplica) -> Result<TestOperator> {
+    let controller = Controller::of::<TestResource>().workflow((migration,)).namespaces([&scene.namespace]);
+    Ok(TestOperator::start(scene.operator().transport(replica.hook()).register(controller)).await?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_of_which_an_old_list_does_not_say_that_it_was_done_is_not_made_again() -> Result<()> {
+    let scene = scene().await?;
+    let (jobs, replica) = (scene.api::<Job>(), LaggingReplica::of("testresources"));
+    let before = operator(&scene, &replica).await?;
+    scene.create("one", "value").await?;
+    pass(60).await;
+    let old =
+        scene.resources.list(&ListParams::default()).await?.metadata.resource_version.unwrap_or_default();
+    let condition =
+        json!({ "type": "Complete", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z" });
+    let done = Patch::Merge(json!({ "status": { "succeeded": 1, "conditions": [condition] } }));
+    jobs.patch_status("one-migration", &PatchParams::default(), &done).await?;
+    pass(60).await;
+    let remembers = |one: &TestResource| one.annotations().contains_key("operator-core.io/done-jobs");
+    assert!(remembers(&scene.resources.get("one").await?), "it is remembered");
+    jobs.delete("one-migration", &DeleteParams::background()).await?;
+    pass(60).await;
+    before.stop().await;
+
+    replica.fall_behind(&old);
+    let asked = scene.cluster.audit()?.len();
+    let after = operator(&scene, &replica).await?;
+    pass(60).await;
+    assert!(replica.old_lists() > 0, "it begins with the old list");
+    assert!(jobs.get_opt("one-migration").await?.is_none(), "the primary itself says that it was done");
+    let asked = scene.cluster.audit()?.split_off(asked);
+    let looks = asked.iter().filter(|event| event.resource == "testresources" && event.verb == "get");
+    assert_eq!(looks.count(), 1, "it is looked for once");
+    let writes = asked.iter().filter(|event| event.verb == "patch" || event.verb == "create");
+    assert_eq!(writes.map(|event| &*event.resource).collect::<Vec<_>>(), [""; 0]);
+
+    replica.catch_up();
+    scene.set("one", "another").await?;
+    pass(60).await;
+    after.settled().await?;
+    assert!(jobs.get_opt("one-migration").await?.is_none());
+    assert!(remembers(&scene.resources.get("one").await?));
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! What a node knows in one run about the Jobs that it wants. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parking_lot::Mutex;
+
+use crate::resource::{AnyObject, ControllerMarks, DoneBy, DoneJobs, ObjectKey, has_succeeded};
+
+/// The Jobs that a node wants, in one run; by default none.
+#[derive(Default)]
+pub(in crate::dependent) struct Jobs {
+    pub(super) node: Option<DoneBy>,
+    wanted: BTreeMap<ObjectKey, String>,
+    /// What was done of what is wanted, whatever the node was called then.
+    done: Mutex<BTreeSet<String>>,
+    /// What the node's entry of the annotation says.
+    written: BTreeSet<String>,
+}
+
+impl Jobs {
+    /// Those that are wanted, by their fingerprints, and what the primary remembers of them.
+    pub(super) fn new(
+        node: DoneBy,
+        wanted: BTreeMap<ObjectKey, String>,
+        remembered: &DoneJobs,
+        marks: &ControllerMarks,
+    ) -> Self {
+        let mut done = remembered.of_all(marks);
+        done.retain(|print| wanted.values().any(|wanted| wanted == print));
+        let written = remembered.of_node(&node);
+        Self { node: Some(node), wanted, done: Mutex::new(done), written }
+    }
+
+    /// Those that are wanted and that nobody is known to have done.
+    pub(super) fn unknown<'w>(
+        wanted: &'w BTreeMap<ObjectKey, String>,
+        remembered: &DoneJobs,
+        marks: &ControllerMarks,
+    ) -> impl Iterator<Item = &'w ObjectKey> + use<'w> {
+        let known = remembered.of_all(marks);
+        wanted.iter().filter(move |(_, print)| !known.contains(*print)).map(|(key, _)| key)
+    }
+
+    /// Whether the entry of the annotation says something else.
+    pub(super) fn has_news(&self) -> bool {
+        *self.done.lock() != self.written
+    }
+
+    /// Brings the entry up to date, whatever else has been remembered there meanwhile.
+    pub(super) fn note_in(&self, remembered: &mut DoneJobs) {
+        let Some(node) = &self.node else { return };
+        remembered.note(node, &self.done.lock(), |print| self.wanted.values().any(|wanted| wanted == print));
+    }
+
+    /// The entry was brought up to date.
+    pub(super) fn noted(&mut self) {
+        self.written = self.done.lock().clone();
+    }
+
+    /// Whether the Job has had its time, so that it needn't be there.
+    pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
+        self.wanted.get(key).is_some_and(|print| self.done.lock().contains(print))
+    }
+
+    /// Takes notice of a Job that is there.
+    pub(in crate::dependent) fn see(&self, job: &AnyObject) {
+        let Some(print) = self.wanted.get(&ObjectKey::in_meta(job.meta())) else { return };
+        if self.done.lock().contains(print) {
+            return;
+        }
+        if job.to_value().is_ok_and(|job| has_succeeded(&job)) {
+            self.done.lock().insert(print.clone());
+        }
+    }
+}
