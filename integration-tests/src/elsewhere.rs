@@ -18,7 +18,6 @@ pub struct Elsewhere(Answered);
 
 impl Elsewhere {
     /// A dependent whose creation is never answered.
-    #[must_use]
     pub fn unanswered() -> CustomDependent<Self, TestResource> {
         Self::answered(|_| None)
     }

@@ -100,13 +100,13 @@ pub struct Outcomes<K: KubeObject = TestResource>(Arc<Mutex<Vec<Outcome<K>>>>);
 /// The name of a primary, and what its run has come to.
 type Outcome<K> = (String, Arc<Run<K>>);
 
-impl<K: TestObject> Outcomes<K> {
-    /// Nothing yet.
-    #[must_use]
-    pub fn new() -> Self {
+impl<K: TestObject> Default for Outcomes<K> {
+    fn default() -> Self {
         Self(Arc::default())
     }
+}
 
+impl<K: TestObject> Outcomes<K> {
     /// Notes what the workflow has done in a run of `primary`.
     pub fn note(&self, primary: &K, context: &Context<K>) {
         if let Some(run) = context.so_far().ok().filter(|run| !run.nodes().is_empty()) {
@@ -141,7 +141,7 @@ pub fn node_of<'r, K: KubeObject>(run: &'r Run<K>, name: &str) -> &'r NodeResult
 /// A reconciler that only looks at what the workflow has done.
 #[must_use]
 pub fn looking_on<K: TestObject>() -> (Script<K>, Outcomes<K>) {
-    let outcomes = Outcomes::new();
+    let outcomes = Outcomes::default();
     let noted = outcomes.clone();
     let script = Script::new(move |_, primary: Arc<K>, context| {
         noted.note(&*primary, context);
