@@ -8,6 +8,7 @@ fn assertions_are_counted_wherever_they_stand_and_words_about_them_are_not() {
         /// An `assert!(true)` in a comment, and one in a text below.
         fn until_ready(text: &str) -> bool { text != "assert!(false)" }
         proptest! {
+            #![proptest_config(daily())]
             #[test]
             fn each(x in 0..3) { prop_assert_eq!(x, x); helper(|| { ensure!(x < 3, "{x}"); Ok(()) }) }
         }

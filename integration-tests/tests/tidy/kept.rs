@@ -44,7 +44,7 @@ const KEPT: &[(&str, &str, How)] = &[
     ("controller/planted.rs", "UnderWay.0", Passing("bugs that a test plants")),
     ("dependent/external/going.rs", "Going.0", Counted("self.going.leftovers(exists)")),
     ("dependent/external/memory.rs", "Memory.unanswered", Counted("self.memory.leftovers(exists)")),
-    ("dependent/kubernetes/jobs.rs", "Jobs.wanted", Passing("what one run wants")),
+    ("dependent/kubernetes/jobs/memory.rs", "Jobs.wanted", Passing("what one run wants")),
     ("event_source/conditional/claims.rs", "Claims.active", Counted(r#"keeps("claims""#)),
     ("event_source/conditional/claims.rs", "Phase::Syncing.waiting", Counted(r#"keeps("claims""#)),
     ("event_source/external/cache.rs", "ExternalCache.entries", Counted("self.cache.primaries()")),

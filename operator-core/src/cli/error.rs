@@ -50,6 +50,7 @@ pub(super) enum Error {
         path: PathBuf,
     },
     /// The process can't listen to its signals.
+    #[cfg(feature = "testing")]
     #[error("cannot listen to the process's signals")]
     Signals(#[source] io::Error),
     /// The command `dev` failed.
@@ -117,6 +118,7 @@ impl Error {
             Self::NoCrd => "name one with `.crd(MyKind::crd())` in the operator's declaration".to_owned(),
             Self::Read { path, .. } => format!("ls -l {}", path.display()),
             Self::Stale { path } => format!("{program} crd > {}", path.display()),
+            #[cfg(feature = "testing")]
             Self::Signals(_) => format!("{program} run"),
             #[cfg(feature = "testing")]
             Self::Dev(error) => error.advice(program),

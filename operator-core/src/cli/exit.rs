@@ -15,6 +15,10 @@ use crate::operator::Exit;
 
 /// How a command ended. One table for all commands; clap's own code for wrong use, 2, is not used for that, because 2
 /// means "there is a difference".
+#[cfg_attr(
+    not(feature = "testing"),
+    allow(dead_code, reason = "what becomes of objects is only judged by `dev`")
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExitStatus {
     /// All went well.

@@ -65,6 +65,7 @@ pub(crate) use deadline::LongAnswer;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
+#[cfg(feature = "testing")]
 pub(crate) use hook::Answer;
 pub use hook::Inner;
 pub use kubeconfig::from_kubeconfig;

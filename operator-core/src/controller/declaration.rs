@@ -21,7 +21,7 @@ use crate::{
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType, is_job},
-    workflow::{AnyWorkflow, Outline},
+    workflow::AnyWorkflow,
 };
 
 use super::definition::HasDefinition;
@@ -95,8 +95,8 @@ impl Controller {
     }
 
     /// The workflows of the controller: its own, and those that the reconciler calls itself.
-    #[must_use]
-    pub(crate) fn outlines(&self) -> &[Outline] {
+    #[cfg(feature = "cli")]
+    pub(crate) fn outlines(&self) -> &[crate::workflow::Outline] {
         self.0.outlines()
     }
 
@@ -226,7 +226,8 @@ impl Declaration {
         access
     }
 
-    fn outlines(&self) -> &[Outline] {
+    #[cfg(feature = "cli")]
+    fn outlines(&self) -> &[crate::workflow::Outline] {
         &self.settings.outlines
     }
 

@@ -75,7 +75,7 @@ impl Environment {
     }
 
     /// The same environment, in which `hook` is notified of each task and may let others go first.
-    #[must_use]
+    #[cfg(feature = "testing")]
     pub(crate) fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self

@@ -33,6 +33,7 @@ pub use leader::{LeaderElectionError, Leadership, LostLeadership};
 pub(crate) use lifecycle::Operator;
 pub use lifecycle::{Stopped, UndecodableObject, UnhealthySource};
 pub(crate) use run::Exit;
+#[cfg(feature = "testing")]
 pub(crate) use settle::Footprint;
 pub use settle::{SettleError, Settling};
 pub use stopped::StoppedSource;

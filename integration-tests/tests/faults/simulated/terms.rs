@@ -61,7 +61,7 @@ async fn f33_a_process_that_was_paused_for_a_minute_has_lost_its_lease_before_it
     gate.let_through(1);
     tokio::time::advance(Duration::from_secs(60)).await;
     assert_eq!(a.operator().leadership().await, Some(Leadership::Leading), "nobody has noticed yet");
-    assert!(results.lock()[0].contains("doesn't lead"), "{results:?}");
+    assert!(results.lock()[0].contains("is not the leader"), "{results:?}");
     assert_eq!(a.operator().leadership_lost().await, LostLeadership::NotRenewed);
     let writes: Vec<String> = all_writes(&scene)?.into_iter().map(|write| write.resource).collect();
     assert!(!writes.contains(&"configmaps".to_owned()), "{writes:?}");
