@@ -51,6 +51,7 @@ fn definition() -> CustomResourceDefinition {
     serde_json::from_value(definition).expect("a definition")
 }
 
+#[expect(clippy::disallowed_methods, reason = "a server by itself has the machine's clock")]
 async fn prepare_in_process() -> anyhow::Result<Client> {
     // The real one runs without controllers, too.
     let client = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off).client();
