@@ -37,7 +37,7 @@ pub(super) fn with_tip(mut error: clap::Error) -> clap::Error {
 #[derive(Clone, Debug)]
 pub struct OperatorCommand(pub(super) Command);
 
-/// As clap's derive makes it of [`Command`].
+/// As clap's derive makes it of the private enum.
 impl FromArgMatches for OperatorCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Command::from_arg_matches(matches).map(Self)
