@@ -112,9 +112,9 @@ pub trait ChangeHandler<K>: Send + Sync {
     }
 }
 
-/// Is notified of the objects that an informer stores, also when the event is only the echo of
-/// one of the operator's own writes. For code that keeps something about each of them. Called in order, under the
-/// informer's lock, like a [`ChangeHandler`], and before it.
+/// Is notified of the objects that an informer stores, even if the event is only the echo of one of the operator's own
+/// writes. For code that keeps something about each of them. Called in order, under the informer's lock, like a
+/// [`ChangeHandler`], and before it.
 pub(crate) trait Follower: Send + Sync {
     /// It is stored in a new state.
     fn seen(&self, key: &ObjectKey);
