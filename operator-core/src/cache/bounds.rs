@@ -21,11 +21,11 @@ use crate::resource::{KubeObject, ResourceType};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Bounds<K> {
-    /// At most this number of objects is held in full: those that were read or changed last. With 0 each read asks the
+    /// The maximum number of objects held in full: those that were read or changed last. With 0, each read goes to the
     /// server.
     pub max_objects: u64,
-    /// An object that was neither read nor changed for this long is not held in full any more; by default there is no
-    /// such limit. The time is the machine's monotonic clock, and memory is given back with the next event or bookmark.
+    /// An object that was neither read nor changed for this long is no longer held in full; by default there is no such
+    /// limit. The time is the machine's monotonic clock. Memory is released with the next event or bookmark.
     pub time_to_idle: Option<Duration>,
     /// An object without content, of which minimal objects are made by giving it metadata. Needed only for types that
     /// don't decode from metadata alone, such as a custom resource with a required field in its spec.
@@ -39,14 +39,14 @@ impl<K: KubeObject> Bounds<K> {
         Self { max_objects, time_to_idle: None, template: None }
     }
 
-    /// Also lets go of objects that were not used for `time`.
+    /// Also drops objects that were not used for `time`.
     #[must_use]
     pub const fn with_time_to_idle(mut self, time: Duration) -> Self {
         self.time_to_idle = Some(time);
         self
     }
 
-    /// Makes minimal objects of `template`; what its metadata says is overwritten.
+    /// Makes minimal objects from `template`, whose metadata is overwritten.
     #[must_use]
     pub fn with_template(mut self, template: K) -> Self {
         self.template = Some(template);

@@ -10,8 +10,8 @@ use crate::{
 /// A change of a watched object.
 #[derive(Clone, Debug)]
 pub struct Change<K> {
-    /// Which object has changed. For an object that appeared this is the key that the informer keeps, so a clone of it
-    /// costs no further strings.
+    /// The key of the object that has changed. For an object that appeared this is the key that the informer keeps, so
+    /// a clone of it allocates no further strings.
     pub key: ObjectKey,
     /// What happened to it.
     pub kind: ChangeKind<K>,
@@ -20,7 +20,7 @@ pub struct Change<K> {
 /// What happened to an object.
 #[derive(Clone, Debug)]
 pub enum ChangeKind<K: ?Sized> {
-    /// The object appeared, or the handler hears of it for the first time.
+    /// The object appeared, or the handler is notified of it for the first time.
     Added {
         /// Its state.
         new: Arc<K>,
@@ -72,35 +72,35 @@ pub trait ChangeHandler<K>: Send + Sync {
     /// An object changed, and it was not merely the echo of an own write.
     fn on_change(&self, change: Change<K>);
 
-    /// The informer's health is another one than before.
+    /// The informer's health has changed.
     fn on_health(&self, health: &SourceHealth) {
         let _ = health;
     }
 
-    /// A watch fell silent: the server should have ended it long ago, and didn't. Another one takes its place now.
+    /// A watch fell silent: the server should have ended it long ago and didn't. Another watch now replaces it.
     fn on_silent_watch(&self) {}
 
-    /// How much it keeps about objects of which `exists` says that they are not there: 0 once everything has settled; a
-    /// leak otherwise. By default nothing.
+    /// The number of entries it keeps about objects that don't exist according to `exists`: 0 once everything has
+    /// settled, otherwise a leak. By default 0.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         let _ = exists;
         0
     }
 
-    /// An object that was written by the operator itself is not among those that are followed, as the selectors don't match
-    /// it: no change of it will be told.
+    /// An object that the operator itself has written doesn't match the selectors, so it is not followed: no change of
+    /// it will be reported.
     fn on_not_selected(&self, key: &ObjectKey) {
         let _ = key;
     }
 
-    /// A list shows an object in an older state than had been seen of it, or one that had been seen to be gone. The server's
-    /// storage may have been restored from a backup, or the list comes from somewhere that lags behind. Told before the change
-    /// itself is.
+    /// A list shows an object in an older state than was seen before, or an object that was seen to be gone. The
+    /// server's storage may have been restored from a backup, or the list comes from a replica that lags behind. This
+    /// is called before the change itself is reported.
     fn on_outdated(&self, key: &ObjectKey) {
         let _ = key;
     }
 
-    /// So many objects exist now that can't be decoded, and whose metadata can.
+    /// The number of objects that exist now and can't be decoded, although their metadata can.
     fn on_undecodable_objects(&self, objects: usize) {
         let _ = objects;
     }
@@ -112,15 +112,16 @@ pub trait ChangeHandler<K>: Send + Sync {
     }
 }
 
-/// Is told which objects an informer stores, by itself or as the echo of an own write: for those who keep something about
-/// each of them. Called in order, under the informer's lock, like a [`ChangeHandler`], and before that one.
+/// Is notified of the objects that an informer stores, even if the event is only the echo of one of the operator's own
+/// writes. For code that keeps something about each of them. Called in order, under the informer's lock, like a
+/// [`ChangeHandler`], and before it.
 pub(crate) trait Follower: Send + Sync {
     /// It is stored in a new state.
     fn seen(&self, key: &ObjectKey);
 
-    /// It is gone. One that was replaced under its name is first gone, then seen.
+    /// It is gone. An object that was replaced under its name is first reported as gone, then as seen.
     fn gone(&self, key: &ObjectKey);
 
-    /// Nobody is told any more.
+    /// No one listens any more.
     fn has_ended(&self) -> bool;
 }

@@ -6,22 +6,23 @@ use crate::resource::{KubeObject, ResourceType};
 
 use super::WatchScope;
 
-/// Says under which values an object is found in an index.
+/// Returns the values under which an object is found in an index.
 pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
 /// Changes an object before it is stored, to save memory.
 pub(crate) type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
 
-/// How an informer asks for all objects: at its start, and after a gap.
+/// How an informer lists all objects: at its start, and after a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialList {
-    /// Page by page. Every server supports this, a list that is cut continues with the page it has reached, and no more
-    /// than a page is held in addition to the objects themselves. The default, because it is never the wrong choice.
+    /// Page by page. Every server supports this, an interrupted list continues with the page it has reached, and at
+    /// most one page is held in addition to the objects themselves. The default, because it is never the wrong choice.
     #[default]
     Paged,
-    /// As the first events of the watch (`sendInitialEvents`), one object at a time: the least memory on both sides, and
-    /// one request less. A stream that is cut starts all over, so the next list comes in pages after any trouble; a
-    /// server that can't stream (before 1.32, 1.33, or with the feature gate `WatchList` off) gets pages for good.
+    /// As the first events of the watch (`sendInitialEvents`), one object at a time: the least memory on both sides,
+    /// and one request less. A stream that is interrupted starts from the beginning, so the next list comes in pages
+    /// after any trouble. A server that can't stream (before 1.32, 1.33, or with the feature gate `WatchList` off) is
+    /// always listed in pages.
     Streaming,
 }
 
@@ -40,26 +41,26 @@ pub struct InformerConfig<K: KubeObject> {
     pub field_selector: Option<String>,
     /// Ask the server for metadata only. For kube's `PartialObjectMeta`; other types will not decode.
     pub metadata_only: bool,
-    /// How many objects one answer of a list may carry; 500 by default. JOSDK's `informerListLimit`.
+    /// The maximum number of objects in one response to a list; 500 by default. JOSDK: `informerListLimit`.
     pub page_size: u32,
     /// How all objects are listed at the start and after a gap; in pages by default.
     pub initial_list: InitialList,
-    /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by up
-    /// to a fifth. A watch that has gone silent is given up 5 s later, so this bounds how long it stays unnoticed.
+    /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by
+    /// up to a fifth. A silent watch is given up 5 s later, so this limits how long the silence stays unnoticed.
     pub watch_timeout: Duration,
     /// Entries of `managedFields` are kept for these field managers only, all operations and subresources; by default
     /// for none. What they own, `fieldsV1`, is kept as it came: a JSON string, not a tree, which would take many times the
     /// memory of the object itself.
     pub own_managers: Vec<String>,
-    /// Applied to each object before it is stored, also to answers of own writes. What identifies an object, its
-    /// version, generation, owners, finalizers and mark for deletion are restored afterwards. JOSDK's
-    /// `TransformingItemStore`.
+    /// Applied to each object before it is stored, and to the responses to the operator's own writes. The fields that
+    /// identify an object, its version, generation, owners, finalizers and deletion timestamp are restored afterwards.
+    /// JOSDK: `TransformingItemStore`.
     pub transform: Option<Transform<K>>,
-    /// Of an object that is known and can't be decoded any more, take over the metadata: its mark for deletion, finalizers
-    /// and version; the rest stays as it was decoded last. It is handed over like any change. By default an older state
-    /// stays as a whole.
+    /// If an object that is known can no longer be decoded, take over its metadata: its deletion timestamp, finalizers
+    /// and version. The rest stays as it was decoded last. It is reported like any change. By default the whole older
+    /// state stays.
     pub take_over_metadata: bool,
-    /// Indexes by name. JOSDK's `addIndexers`.
+    /// Indexes by name. JOSDK: `addIndexers`.
     pub indexers: BTreeMap<String, Indexer<K>>,
 }
 
@@ -76,10 +77,11 @@ pub(crate) struct Settings {
     pub(crate) initial_list: InitialList,
     pub(crate) watch_timeout: Duration,
     pub(crate) take_over_metadata: bool,
-    /// Whether each object is decoded when it comes in, to see whether it can be; otherwise when somebody reads it.
+    /// Whether each object is decoded when it arrives, to check that it can be; otherwise it is decoded when it is
+    /// read.
     pub(crate) is_checked: bool,
-    /// Whether somebody is asked about each object, or told of it, as soon as it is taken in. Then what it is decoded to for the
-    /// check is what he gets.
+    /// Whether some function of the user's receives each object as soon as it arrives. Then it gets the object that was
+    /// decoded for the check.
     pub(crate) is_asked: bool,
 }
 

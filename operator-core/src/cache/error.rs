@@ -1,27 +1,27 @@
-//! What can go wrong when the cache is set up, or asked to talk to the server.
+//! Errors when the cache is set up, or when it sends a request to the server.
 
-/// An error of this module. The list-watch loop reports its own troubles as health instead and tries again.
+/// An error of this module. The list-watch loop reports its own failures as health instead, and retries.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The server refused a list, or couldn't be reached, or its answer was none.
+    /// The server refused a list, couldn't be reached, or gave no usable answer.
     #[error("cannot list {collection}: {reason}")]
     List {
         /// The path of the collection.
         collection: String,
-        /// What went wrong, in the server's own words where it answered.
+        /// What went wrong, in the server's own words if it answered.
         reason: String,
-        /// The HTTP status, where there was an answer.
+        /// The HTTP status, if there was an answer.
         status: Option<u16>,
     },
-    /// The server refused to show an object, or couldn't be reached, or its answer was none.
+    /// The server refused to return an object, couldn't be reached, or gave no usable answer.
     #[error("cannot read {object}: {reason}")]
     Get {
         /// The path of the object.
         object: String,
-        /// What went wrong, in the server's own words where it answered.
+        /// What went wrong, in the server's own words if it answered.
         reason: String,
-        /// The HTTP status, where there was an answer.
+        /// The HTTP status, if there was an answer.
         status: Option<u16>,
     },
     /// An informer can't be configured as requested.
@@ -29,7 +29,7 @@ pub enum Error {
     Configuration {
         /// The informer's name.
         informer: String,
-        /// What doesn't fit, and what to do about it.
+        /// What is wrong, and what to do about it.
         reason: String,
     },
 }

@@ -13,7 +13,8 @@ use crate::resource::ObjectKey;
 
 use super::{Indexer, kept::Kept};
 
-/// The indexes of the objects of one informer, or of its own writes. Written under the informer's lock only; read by anybody at any time.
+/// The indexes of the objects of one informer, or of the operator's own writes. Written only under the informer's lock;
+/// readable at any time.
 #[derive(Default)]
 pub(super) struct Indexers {
     by_name: BTreeMap<String, Index>,

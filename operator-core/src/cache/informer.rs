@@ -1,4 +1,4 @@
-//! The public face of the cache: one type of object, followed and readable.
+//! The public interface of the cache: objects of one type, followed and readable.
 
 mod making;
 mod synced;
@@ -29,15 +29,16 @@ pub struct Informer<K: KubeObject> {
 /// How much an informer holds, for tests and diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Objects shown by the watch.
+    /// Objects that the watch has shown.
     pub store: usize,
-    /// Those of them that are held in full; all, except in a bounded informer.
+    /// The number of them that are held in full; all of them, except in a bounded informer.
     pub full: usize,
-    /// Answers of own writes that the watch has not shown yet.
+    /// Responses to the operator's own writes that the watch has not shown yet.
     pub overlay: usize,
-    /// Objects with an own write under way, or whose echo is awaited.
+    /// Objects that the operator is writing, or whose echo is awaited.
     pub windows: usize,
-    /// Versions of own writes that the watch has not shown yet. However long it is broken, they have a bound.
+    /// Versions of the operator's own writes that the watch has not shown yet. Their number is limited, however long
+    /// the watch is broken.
     pub awaited: usize,
     /// Distinct values in all indexes together.
     pub index_values: usize,
@@ -57,10 +58,10 @@ impl<K: KubeObject> Informer<K> {
     }
 
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
-    /// Dropping it stops everything at once. The caller spawns it through
-    /// [`Environment::spawn`](crate::environment::Environment::spawn), once.
+    /// Dropping it stops everything at once. The caller spawns it once, through
+    /// [`Environment::spawn`](crate::environment::Environment::spawn).
     ///
-    /// It never fails: what goes wrong is reported as health, and tried again.
+    /// It never fails: errors are reported as health, and it retries.
     pub async fn run(&self, cancelled: impl Future<Output = ()>) {
         self.any.run(cancelled).await;
     }
@@ -77,15 +78,15 @@ impl<K: KubeObject> Informer<K> {
         self.any.resource_type()
     }
 
-    /// Whether objects under this key are followed at all. Label and field selectors are not looked at.
+    /// Whether objects with this key are followed at all. Label and field selectors are not considered.
     #[must_use]
     pub fn follows(&self, key: &ObjectKey) -> bool {
         self.any.follows(key)
     }
 
-    /// The newest known state of an object: the answer to the operator's own write until the watch has caught up with
+    /// The newest known state of an object: the response to the operator's own write until the watch has caught up with
     /// it. From an informer made by [`Informer::bounded`], `None` also stands for an object that is not held in full.
-    /// What can't be decoded is not found by any read; [`Informer::undecodable`] names it.
+    /// An object that can't be decoded is not found by any read; [`Informer::undecodable`] names it.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.any.get(key)?.typed()
@@ -107,7 +108,7 @@ impl<K: KubeObject> Informer<K> {
     ///
     /// # Errors
     /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the
-    /// object changed again and again meanwhile.
+    /// object changed again and again in the meantime.
     pub async fn fetch(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
         Ok(self.any.fetch(key).await?.and_then(|object| object.typed()))
     }
@@ -133,22 +134,23 @@ impl<K: KubeObject> Informer<K> {
         self.any.keys()
     }
 
-    /// The newest known state of all objects for which the named indexer gives `value`, sorted by key. An unknown index
-    /// has nothing.
+    /// The newest known state of all objects for which the named indexer gives `value`, sorted by key. Empty if the
+    /// index is unknown.
     #[must_use]
     pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
         let found = self.any.by_index(index, value).into_iter();
         found.filter_map(|(_, kept)| self.any.open(&kept)?.typed()).collect()
     }
 
-    /// Starts an own write to an object; see [`OwnWrite`]. Must not be called from the informer's own handler.
+    /// Starts one of the operator's own writes to an object; see [`OwnWrite`]. Must not be called from the informer's
+    /// own handler.
     #[cfg(test)]
     pub(crate) fn begin_write(&self, key: &ObjectKey) -> OwnWrite<K> {
         OwnWrite::of_any(self.any.begin_write(key), Arc::clone(self.any.view()))
     }
 
-    /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
-    /// Returns it in the form in which it is kept. JOSDK's cache-only mode.
+    /// Remembers the response to a write, so that reads show it at once; its echo is reported like a foreign change.
+    /// Returns it in the form in which it is kept. JOSDK: cache-only mode.
     #[cfg(test)]
     pub(crate) fn remember(&self, answer: K) -> Arc<K> {
         let answer = Arc::new(answer);
@@ -171,19 +173,19 @@ impl<K: KubeObject> Informer<K> {
         self.any.last_activity()
     }
 
-    /// Up to which version each namespace (`None` for all of them at once) has been seen.
+    /// The version up to which each namespace (`None` for all of them at once) has been seen.
     #[must_use]
     pub fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
         self.any.last_syncs()
     }
 
-    /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
+    /// Whether an object exists that can't be decoded. Reads of it then return an older state, or nothing.
     #[must_use]
     pub fn is_undecodable(&self, key: &ObjectKey) -> bool {
         self.any.is_undecodable(key)
     }
 
-    /// The objects that exist and can't be decoded, each with its field that isn't as expected; sorted by key.
+    /// The objects that exist and can't be decoded, each with the field that isn't as expected; sorted by key.
     #[must_use]
     pub fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         self.any.undecodable()

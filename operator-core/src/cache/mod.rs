@@ -18,31 +18,32 @@
 //! # Guarantees
 //! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,
 //!   unless an own write to that object is still under way.
-//! - After an own write was answered, [`Informer::get`] never returns an older version of the object. An object whose
-//!   deletion was seen doesn't come back through a late answer.
-//! - The echo of an own write is not handed to the handler. A foreign change always is, by itself or as part of a later
-//!   one; so is every deletion, every mark for deletion, and whatever a list found after a gap.
-//! - A follower is told of what is stored already, and from then on of each state that is stored, own writes included.
+//! - After one of the operator's own writes was answered, [`Informer::get`] never returns an older version of the
+//!   object. An object whose deletion was seen doesn't come back through a late answer.
+//! - The echo of the operator's own write is not handed to the handler. A foreign change always is, by itself or as
+//!   part of a later one; so is every deletion, every deletion timestamp, and whatever a list found after a gap.
+//! - A follower is notified of what is stored already, and from then on of each state that is stored, the operator's
+//!   own writes included.
 //! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is
 //!   reported as deleted, then as added.
-//! - An object that can't be decoded is reported and skipped; an older version of it stays, with its new metadata where that
-//!   is wanted. The others go on. No text about it holds any of its values.
-//! - Nothing is kept about an object that is gone, nor about one that was written and that the selectors don't match, once
-//!   the watch has passed it.
-//! - What own writes leave behind while a watch is broken has a bound: the newest state of each object that was written,
-//!   and ten thousand versions of a collection; the echo of an older one counts as foreign.
-//! - A list that was cut, in pages or as a stream, counts for nothing: no object is deleted by it, and nobody is told that
-//!   the informer is synced.
-//! - A bounded informer ([`Informer::bounded`]) tells the same changes in the same order as an unbounded one, though the
-//!   old half of a change may be a minimal object. What it reads from the server hides no change from the handler.
-//! - Trouble is told as health: at once before the first watch is open, and from then on when it lasts about 15 s.
+//! - An object that can't be decoded is reported and skipped; an older version of it stays, with its new metadata if
+//!   that is wanted. The others are not affected. No text about it holds any of its values.
+//! - Nothing is kept about an object that is gone, nor about one that the operator has written and that the selectors
+//!   don't match, once the watch has passed it.
+//! - What the operator's own writes leave behind while a watch is broken is limited: the newest state of each object
+//!   that was written, and ten thousand versions of a collection; the echo of an older one counts as foreign.
+//! - A list that was interrupted, in pages or as a stream, counts for nothing: no object is deleted by it, and the
+//!   informer is not reported as synced.
+//! - A bounded informer ([`Informer::bounded`]) reports the same changes in the same order as an unbounded one, though
+//!   the old half of a change may be a minimal object. What it reads from the server hides no change from the handler.
+//! - Trouble is reported as health: at once before the first watch is open, and from then on when it lasts about 15 s.
 //! - Reads take no lock that is held while changes are handed over; a handler may read.
 //!
 //! # Assumptions
 //! - A write made under an `AnyWrite` carries an optimistic lock on the resourceVersion of `AnyWrite::base`.
 //! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an `AnyWrite`, or it blocks forever.
-//! - Versions of one collection are numbers that grow. Where they are not, own writes are neither remembered nor filtered,
-//!   and everything else works.
+//! - Versions of one collection are numbers that grow. If they are not, the operator's own writes are neither
+//!   remembered nor filtered, and everything else works.
 
 mod bounds;
 mod change;

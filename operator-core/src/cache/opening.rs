@@ -57,7 +57,7 @@ pub(super) fn typed_parts<K: KubeObject>(
 /// An indexer of objects of any type.
 pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
 
-/// An indexer that is asked of no other type than its own.
+/// An indexer that is called for no other type than its own.
 pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
     Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
 }
@@ -79,8 +79,9 @@ struct Opening<K> {
 }
 
 impl View {
-    /// The user's indexers, asked of what is kept. They are asked once of each state, when it comes in, so that neither a look at
-    /// the index nor the next state needs an object decoded. A panic of one counts as "no value": the informer must go on.
+    /// The user's indexers, evaluated on what is kept. They are called once for each state, when it arrives, so that
+    /// neither a look at the index nor the next state needs an object decoded. A panic of one counts as "no value": the
+    /// informer must go on.
     pub(crate) fn opens(
         self: &Arc<Self>,
         indexers: BTreeMap<String, AnyIndexer>,

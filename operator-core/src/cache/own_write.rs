@@ -1,4 +1,4 @@
-//! The guard around one own write.
+//! The guard around one of the operator's own writes.
 
 use std::sync::Arc;
 #[cfg(test)]
@@ -15,12 +15,14 @@ use super::{
     kept::{Answer, Kept},
 };
 
-/// An own write to one object, from before its request until after its answer. While it lives, events of the object
-/// wait; dropping it, in whatever way, lets them go. JOSDK: `eventFilteringUpdateAndCacheResource`.
+/// One of the operator's own writes to an object, from before its request until after its answer. While this guard
+/// lives, events of the object wait; dropping it, for whatever reason, releases them. JOSDK:
+/// `eventFilteringUpdateAndCacheResource`.
 ///
 /// # Guarantees
 /// - The echo of an answer given to [`AnyWrite::answered`] is not handed to the informer's handler.
-/// - Without an answer (the request failed, or was dropped in flight) nothing is filtered: whatever comes is foreign.
+/// - Without an answer (the request failed, or was dropped in flight) nothing is filtered: every event counts as
+///   foreign.
 ///
 /// # Assumptions
 /// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, when there is no

@@ -13,7 +13,7 @@ use super::{
     store::ItemStore,
 };
 
-/// The engine of an informer, with a bug, if one is planted that belongs there.
+/// The engine of an informer, with a bug if one is planted here.
 pub(super) fn engine(mut parts: Parts, environment: &Environment) -> Arc<Engine> {
     match environment.planted_bug() {
         Some(PlantedBug::NoSyntheticDeletion) => {
@@ -28,7 +28,7 @@ pub(super) fn engine(mut parts: Parts, environment: &Environment) -> Arc<Engine>
     }
 }
 
-/// Takes each state of an object that is understood for the answer to a write of our own, if one is under way.
+/// Takes each state of an object for the response to one of the operator's own writes, if one is under way.
 #[derive(Debug)]
 struct TakenForOurOwn {
     engine: Weak<Engine>,
@@ -48,7 +48,7 @@ impl Face for TakenForOurOwn {
     }
 }
 
-/// A store that doesn't tell what it holds, so that nothing is found missing in a list.
+/// A store that doesn't report what it holds, so that nothing is found missing in a list.
 #[derive(Debug)]
 struct Secretive(Box<dyn ItemStore>);
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::resource::ObjectKey;
 
-/// Relates secondaries with the primaries they belong to, both ways. JOSDK:
-/// `DefaultPrimaryToSecondaryIndex`; unlike it, it remembers the primaries of a secondary itself, so that it needs no
-/// older version of the secondary to let go of former ones.
+/// Relates secondaries with the primaries they belong to, both ways. JOSDK: `DefaultPrimaryToSecondaryIndex`; unlike
+/// it, it remembers the primaries of a secondary itself, so that it needs no older version of the secondary to remove
+/// former ones.
 ///
 /// Nothing is kept about an object without a relation.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +16,8 @@ pub(crate) struct SecondaryIndex {
 }
 
 impl SecondaryIndex {
-    /// Says that `secondary` belongs to exactly `primaries` from now on. Returns all that are concerned by the change:
-    /// those it belonged to before and those it belongs to now.
+    /// From now on `secondary` belongs to exactly `primaries`. Returns all primaries that the change concerns: those it
+    /// belonged to before and those it belongs to now.
     pub(crate) fn link(
         &mut self,
         secondary: &ObjectKey,
@@ -38,7 +38,7 @@ impl SecondaryIndex {
         concerned
     }
 
-    /// Says that `secondary` is gone. Returns the primaries it belonged to.
+    /// `secondary` is gone. Returns the primaries it belonged to.
     pub(crate) fn unlink(&mut self, secondary: &ObjectKey) -> BTreeSet<ObjectKey> {
         let former = self.primaries.remove(secondary).unwrap_or_default();
         for primary in &former {

@@ -18,13 +18,13 @@ const LONGEST_QUOTE: usize = 300;
 /// Whether a refusal says that the object called `name` doesn't exist: 404, and it names the object. The one place that decides
 /// what an object's end is.
 ///
-/// A path that nobody serves is 404 as well: a kind whose definition or version is not served (any more), a server that has
-/// just started, a proxy in maintenance. Such an answer names no object, and says nothing about any.
+/// A path that the server doesn't serve is 404 as well: a kind whose definition or version is not served (any more), a
+/// server that has just started, a proxy in maintenance. Such an answer names no object, and says nothing about any.
 pub(crate) fn is_end_of(status: &Status, name: &str) -> bool {
     status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == name)
 }
 
-/// Whether a refusal says that nobody serves the path: 404, and it names no object at all.
+/// Whether a refusal says that the path isn't served: 404, and it names no object at all.
 pub(crate) fn is_not_served(status: &Status) -> bool {
     status.code == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty())
 }

@@ -17,10 +17,10 @@ use super::{Error, deadline::is_endless};
 use crate::environment::{Clock, Quota, QuotaState};
 
 /// How many requests an operator may make: a number per second, and a burst of them after a quiet time. Watches and
-/// other requests without an end don't count. client-go: `QPS` and `Burst`.
+/// other requests without an end aren't counted. client-go: `QPS` and `Burst`.
 ///
 /// Requests beyond the budget wait, first come, first served. Since API servers have priority and fairness, an operator
-/// rarely needs a budget; it is for clusters that have to be spared.
+/// rarely needs a budget; it is for clusters that must not be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestBudget(Quota);
 
@@ -53,7 +53,7 @@ impl BudgetLayer {
 }
 
 impl Turns {
-    /// Waits for a place in the budget. Whoever gives up waiting takes none.
+    /// Waits for a place in the budget. A caller that gives up waiting takes none.
     async fn next(&self) {
         // The lock is fair, and it is kept while its holder waits: that makes the queue.
         let mut quota = self.quota.lock().await;

@@ -13,7 +13,7 @@ use tower::{BoxError, Layer, Service};
 
 use super::ResponseBody;
 
-/// The request was not answered in time. What became of it on the server is unknown.
+/// The request was not answered in time. Whether the server has carried it out is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("no complete answer within {} s", .0.as_secs())]
 pub(crate) struct DeadlineElapsed(Duration);
@@ -108,7 +108,7 @@ where
     }
 }
 
-/// A body that fails when no part of it comes for so long.
+/// A body that fails when no part of it arrives for this long.
 fn without_silence(body: ResponseBody, silence: Duration) -> ResponseBody {
     let parts = stream::unfold(Some(BodyStream::new(body)), move |body| async move {
         let mut body = body?;
@@ -141,7 +141,7 @@ mod tests {
         DeadlineLayer::new(Duration::from_secs(30), Duration::from_secs(60))
     }
 
-    /// A part of the body each 40 seconds, so many in all.
+    /// A part of the body every 40 seconds, this many in all.
     fn slow(parts: usize) -> ResponseBody {
         let parts = stream::iter(0..parts).then(|_| async {
             tokio::time::sleep(Duration::from_secs(40)).await;

@@ -27,7 +27,7 @@ pub(crate) enum Closed {
     NotLeading,
 }
 
-/// The term was over while the write was on its way, so that its answer is not waited for.
+/// The term ended while the write was on its way, so no one waits for its answer.
 #[derive(Debug, thiserror::Error)]
 #[error("this replica lost the leadership before the write was answered")]
 struct LeadsNoLonger;
@@ -51,7 +51,7 @@ impl Fence {
         self.closed.store(true, Ordering::SeqCst);
     }
 
-    /// When writes may leave, where that isn't always.
+    /// When writes may leave, if that isn't always.
     pub(super) fn term(&self) -> Option<&Term> {
         self.term.as_ref()
     }

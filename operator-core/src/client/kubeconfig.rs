@@ -1,4 +1,4 @@
-//! A cluster's configuration from a kubeconfig, with the file of its certificate authorities, where it names one.
+//! A cluster's configuration from a kubeconfig, with the file of its certificate authorities, if it names one.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use kube::{
 
 /// The configuration that a kubeconfig describes.
 ///
-/// As with [`Config::from_custom_kubeconfig`]; but where it names a file of certificate authorities, that file is read again
-/// about once a minute, as the one in a pod is: connections that are made then trust what it holds by that time.
+/// As with [`Config::from_custom_kubeconfig`]; but if it names a file of certificate authorities, that file is read
+/// again about once a minute, as the one in a pod is: connections made after that trust the file's new contents.
 ///
 /// # Errors
 /// When the kubeconfig is incomplete, or one of its files can't be read.

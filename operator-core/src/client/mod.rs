@@ -14,14 +14,14 @@
 //! # Guarantees
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
 //!   answered with 504 but took effect, such a repetition is a second write.
-//! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an error, and so does each
-//!   attempt of a read; a list ends when it was silent for a minute. Where there is a budget, the time begins when the
-//!   budget lets the request go: a write that was never sent doesn't end like one whose outcome is unknown, and a read doesn't
-//!   end before its turn.
+//! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an
+//!   error, and so does each attempt of a read; a list ends when it was silent for a minute. If there is a budget, the
+//!   time begins when the budget lets the request go: a write that was never sent doesn't end like one whose outcome is
+//!   unknown, and a read doesn't end before its turn.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
-//! - After [`Clients::close`] no request is sent any more, whoever still holds a client.
-//! - Where an operator takes part in a leader election, no write is sent outside of its term. Each write asks the clock
+//! - After [`Clients::close`] no request is sent any more, even if a client is still in use.
+//! - If an operator takes part in a leader election, no write is sent outside of its term. Each write checks the clock
 //!   itself, when it is sent and whenever it could go on.
 //! - The lease has a client of its own: a budget that is used up, a retry or writes that starve don't hold it up.
 
@@ -104,8 +104,9 @@ impl TransportHook {
         Self(Hook::Around(Arc::new(wrap)))
     }
 
-    /// A hook that answers requests instead of the network, below all other hooks and below the end of an operator's
-    /// requests. A request arrives with the headers of its configuration, those of an impersonation too.
+    /// A hook that answers requests instead of the network, below all other hooks and below the fence that ends an
+    /// operator's requests. A request arrives with the headers of its configuration, including those of an
+    /// impersonation.
     pub fn server(transport: impl Fn() -> Transport + Send + Sync + 'static) -> Self {
         Self(Hook::Server(Arc::new(transport)))
     }
@@ -127,7 +128,7 @@ impl fmt::Debug for TransportHook {
 /// The clients of one operator.
 #[derive(Clone)]
 pub struct Clients {
-    /// For reads: an answer of 429, 503 or 504 is retried.
+    /// For reads: a request that is answered with 429, 503 or 504 is retried.
     pub reads: Client,
     /// For writes, lists and watches: each request is sent once, and the caller decides what to do next.
     pub direct: Client,
@@ -143,8 +144,8 @@ impl fmt::Debug for Clients {
 }
 
 impl Clients {
-    /// Builds the clients for `config`. The innermost of `hooks` is the first. The `environment` tells the time by which the
-    /// `budget` counts, and the chance by which reads are repeated.
+    /// Builds the clients for `config`. The innermost of `hooks` is the first. The `environment` provides the time by
+    /// which the `budget` counts, and the random delays before reads are repeated.
     ///
     /// # Errors
     /// When the configuration's certificates or credentials can't be used.
@@ -157,7 +158,7 @@ impl Clients {
         Self::in_term(config, hooks, budget, environment, None)
     }
 
-    /// The same for an operator that may write in that term only, where one is given.
+    /// The same for an operator that may write only during that term, if one is given.
     pub(crate) fn in_term(
         config: &Config,
         hooks: &[TransportHook],
@@ -191,13 +192,13 @@ impl Clients {
         self.fence.close();
     }
 
-    /// When writes may leave, where that isn't always.
+    /// When writes may leave, if that isn't always.
     pub(crate) fn term(&self) -> Option<&Term> {
         self.fence.term()
     }
 }
 
-/// Marks the requests about the lease, for those who look at what an operator does for its primaries.
+/// Marks the requests about the lease, for code that looks at what an operator does for its primaries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForElection;
 
@@ -217,7 +218,7 @@ impl LeaseClient {
         Ok(Self { client: transport(config, hooks, &fence)?.with_layer(&marked).build(), fence })
     }
 
-    /// Sends nothing any more.
+    /// Sends nothing from now on.
     pub(crate) fn close(&self) {
         self.fence.close();
     }

@@ -10,8 +10,8 @@ use crate::environment::Now;
 /// The time in which one replica may write. It begins once, is made longer while the replica leads, and ends for good.
 /// Clones are the same term.
 ///
-/// Whether it holds is a comparison with the clock, made by whoever is about to write. Nobody has to run, or to notice
-/// anything, for the term to be over: not even in a process that was stopped for a minute.
+/// Whether it holds is a comparison with the clock, made just before each write. No task has to run, or to notice
+/// anything, for the term to end: not even in a process that was stopped for a minute.
 #[derive(Clone, Default)]
 pub(crate) struct Term(Arc<Shared>);
 

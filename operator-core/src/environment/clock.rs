@@ -75,8 +75,8 @@ impl Clock {
         Now(self.start.elapsed())
     }
 
-    /// Sleeps until `deadline`; forever without one. A deadline in the past is due at once. One that is months away
-    /// may wake early, once in half a year, so callers look at the clock again.
+    /// Sleeps until `deadline`; forever without one. A deadline in the past is due at once. One that is months away may
+    /// wake early, once in half a year, so callers check the clock again.
     pub(crate) async fn sleep_until(&self, deadline: Option<Now>) {
         match deadline {
             Some(deadline) => tokio::time::sleep(deadline.since(self.now()).min(LONGEST_SLEEP)).await,
@@ -85,7 +85,7 @@ impl Clock {
     }
 }
 
-/// The time that people and other programs read: transition times of conditions, Events, leases.
+/// The time of day, for what people and other programs read: transition times of conditions, Events, leases.
 pub trait WallClock: fmt::Debug + Send + Sync {
     /// The current time of day.
     fn now(&self) -> Timestamp;

@@ -1,4 +1,5 @@
-//! What is kept for each primary, counted: what is left over when a primary has gone is a leak, and a test sees it.
+//! Counts what is kept for each primary. Anything that is left over when a primary is gone is a leak, and a test sees
+//! it.
 
 use std::{fmt, sync::Arc};
 

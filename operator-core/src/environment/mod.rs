@@ -29,7 +29,7 @@ use shared::Shared;
 use tasks::Ordered;
 pub(crate) use tasks::TaskHook;
 
-/// The injected surroundings of one operator. Cheap to clone.
+/// The environment of one operator, which can be replaced. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Environment {
     clock: Clock,
@@ -44,7 +44,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Real time, real chance. Must be called inside a tokio runtime's context, whose clock it follows.
+    /// Real time and real randomness. Must be called inside a tokio runtime's context, whose clock it follows.
     #[must_use]
     pub fn real() -> Self {
         Self {
@@ -60,14 +60,14 @@ impl Environment {
         }
     }
 
-    /// The same surroundings with another wall clock.
+    /// The same environment with another wall clock.
     #[must_use]
     pub fn with_wall_clock(mut self, wall_clock: Arc<dyn WallClock>) -> Self {
         self.wall_clock = wall_clock;
         self
     }
 
-    /// The same surroundings with chance that repeats itself for one `seed`.
+    /// The same environment with randomness that repeats itself for one `seed`.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.jitter = Jitter::seeded(seed);
@@ -131,8 +131,8 @@ impl Environment {
         self.tasks.len()
     }
 
-    /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so one that
-    /// never awaits is waited for until it returns.
+    /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so this
+    /// waits until one that never awaits returns.
     pub async fn idle(&self) {
         self.tasks.close();
         self.tasks.wait().await;

@@ -54,7 +54,7 @@ impl QuotaState {
     }
 }
 
-/// A clock that shows what it was last told.
+/// A clock that shows the time it was last set to.
 #[derive(Debug)]
 struct ManualClock(Cell<Now>);
 

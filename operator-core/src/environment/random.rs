@@ -1,4 +1,4 @@
-//! Chance, injected.
+//! Randomness, injected.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 pub struct Jitter(Arc<Mutex<StdRng>>);
 
 impl Jitter {
-    /// Unpredictable chance, for production.
+    /// Unpredictable randomness, for production.
     #[must_use]
     pub fn from_entropy() -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(rand::random()))))
     }
 
-    /// Chance that repeats itself, for tests.
+    /// Randomness that repeats itself, for tests.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))

@@ -1,4 +1,4 @@
-//! What is there once for all parts of one operator.
+//! What exists once for all parts of one operator.
 
 use std::{
     any::{Any, TypeId},
@@ -22,7 +22,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Environment {
-    /// The operator's only `T`, which is made when it is first asked for.
+    /// The operator's only `T`, which is made when it is first needed.
     pub(crate) fn shared<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut shared = self.shared.0.lock();
         let one = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));

@@ -19,7 +19,7 @@ pub(crate) trait TaskHook: fmt::Debug + Send + Sync {
     /// The task was started. Aborting it ends it at its next await.
     fn started(&self, task: u64, handle: AbortHandle);
 
-    /// Asked before each poll: whether all tasks that are ready now go first.
+    /// Called before each poll: whether all tasks that are ready now go first.
     fn yields(&self, task: u64) -> bool;
 
     /// The task panics.
@@ -54,7 +54,7 @@ impl<F: Future> Future for Ordered<F> {
     }
 }
 
-/// Tells the hook of a panic that passes through.
+/// Reports a panic that passes through to the hook.
 struct Noticing<'a>(&'a dyn TaskHook, u64);
 
 impl Drop for Noticing<'_> {

@@ -8,7 +8,7 @@ use crate::resource::{KubeObject, ResourceType};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum SourceContents {
-    /// The declaration doesn't say: what is read from it is found out when it is read.
+    /// The declaration doesn't say: what can be read from it is found out when it is read.
     #[default]
     Unknown,
     /// Nothing: it only triggers primaries.
@@ -19,31 +19,32 @@ pub enum SourceContents {
         of: RustType,
         /// Their kind.
         kind: ResourceType,
-        /// What keeps some objects of this kind out, if something does: "the label selector `app=web`", for example.
+        /// The restriction that excludes some objects of this kind, if there is one: "the label selector `app=web`",
+        /// for example.
         selects: Option<String>,
-        /// Whether only what the controller's dependents have written is there.
+        /// Whether it contains only what the controller's dependents have written.
         marked: bool,
-        /// Whether something else than owner references and the default annotations relates them to primaries.
+        /// Whether something other than owner references and the default annotations relates them to primaries.
         maps: bool,
     },
     /// Another system's resources.
     Resources {
         /// Their type.
         of: RustType,
-        /// The primaries that they are fetched for, where the source knows their type.
+        /// The primaries that they are fetched for, if the source knows their type.
         primary: Option<RustType>,
     },
 }
 
 impl SourceContents {
-    /// Objects of type `K`: all of this kind in the controller's namespaces, unless `selects` says what keeps some out; `maps`
-    /// where something else than owner references and the default annotations relates them to primaries.
+    /// Objects of type `K`: all of this kind in the controller's namespaces, unless `selects` describes what excludes
+    /// some; `maps` if something other than owner references and the default annotations relates them to primaries.
     #[must_use]
     pub fn objects<K: KubeObject>(kind: ResourceType, selects: Option<String>, maps: bool) -> Self {
         Self::objects_of(RustType::of::<K>(), kind, selects, maps)
     }
 
-    /// The same of a type that is known at run time.
+    /// The same for a type that is known only at run time.
     pub(crate) const fn objects_of(
         of: RustType,
         kind: ResourceType,
@@ -53,7 +54,7 @@ impl SourceContents {
         Self::Objects { of, kind, selects, marked: false, maps }
     }
 
-    /// The same, of which only what the controller's dependents have written is there.
+    /// The same, but it contains only what the controller's dependents have written.
     pub(crate) fn marked(mut self) -> Self {
         if let Self::Objects { marked, .. } = &mut self {
             *marked = true;
@@ -61,7 +62,7 @@ impl SourceContents {
         self
     }
 
-    /// Whether only what the controller's dependents have written is there.
+    /// Whether it contains only what the controller's dependents have written.
     pub(crate) const fn is_marked(&self) -> bool {
         matches!(self, Self::Objects { marked: true, .. })
     }

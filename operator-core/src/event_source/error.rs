@@ -1,4 +1,4 @@
-//! What can go wrong when resources of another system are fetched.
+//! Errors when resources of another system are fetched.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::resource::ObjectKey;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The user's fetch function failed.
+    /// The user's fetch function returned an error.
     #[error("event source {event_source} could not fetch")]
     Fetch {
         /// The event source's name.
@@ -23,7 +23,7 @@ pub enum Error {
         /// The event source's name.
         event_source: String,
     },
-    /// The user's fetch function didn't answer in time.
+    /// The user's fetch function didn't return in time.
     #[error(
         "event source {event_source}: its fetch took longer than {} s; `fetch_timeout` gives it more time",
         timeout.as_secs_f32()
@@ -31,7 +31,7 @@ pub enum Error {
     TimedOut {
         /// The event source's name.
         event_source: String,
-        /// How long it was waited for.
+        /// The time limit that it has exceeded.
         timeout: Duration,
     },
     /// The primary is gone, so nothing is fetched for it.

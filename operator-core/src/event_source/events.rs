@@ -1,4 +1,4 @@
-//! The way from an event source of the user's own to the controller.
+//! How an event source of the user's own reaches the controller.
 
 use std::{fmt, sync::Arc};
 
@@ -55,7 +55,7 @@ impl SourceEvents {
         &*self.primaries
     }
 
-    /// The operator's clock, chance and tasks.
+    /// The operator's clock, randomness and tasks.
     #[must_use]
     pub fn environment(&self) -> &Environment {
         &self.environment

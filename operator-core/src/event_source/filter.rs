@@ -10,10 +10,10 @@ use crate::{
 type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
 type OnUpdate<K> = Arc<dyn Fn(&K, &K) -> bool + Send + Sync>;
 
-/// The filters of an event source; what is not set accepts everything. JOSDK: `OnAddFilter`,
-/// `OnUpdateFilter`, `OnDeleteFilter` and `GenericFilter`.
+/// The filters of an event source. A filter that is not set accepts everything. JOSDK: `OnAddFilter`, `OnUpdateFilter`,
+/// `OnDeleteFilter` and `GenericFilter`.
 pub struct Filters<K: ?Sized> {
-    /// Asked first, for every kind of change, with the newest state.
+    /// Called first, for every kind of change, with the newest state.
     pub(crate) generic: Option<OnObject<K>>,
     pub(crate) on_add: Option<OnObject<K>>,
     /// Gets the new state, then the old one.
@@ -42,7 +42,7 @@ impl<K: ?Sized> Filters<K> {
 }
 
 impl Filters<dyn Object> {
-    /// Whether nobody is asked.
+    /// Whether no filter is set.
     pub(super) fn is_empty(&self) -> bool {
         self.generic.is_none()
             && self.on_add.is_none()
@@ -50,7 +50,7 @@ impl Filters<dyn Object> {
             && self.on_delete.is_none()
     }
 
-    /// The same of objects as they are kept, which are opened only where there is a filter.
+    /// The same for objects as they are kept, which are opened only if there is a filter.
     pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
         let asked = match change {
             ChangeKind::Added { .. } => self.on_add.is_some(),
@@ -64,7 +64,7 @@ impl Filters<dyn Object> {
     }
 }
 
-/// Whose filters are set: those of any type are asked of objects of one type only, that of their event source.
+/// Whose filters are set: those of any type are called for objects of one type only, that of their event source.
 pub(crate) trait Filtered<K: ?Sized> {
     fn on_object(accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> OnObject<Self>;
 
@@ -95,7 +95,7 @@ impl<K: KubeObject> Filtered<K> for dyn Object {
 }
 
 /// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in
-/// its `impl`. Changes that don't pass wake no primary; what is known of the objects is kept up to date all the same.
+/// its `impl`. Changes that don't pass wake no primary; the cache is kept up to date all the same.
 macro_rules! filter_methods {
     ($($filters:ident).+: $object:ty, $what:literal, on_delete) => {
         $crate::event_source::filter_methods!($($filters).+: $object, $what);

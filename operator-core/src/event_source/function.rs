@@ -15,12 +15,12 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// An origin of events outside the cluster, or a timer, as one asynchronous function that triggers primaries. JOSDK:
-/// `TimerEventSource`. For resources that another system has or pushes, there are sources with a cache, such as
+/// `TimerEventSource`. For resources that another system holds or pushes, there are sources with a cache, such as
 /// [`PollingEventSource`](crate::PollingEventSource).
 ///
-/// The function is called when the controller starts and dropped when it stops. It may end by itself: from then on the
-/// source is quiet, and healthy. Each start calls it again. If it panics, the source is unhealthy, and the function is
-/// called again after a pause.
+/// The function is called when the controller starts and dropped when it stops. It may return: from then on the source
+/// is quiet, and healthy. Each start calls it again. If it panics, the source is unhealthy, and the function is called
+/// again after a pause.
 ///
 /// A source that the first run has to wait for implements [`EventSource`] and [`SourceDeclaration`] itself.
 ///

@@ -15,8 +15,8 @@ use crate::{
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
 
-/// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the names
-/// that users give.
+/// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the
+/// names that users choose.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
 fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
@@ -62,8 +62,8 @@ struct Declared {
 }
 
 impl<K: KubeObject<DynamicType: Default>> InformerEventSource<K> {
-    /// Watches all objects of type `K` in the controller's namespaces and maps them by their owner references, or by the
-    /// [`MappingAnnotations`] where they have those.
+    /// Watches all objects of type `K` in the controller's namespaces and maps them by their owner references, or by
+    /// the [`MappingAnnotations`] if they have those.
     pub fn new() -> Self {
         Self::of_type(K::DynamicType::default())
     }
@@ -76,7 +76,7 @@ impl<K: KubeObject<DynamicType: Default>> Default for InformerEventSource<K> {
 }
 
 impl<K: KubeObject> InformerEventSource<K> {
-    /// The same as `new` for a type that is known at run time only. It counts as namespaced, see
+    /// The same as `new` for a type that is known only at run time. It counts as namespaced, see
     /// [`InformerEventSource::cluster_scoped`].
     ///
     /// ```
@@ -105,7 +105,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         Self { declared, type_of: PhantomData }
     }
 
-    /// Names the source; needed where a controller has several for one type. By default it is the kind.
+    /// Names the source; needed if a controller has several for one type. The default is the kind.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.declared.name = Some(name.into());
         self
@@ -129,8 +129,8 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time; other
-    /// types say so themselves.
+    /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time; for
+    /// other types this is known.
     pub fn cluster_scoped(mut self) -> Self {
         self.declared.resource_type = self.declared.resource_type.cluster_scoped();
         self
@@ -142,7 +142,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// The same, unless it is mapped in some way already.
+    /// The same, unless a mapping is set already.
     pub(crate) fn map_by_annotations_by_default(self, keys: &MappingAnnotations) -> Self {
         if self.declared.mapper.is_some() || self.declared.references.is_some() {
             self
@@ -151,7 +151,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         }
     }
 
-    /// Watches only what the controller's dependents have written, as its labels say.
+    /// Watches only what the controller's dependents have written, according to its labels.
     pub(crate) fn marked(mut self) -> Self {
         self.declared.marked = true;
         self
@@ -240,22 +240,22 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
 }
 
 impl Declared {
-    /// Whether a function of the user's is asked about each object when it comes in.
+    /// Whether a function of the user's is called for each object when it arrives.
     fn is_asked(&self) -> bool {
         self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
             || !self.indexers.is_empty()
             || !self.filters.is_empty()
     }
 
-    /// Whether each object is decoded when it comes in. What the cluster's own kinds decode is what the server stores, so that they
-    /// are decoded when somebody reads them; what the user's functions are asked of is decoded anyway.
+    /// Whether each object is decoded when it arrives. What the cluster's own kinds decode is what the server stores,
+    /// so they are decoded when they are read; objects that the user's functions are called with are decoded anyway.
     fn is_checked(&self) -> bool {
         self.is_asked() || !self.is_built_in
     }
 }
 
-/// Whether `K` is a type of `k8s-openapi`. Its name may be another one in some other version of the compiler: its objects are checked
-/// then, like those of any other type.
+/// Whether `K` is a type of `k8s-openapi`. Its name may be another one in some other version of the compiler: its
+/// objects are checked then, like those of any other type.
 fn is_built_in<K>() -> bool {
     std::any::type_name::<K>().starts_with("k8s_openapi::")
 }

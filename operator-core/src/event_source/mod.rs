@@ -148,46 +148,47 @@ pub trait EventSource: Send + Sync {
     /// Follows its origin until the future is dropped.
     fn run(&self) -> BoxFuture<'static, ()>;
 
-    /// Resolves once everything that exists has been seen. The controller's first run waits for this, unless the source has
-    /// parts that can be waited for one by one. By default there is nothing to wait for.
+    /// Resolves once everything that exists has been seen. The controller's first run waits for this, unless the source
+    /// has parts, for which runs wait separately. By default there is nothing to wait for.
     fn synced(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Resolves once everything that exists in a namespace has been seen, one of those that [`EventSource::parts`] names. By
-    /// default once everything has been seen anywhere.
+    /// Resolves once everything that exists in a namespace has been seen, one of those that [`EventSource::parts`]
+    /// names. By default once everything has been seen everywhere.
     fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
         let _ = namespace;
         self.synced()
     }
 
-    /// What the source sees independently of each other: one part for each namespace that it follows by itself, or one for
-    /// everything. Which parts there are doesn't change. By default there is one, with the source's own health.
+    /// The parts that the source sees independently of each other: one for each namespace that it follows separately,
+    /// or one for everything. The set of parts doesn't change. By default there is one, with the source's own health.
     ///
-    /// Primaries don't wait for the parts of other namespaces, where the source follows the same as the controller.
+    /// Primaries don't wait for the parts of other namespaces, if the source follows the same namespaces as the
+    /// controller.
     fn parts(&self) -> Vec<SourcePart> {
         let synced = self.synced().now_or_never().is_some();
         vec![SourcePart { namespace: None, synced, health: self.health() }]
     }
 
-    /// What the source says of itself now. By default it is always well.
+    /// The source's current health. By default it is always healthy.
     fn health(&self) -> SourceHealth {
         SourceHealth::Healthy
     }
 
-    /// The objects that exist and can't be decoded, each with its field that isn't as expected. By default none.
+    /// The objects that exist and can't be decoded, each with the field that isn't as expected. By default none.
     fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         Vec::new()
     }
 
-    /// Whether everything that exists at this moment has been seen and handed on; looks at the origin itself. By default
-    /// yes: `settled` doesn't wait for what the source doesn't deliver by itself.
+    /// Whether everything that exists at this moment has been seen and handed on; queries the origin itself. By default
+    /// true: `settled` doesn't wait for what the source doesn't deliver by itself.
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
         Box::pin(std::future::ready(Ok(true)))
     }
 
-    /// How much it keeps about objects that are not there, writes whose echo is awaited included. 0 once everything has
-    /// settled; a leak otherwise. By default nothing.
+    /// The number of entries it keeps about objects that don't exist, including writes whose echo is awaited. 0 once
+    /// everything has settled, otherwise a leak. By default 0.
     fn leftovers(&self) -> usize {
         0
     }
@@ -196,11 +197,11 @@ pub trait EventSource: Send + Sync {
 /// What a source sees independently of all else that it sees; see [`EventSource::parts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePart {
-    /// Which namespace; `None` for everything that the source follows.
+    /// The namespace; `None` for everything that the source follows.
     pub namespace: Option<String>,
     /// Whether everything that exists has been seen once.
     pub synced: bool,
-    /// How it is now.
+    /// Its current health.
     pub health: SourceHealth,
 }
 
@@ -284,15 +285,15 @@ pub struct Wiring {
     pub controller: Arc<str>,
     /// The type of the controller's primary.
     pub primary_type: ResourceType,
-    /// Which namespaces the controller works in.
+    /// The namespaces that the controller works in.
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
     pub(crate) own_managers: Vec<String>,
-    /// How what the controller's dependents have written says so.
+    /// The marks on what the controller's dependents have written.
     pub(crate) marks: Arc<ControllerMarks>,
     /// The operator's clients.
     pub clients: Clients,
-    /// The operator's surroundings.
+    /// The operator's environment.
     pub environment: Environment,
     /// The operator's observers.
     pub(crate) observers: Observers,
@@ -303,7 +304,7 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// With this a custom source triggers primaries; `index` is the one that it was built with.
+    /// The events with which a custom source triggers primaries; `index` is the one that it was built with.
     #[must_use]
     pub fn events(&self, index: SourceIndex, name: &str) -> SourceEvents {
         SourceEvents::new(self, index, name)
@@ -317,18 +318,18 @@ impl fmt::Debug for Wiring {
 }
 
 /// A declared event source, before the controller runs. Implemented by [`InformerEventSource`] and
-/// [`FunctionEventSource`](crate::FunctionEventSource); [`EventSource`] shows one of the user's own.
+/// [`FunctionEventSource`](crate::FunctionEventSource); [`EventSource`] shows a custom one.
 pub trait SourceDeclaration: fmt::Debug + Send + Sync {
     /// The name of the source that will be built.
     fn name(&self) -> String;
 
-    /// The rights in the cluster that the source will need. By default none.
+    /// The permissions in the cluster that the source will need. By default none.
     fn access(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    /// What runs will read from it, so that whoever asks for something else is told so before anything starts. By default
-    /// nobody knows.
+    /// What runs will read from it, so that a read of anything else is reported as a mistake before anything starts. By
+    /// default this is unknown.
     fn contents(&self) -> SourceContents {
         SourceContents::Unknown
     }

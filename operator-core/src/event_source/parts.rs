@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{SourcePart, WatchScope};
 use crate::resource::ResourceType;
 
-/// Whose first runs wait for a part of an event source.
+/// The primaries whose first runs wait for a part of an event source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeldBack {
-    /// Nobody's: it was synced once.
+    /// None: it was synced once.
     Nobody,
     /// Those of the primaries in this namespace.
     Namespace(String),
@@ -60,7 +60,7 @@ impl Divisions {
         }
     }
 
-    /// Who waits for this part of that source until it is synced.
+    /// The primaries that wait for this part of that source until it is synced.
     pub(crate) fn held_back_by(&self, source: usize, namespace: Option<&str>) -> HeldBack {
         match namespace.filter(|_| self.follows_own.get(source) == Some(&true)) {
             Some(namespace) => HeldBack::Namespace(namespace.to_owned()),
@@ -82,7 +82,7 @@ pub(crate) enum Opens {
 #[derive(Debug)]
 pub(crate) struct Awaited {
     divisions: Divisions,
-    /// How many parts everybody waits for.
+    /// The number of parts that all primaries wait for.
     by_everybody: usize,
     /// By namespace that is not open yet: how many parts its primaries wait for.
     by_namespace: BTreeMap<String, usize>,

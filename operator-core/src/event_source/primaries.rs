@@ -1,4 +1,4 @@
-//! What event sources may know of the primaries.
+//! What event sources can read about the primaries.
 
 use std::{
     any::Any,
@@ -20,8 +20,8 @@ pub trait Primaries: Any + Send + Sync {
     /// The keys of all primaries, sorted.
     fn keys(&self) -> Vec<ObjectKey>;
 
-    /// The keys of the primaries for which the named index gives `value`, sorted. The index is declared by
-    /// `ControllerBuilder::index`; an unknown one has nothing.
+    /// The keys of the primaries for which the named index gives `value`, sorted. The index is declared with
+    /// `ControllerBuilder::index`; an unknown one is empty.
     fn by_index(&self, index: &str, value: &str) -> Vec<ObjectKey>;
 
     /// The newest known state of a primary; its type is the controller's primary type, to which it can be downcast.
@@ -30,14 +30,14 @@ pub trait Primaries: Any + Send + Sync {
         None
     }
 
-    /// From now on `follower` is told of all changes of primaries, for as long as it lives; and before this returns, of the
-    /// primaries that are there. A source calls this while it is built, be that at the start or, for a conditional one, at
-    /// any later time; it holds no lock then that it takes when it is told.
+    /// From now on `follower` is notified of all changes of primaries, for as long as it lives; and, before this
+    /// returns, of the primaries that exist already. A source calls this while it is built, either at the start or, if
+    /// it is conditional, at any later time. It must not hold a lock then that it takes when it is notified.
     fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
         let _ = follower;
     }
 
-    /// Resolves when all primaries that exist have been seen, and followers told of them.
+    /// Resolves when all primaries that exist have been seen, and followers notified of them.
     fn synced(&self) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
     }
@@ -49,16 +49,16 @@ pub trait Primaries: Any + Send + Sync {
 /// Both methods are called in order, before the change causes a run, and in the middle of the event path: they return
 /// quickly and don't block. They may read the [`Primaries`].
 pub trait PrimaryFollower: Send + Sync {
-    /// A primary appeared or changed, or was there before. By default nothing comes of it.
+    /// A primary appeared or changed, or existed before. By default does nothing.
     fn primary_seen(&self, key: &ObjectKey) {
         let _ = key;
     }
 
-    /// A primary is gone. One that was replaced under its name is first gone, then seen.
+    /// A primary is gone. One that was replaced under its name is first reported as gone, then as seen.
     fn primary_gone(&self, key: &ObjectKey);
 }
 
-/// Tells a follower what an informer of primaries sees.
+/// Notifies a follower of what an informer of primaries sees.
 struct Following(Weak<dyn PrimaryFollower>);
 
 impl Follower for Following {
@@ -103,7 +103,7 @@ impl Primaries for AnyInformer {
     }
 }
 
-/// Nobody: what the primary's own source, which comes first, is built with.
+/// No primaries: what the primary's own source, which comes first, is built with.
 pub(crate) struct NoPrimaries;
 
 impl Primaries for NoPrimaries {

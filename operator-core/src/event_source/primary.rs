@@ -45,13 +45,13 @@ impl fmt::Debug for PrimaryEventSource {
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
 pub(crate) struct PrimaryFilters {
-    /// The user's own filters, asked before the default ones.
+    /// The user's own filters, called before the default ones.
     pub user: Filters<dyn Object>,
     /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
     pub default_filters: bool,
     /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
     pub generation_aware: bool,
-    /// The finalizer, where the controller uses one.
+    /// The finalizer, if the controller uses one.
     pub finalizer: Option<String>,
 }
 
@@ -146,12 +146,13 @@ impl PrimarySource {
 }
 
 impl PrimarySource {
-    /// Whether the primary can't be decoded as it is now: its last state that could be is not what anybody wants any more.
+    /// Whether the primary can't be decoded as it is now: its last state that could be decoded is no longer what is
+    /// wanted.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
     }
 
-    /// What is known of `primary` may not be what there is: its next run is to look.
+    /// What is known of `primary` may not be what exists: its next run is to look.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         self.unconfirmed.note(primary);
         // Asked afterwards, as the object may go at any time, and takes only what it finds with it.

@@ -12,9 +12,10 @@ use crate::{
 
 /// The relation between the secondaries of one source and the controller's primaries.
 pub(super) enum Relation {
-    /// Secondaries say to whom they belong, and an index remembers it.
+    /// Secondaries refer to their primaries, and an index remembers it.
     Indexed { mapper: SecondaryToPrimary, links: Mutex<SecondaryIndex> },
-    /// Primaries say what they refer to, and nothing is remembered. `mapper` is the user's own way back, if there is one.
+    /// Primaries refer to their secondaries, and nothing is remembered. `mapper` is the user's own way back, if there
+    /// is one.
     Referenced { references: References, mapper: Option<SecondaryToPrimary> },
 }
 
@@ -89,7 +90,7 @@ impl Relation {
         }
     }
 
-    /// Takes in that nothing will be told of a secondary that was written: what related it then goes.
+    /// Nothing will be reported about a secondary that was written: what related it is removed.
     pub(super) fn not_selected(&self, key: &ObjectKey) {
         if let Self::Indexed { links, .. } = self {
             links.lock().unlink(key);

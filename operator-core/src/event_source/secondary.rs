@@ -30,7 +30,7 @@ impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
 }
 
 impl<K: KubeObject> SecondarySource<K> {
-    /// `None` where its objects are of another type.
+    /// `None` if its objects are of another type.
     pub(super) fn of_any(any: Arc<AnySecondary>) -> Option<Self> {
         let informer = (any.of == RustType::of::<K>()).then(|| Informer::of_any(any.informer.clone()))?;
         Some(Self { any, informer })
@@ -47,7 +47,7 @@ impl<K: KubeObject> SecondarySource<K> {
         self.any.secondaries_of(primary).filter_map(|object| object.ok()?.typed()).collect()
     }
 
-    /// Everything that is known, whomever it belongs to.
+    /// Everything that is known, of all primaries.
     #[must_use]
     pub fn informer(&self) -> &Informer<K> {
         &self.informer
@@ -95,12 +95,12 @@ impl AnySecondary {
         keys.into_iter().filter_map(|key| self.get(&key).transpose())
     }
 
-    /// The object of that key, whomever it belongs to.
+    /// The object with that key, whichever primary it belongs to.
     pub(crate) fn get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
         self.informer.try_get(key)
     }
 
-    /// Those for which the named index gives `value`, whomever they belong to.
+    /// Those for which the named index gives `value`, of all primaries.
     pub(crate) fn by_index(
         &self,
         index: &str,
@@ -115,7 +115,7 @@ impl AnySecondary {
         self.events.relation.relates(primary, key, &*self.events.primaries)
     }
 
-    /// Everything that is known, whomever it belongs to.
+    /// Everything that is known, of all primaries.
     pub(crate) fn informer(&self) -> &AnyInformer {
         &self.informer
     }
@@ -128,13 +128,13 @@ impl AnySecondary {
         &self.events.name
     }
 
-    /// Announces a write of the operator's own, made by the run of `writer`: its echo wakes nobody, as everybody whom it
-    /// concerns is woken by its answer, but for the primary whose run wrote.
+    /// Announces one of the operator's own writes, made by the run of `writer`: its echo wakes no primary, as every
+    /// primary that it concerns is woken by its answer, except the one whose run wrote.
     pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s> {
         SecondaryWrite { write: self.informer.begin_write(key), writer, source: self }
     }
 
-    /// Takes the answer to a write whose echo is to be treated like anybody's.
+    /// Takes the answer to a write whose echo is to be treated like a foreign change.
     pub(crate) fn remember(&self, answer: Answer) -> AnyObject {
         let (key, kept) = (answer.key.clone(), answer.kept.clone());
         let object = self.informer.remember_answer(answer);
@@ -144,8 +144,8 @@ impl AnySecondary {
         object
     }
 
-    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has said so. Returns the
-    /// primaries that it belongs to now or belonged to before.
+    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has reported it.
+    /// Returns the primaries that it belongs to now or belonged to before.
     fn link(&self, key: &ObjectKey, change: &ChangeKind<Kept>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
         let newest = || self.informer.kept(key);

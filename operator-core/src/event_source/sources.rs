@@ -22,7 +22,7 @@ struct Entry {
 enum Contents {
     Nothing,
     Objects(Arc<AnySecondary>),
-    /// An [`ExternalSource`], whose type is known to whoever asks for it.
+    /// An [`ExternalSource`], whose type its readers know.
     Resources(Arc<dyn Any + Send + Sync>),
 }
 
@@ -100,7 +100,7 @@ impl Sources {
         self.of(RustType::of::<K>(), reader).filter_map(SecondarySource::of_any).map(Arc::new)
     }
 
-    /// The same of a type that is known at run time.
+    /// The same for a type that is known only at run time.
     pub(crate) fn of(&self, of: RustType, reader: &ObjectKey) -> impl Iterator<Item = Arc<AnySecondary>> {
         let conditional = self.conditional.readable(reader);
         let conditional =
@@ -153,7 +153,7 @@ impl Sources {
         sources.filter_map(SecondarySource::of_any).map(Arc::new)
     }
 
-    /// The same of a type that is known at run time.
+    /// The same for a type that is known only at run time.
     pub(crate) fn of_this_kind(
         &self,
         of: RustType,
@@ -187,7 +187,7 @@ impl Sources {
         source.and_then(SecondarySource::of_any).map(Arc::new)
     }
 
-    /// The same of a type that is known at run time.
+    /// The same for a type that is known only at run time.
     pub(crate) fn named_of(&self, of: RustType, name: &str, reader: &ObjectKey) -> Option<Arc<AnySecondary>> {
         self.of(of, reader).find(|source| source.name() == name)
     }

@@ -7,7 +7,8 @@ use futures::FutureExt;
 use super::EventSource;
 use crate::observe::{Observation, Observers};
 
-/// Runs a source. When it panics the observers are told that it has stopped: only a new start of the operator brings it back.
+/// Runs a source. When it panics, the observers are notified that it has stopped: only a new start of the operator
+/// brings it back.
 pub(crate) fn run_and_tell(
     source: &Arc<dyn EventSource>,
     controller: &Arc<str>,

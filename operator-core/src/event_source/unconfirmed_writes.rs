@@ -1,4 +1,4 @@
-//! Primaries of which the cache may not know what the operator itself has done, or what has happened to them.
+//! Primaries for which the cache may not know what the operator itself has done, or what has happened to them.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ use crate::resource::ObjectKey;
 /// The primaries whose next run begins with a look at the live object, because a write to them is unconfirmed, or because a list
 /// has shown them in an older state than had been seen.
 ///
-/// A write without an answer may have taken effect. Until its event comes, the cache shows a state in which it hasn't, and a
-/// run that finds there what it wants writes nothing. If the event comes later, it wakes nobody where it changes the status
-/// alone: what nobody wanted would stay.
+/// A write without an answer may have taken effect. Until its event comes, the cache shows a state without it, and a
+/// run that finds the desired state there writes nothing. If the event comes later and only the status has changed, it
+/// wakes no primary: the unwanted state would stay.
 ///
 /// # Guarantees
-/// - A primary is kept until somebody has looked at it, or it is gone.
+/// - A primary is kept until a run has looked at it, or it is gone.
 /// - What isn't known is not kept: the source takes a primary out again when it doesn't know the object.
 #[derive(Debug, Default)]
 pub(super) struct UnconfirmedWrites(Mutex<HashSet<ObjectKey>>);

@@ -28,8 +28,8 @@ impl Engine {
         if self.store.contains(key) { Held::Minimal(self.store.version(key)) } else { Held::Nothing }
     }
 
-    /// The server was asked for an object that was known in version `asked`, and answered with `object`. Gives what the
-    /// caller may be told; `None` when the watch has shown something newer meanwhile, which counts.
+    /// The server was asked for an object that was known in version `asked`, and answered with `object`. Returns what
+    /// the caller may see; `None` if the watch has shown something newer in the meantime, which takes precedence.
     pub(in crate::cache) fn fetched(
         &self,
         key: &ObjectKey,
@@ -58,9 +58,9 @@ impl Engine {
         })
     }
 
-    /// The server was asked for an object that was known in version `asked`, and doesn't have it. Readers forget it at
-    /// once; the handler is told, and the rest forgotten, when the watch or a list shows it. Returns false when the watch
-    /// has shown something newer meanwhile, which counts.
+    /// The server was asked for an object that was known in version `asked`, and doesn't have it. Readers no longer
+    /// find it; the handler is notified, and the rest forgotten, when the watch or a list shows it. Returns false if
+    /// the watch has shown something newer in the meantime, which takes precedence.
     pub(in crate::cache) fn not_found(&self, key: &ObjectKey, asked: Option<&str>) -> bool {
         let _state = self.lock();
         if self.store.version(key).as_deref() != asked {

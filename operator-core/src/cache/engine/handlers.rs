@@ -1,4 +1,4 @@
-//! Who is told what an informer sees.
+//! Who is notified of what an informer sees.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -86,7 +86,8 @@ impl Handlers {
 }
 
 impl Engine {
-    /// From now on `follower` is told of every object that is stored, and now of those that are.
+    /// From now on `follower` is notified of every object that is stored, and right away of those that are stored
+    /// already.
     pub(in crate::cache) fn also_tell(&self, follower: Arc<dyn Follower>) {
         let _in_order = self.state.lock();
         for key in self.store.shown_keys() {

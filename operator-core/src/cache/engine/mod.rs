@@ -37,7 +37,7 @@ use super::{
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
-/// that the handler is told in order and "seen" implies "handed over". Readers take no lock of ours.
+/// that the handler is notified in order and "seen" implies "handed over". Readers take no lock of ours.
 pub(super) struct Engine {
     pub(super) name: String,
     pub(super) scopes: Scopes,
@@ -62,7 +62,7 @@ struct State {
     collections: Vec<Collection>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, Known>,
-    /// How many of them the handler was told of last.
+    /// The number of them that the handler was last notified of.
     undecodable_told: Option<usize>,
     /// It has been said that something was written that the selector doesn't match.
     not_selected_told: bool,
@@ -122,7 +122,7 @@ impl Decoded {
 struct Sighting {
     /// By a list, not by a watch.
     listed: bool,
-    /// What was said of it so far doesn't count: it could not be decoded.
+    /// What was reported about it so far doesn't count: it could not be decoded.
     is_news: bool,
 }
 

@@ -105,7 +105,7 @@ impl Engine {
         self.lock().overlay.awaited()
     }
 
-    /// How many keys a collection counts among its own that nobody finds.
+    /// The number of keys a collection counts among its own that no reader finds.
     pub(in crate::cache) fn collection_leftovers(&self) -> usize {
         let state = self.lock();
         let keys = state.collections.iter().filter_map(|collection| collection.stored.as_ref()).flatten();

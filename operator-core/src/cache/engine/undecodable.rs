@@ -72,7 +72,7 @@ impl Engine {
         }
     }
 
-    /// Somebody wanted to read an object that is not checked when it comes in, and it can't be decoded.
+    /// A read found an object that is not checked when it arrives, and that can't be decoded.
     pub(in crate::cache) fn not_opened(&self, kept: &Kept, error: &str) {
         let Some(identity) = Identity::of(kept.text()) else { return };
         let Some(key) = identity.key() else { return };
@@ -96,7 +96,7 @@ impl Engine {
         could_not && self.takes_metadata
     }
 
-    /// Tells how many there are, where that has changed or was never told.
+    /// Reports how many there are, if that number has changed or was never reported.
     pub(super) fn count_undecodable(&self, state: &mut State) {
         let objects = state.undecodable.len();
         if state.undecodable_told.replace(objects) != Some(objects) {

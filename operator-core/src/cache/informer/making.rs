@@ -1,4 +1,4 @@
-//! How an informer is made: of which store, and who is told.
+//! How an informer is made: with which store, and with which handler.
 
 use std::{
     collections::BTreeMap,
@@ -23,8 +23,8 @@ use crate::{
 use super::{AnyInformer, Informer, untyped::Inner};
 
 impl<K: KubeObject> Informer<K> {
-    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which falls
-    /// silent, as those of [`Clients`](crate::client::Clients) do; `handler` is told of every change.
+    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which
+    /// falls silent, as those of [`Clients`](crate::client::Clients) do; `handler` is notified of every change.
     #[must_use]
     pub fn new(
         config: InformerConfig<K>,
@@ -35,17 +35,17 @@ impl<K: KubeObject> Informer<K> {
         Self::with_store(config, client, environment, handler, Box::new(FullStore::new()))
     }
 
-    /// An informer that holds only some objects in full: for types of which there are too many, or too large ones, for the
-    /// memory there is. Of all others it keeps a minimal object: name, namespace, uid, version, generation, labels,
-    /// finalizers, owners and mark for deletion. JOSDK's `BoundedItemStore`.
+    /// An informer that holds only some objects in full: for types with too many objects, or too large ones, for the
+    /// available memory. Of all others it keeps a minimal object: name, namespace, uid, version, generation, labels,
+    /// finalizers, owners and deletion timestamp. JOSDK: `BoundedItemStore`.
     ///
-    /// What is different then:
-    /// - [`Informer::get`] answers what is held in full, and `None` doesn't mean that the object doesn't exist; that is
-    ///   for [`Informer::fetch`] and [`Informer::contains`] to say.
-    /// - [`Informer::list`] and [`Informer::list_in`] give minimal objects only, so that nobody mistakes one for a whole
+    /// It differs in the following:
+    /// - [`Informer::get`] returns what is held in full, and `None` doesn't mean that the object doesn't exist. Use
+    ///   [`Informer::fetch`] or [`Informer::contains`] for that.
+    /// - [`Informer::list`] and [`Informer::list_in`] return minimal objects only, so that none is mistaken for a whole
     ///   object by chance.
-    /// - The `old` of an update and the `last` of a missed deletion may be minimal. A filter that compares more than the
-    ///   metadata named above then sees a difference where there may be none, so it lets through too much, never too
+    /// - The `old` of an update and the `last` of a missed deletion may be minimal. A filter that compares more than
+    ///   the metadata named above then sees a difference where there may be none, so it accepts too much, never too
     ///   little.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<K: KubeObject> Informer<K> {
 }
 
 impl AnyInformer {
-    /// One whose handler and indexers are told of objects as they are kept, and open with `view` what they need.
+    /// An informer whose handler and indexers get objects as they are kept, and open what they need with `view`.
     pub(crate) fn of_kept(
         settings: Settings,
         view: Arc<View>,

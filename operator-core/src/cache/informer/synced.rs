@@ -1,4 +1,4 @@
-//! How much of what exists an informer has seen, and how it is.
+//! How much of what exists an informer has seen, and its health.
 
 use super::{AnyInformer, Informer};
 use crate::{
@@ -26,8 +26,8 @@ impl AnyInformer {
         }
     }
 
-    /// Whether the collection that this object belongs to has been listed once; what is read of the object is no more than a
-    /// guess before.
+    /// Whether the collection that this object belongs to has been listed once. Until then, whatever is read of the
+    /// object is a guess.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
         let engine = &self.0.engine;
         engine.scopes.of(key).is_none_or(|scope| engine.is_collection_synced(scope))
@@ -46,7 +46,7 @@ impl AnyInformer {
         })
     }
 
-    /// Whether it can follow its objects; the worst of its namespaces.
+    /// Whether it can follow its objects; the worst of its namespaces counts.
     pub(crate) fn health(&self) -> SourceHealth {
         self.0.engine.health()
     }
@@ -58,13 +58,13 @@ impl<K: KubeObject> Informer<K> {
         self.any().synced().await;
     }
 
-    /// Whether all namespaces have been listed once. JOSDK's `hasSynced`.
+    /// Whether all namespaces have been listed once. JOSDK: `hasSynced`.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.any().is_synced()
     }
 
-    /// Whether it can follow its objects; the worst of its namespaces.
+    /// Whether it can follow its objects; the worst of its namespaces counts.
     #[must_use]
     pub fn health(&self) -> SourceHealth {
         self.any().health()

@@ -56,17 +56,17 @@ pub(super) struct Inner {
 const FETCH_ATTEMPTS: usize = 3;
 
 impl AnyInformer {
-    /// From now on `follower` is told of every state that is stored, own writes included, before the informer's own handler
-    /// is; and now, before this returns, of the objects that are stored already. It must not hold a lock that it takes when
-    /// it is told.
+    /// From now on `follower` is notified of every state that is stored, the operator's own writes included, before the
+    /// informer's own handler is; and, before this returns, of the objects that are stored already. The caller must not
+    /// hold a lock that the follower takes when it is notified.
     pub(crate) fn also_tell(&self, follower: Arc<dyn Follower>) {
         self.0.engine.also_tell(follower);
     }
 
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
-    /// Dropping it stops everything at once. The caller spawns it through [`Environment::spawn`], once.
+    /// Dropping it stops everything at once. The caller spawns it once, through [`Environment::spawn`].
     ///
-    /// It never fails: what goes wrong is reported as health, and tried again.
+    /// It never fails: errors are reported as health, and it retries.
     pub(crate) async fn run(&self, cancelled: impl Future<Output = ()>) {
         let loops = self.0.engine.scopes.indexes().map(|scope| {
             let collection = self.collection(self.0.engine.scopes.namespace(scope));
@@ -93,7 +93,7 @@ impl AnyInformer {
         &self.0.settings.resource_type
     }
 
-    /// Whether objects under this key are followed at all. Label and field selectors are not looked at.
+    /// Whether objects with this key are followed at all. Label and field selectors are not considered.
     pub(crate) fn follows(&self, key: &ObjectKey) -> bool {
         self.0.engine.scopes.of(key).is_some()
     }
@@ -103,12 +103,12 @@ impl AnyInformer {
         self.open(&self.kept(key)?)
     }
 
-    /// The same for who must not take what can't be decoded for what isn't there.
+    /// The same for a caller that must not mistake what can't be decoded for what isn't there.
     pub(crate) fn try_get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
         self.kept(key).map(|kept| self.try_open(key, &kept)).transpose()
     }
 
-    /// The same, opened when somebody looks at more than its metadata.
+    /// The same, opened when more than its metadata is read.
     pub(crate) fn lazy(&self, key: &ObjectKey) -> Option<AnyObject> {
         Some(self.0.view.lazy(key, self.kept(key)?))
     }
@@ -187,7 +187,7 @@ impl AnyInformer {
         })
     }
 
-    /// The same of those that are as `is` says, opened when somebody looks at more than their metadata.
+    /// The same, restricted to those that are as `is` says; opened when more than their metadata is read.
     pub(crate) fn lazy_by_index(
         &self,
         index: &str,
@@ -203,12 +203,12 @@ impl AnyInformer {
         &self.0.view
     }
 
-    /// Starts an own write to an object.
+    /// Starts one of the operator's own writes to an object.
     pub(crate) fn begin_write(&self, key: &ObjectKey) -> AnyWrite {
         AnyWrite::begin(Arc::clone(&self.0.engine), key.clone())
     }
 
-    /// Remembers the answer of a write, so that reads show it at once; its echo is handed over like a foreign change.
+    /// Remembers the response to a write, so that reads show it at once; its echo is reported like a foreign change.
     /// Returns it in the form in which it is kept.
     pub(crate) fn remember_answer(&self, answer: Answer) -> AnyObject {
         if let Some(kept) = &answer.kept {
@@ -259,7 +259,7 @@ impl AnyInformer {
             .collect()
     }
 
-    /// Whether an object exists that can't be decoded; what is read of it is an older state then, or nothing.
+    /// Whether an object exists that can't be decoded. Reads of it then return an older state, or nothing.
     pub(crate) fn is_undecodable(&self, key: &ObjectKey) -> bool {
         self.0.engine.is_undecodable(key)
     }

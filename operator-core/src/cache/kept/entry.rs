@@ -33,7 +33,7 @@ pub(super) struct Entry {
 pub(super) struct Fields {
     pub(super) text: Box<str>,
     pub(super) hole: Option<usize>,
-    /// What it says, where several objects share it and somebody has asked.
+    /// What it says, if several objects share it and it was already queried.
     pub(super) parsed: OnceLock<Owned>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn read(managed_fields: &str) -> Vec<Read<'_>> {
     })
 }
 
-/// An entry as it is read. Most of it is its fields, so those of others are passed over.
+/// An entry as it is read. Most of it is its fields, so those of other managers are skipped.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Read<'a> {
@@ -140,7 +140,7 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether `entry` says the same, but for the owners.
+    /// Whether `entry` says the same, except for the owners.
     pub(super) fn is(&self, entry: &Entry) -> bool {
         let fields = match (self.fields, &entry.fields) {
             (Some(part), Some(kept)) => part.is(kept),
@@ -167,7 +167,7 @@ impl Part<'_> {
     }
 }
 
-/// The fields of an entry before and after the owners, which are told apart from other objects'.
+/// The fields of an entry before and after the owners, which distinguish it from other objects' entries.
 #[derive(Clone, Copy)]
 pub(super) struct Split<'a> {
     before: &'a str,

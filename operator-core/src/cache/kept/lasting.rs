@@ -1,7 +1,7 @@
 //! Whether what a matcher has found of one state of an object holds for the next one, too. Pure.
 //!
-//! Somebody else's label, or the status that a controller writes, is nothing that a matcher looks at which goes by managed fields. It
-//! would be asked for each of them all the same, as each makes another state.
+//! A foreign label, or the status that a controller writes, is nothing that a matcher looks at which goes by managed
+//! fields. It would be evaluated for each of them all the same, as each makes another state.
 //!
 //! ```text
 //!  {"metadata":{"name":"a","resourceVersion":"7","labels":{"app":"a"},…},"spec":{…},"status":{…}}

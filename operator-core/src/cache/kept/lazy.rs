@@ -1,4 +1,4 @@
-//! An object whose metadata is enough for most who ask: it is opened when somebody looks at the rest.
+//! An object whose metadata is enough for most readers: it is opened when the rest is read.
 
 use std::{
     any::Any,
@@ -25,7 +25,7 @@ struct Lazy {
 }
 
 impl View {
-    /// The object, opened if somebody holds it already, and else when somebody looks at more than its metadata.
+    /// The object, opened already if it is in use, and otherwise when more than its metadata is read.
     pub(crate) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<Kept>) -> AnyObject {
         if let Some(held) = kept.held() {
             return held;
@@ -36,7 +36,7 @@ impl View {
 }
 
 impl Lazy {
-    /// Fails with the reason where it can't be opened, which is told where that is tried.
+    /// Fails with the reason if it can't be opened, which is reported where that is tried.
     fn opened(&self) -> serde_json::Result<&AnyObject> {
         let opened = self.opened.get_or_init(|| self.view.try_open(&self.kept)).as_ref();
         opened.map_err(|error| {

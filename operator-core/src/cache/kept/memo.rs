@@ -1,5 +1,5 @@
-//! The objects that were decoded last, so that who reads one soon after another finds it built. One for all informers of an
-//! operator.
+//! The objects that were decoded last, so that one reader soon after another finds the object built. One for all
+//! informers of an operator.
 //!
 //! ```text
 //!  read ──▶ Kept: is somebody holding it? ──▶ yes: the same one
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - What is seated has a bound, by the length of the texts; what nobody holds beyond that is let go.
-//! - What is kept no more is not seated either.
+//! - What is seated has a bound, by the length of the texts; beyond that, objects no longer in use are dropped.
+//! - What is no longer kept is not seated either.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::resource::AnyObject;
 
 use super::Kept;
 
-/// So many bytes of JSON are held decoded, which take one and a half to six times as much.
+/// The number of bytes of JSON that are held decoded, which take one and a half to six times as much.
 const MOST: usize = 4 << 20;
 /// What even the smallest one takes.
 const LEAST: usize = 512;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - While anybody holds the object that a state was decoded to, all readers of the state get the same one; afterwards another one
-//!   with the same content.
+//! - While the object that a state was decoded to is in use, all readers of the state get the same one; afterwards
+//!   another one with the same content.
 //! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers hold them, and
 //!   nothing prints a text.
 
@@ -63,7 +63,7 @@ pub(crate) struct Kept {
     opened: Mutex<Option<Box<Opened>>>,
     verdict: Verdict,
     verdict_of_status: Verdict,
-    /// What the user's indexes give for it, once they were asked. Mostly there are none.
+    /// What the user's indexes give for it, once they were called. Mostly there are none.
     indexed: OnceLock<Box<Indexed>>,
 }
 
@@ -75,7 +75,8 @@ pub(super) type Indexed = Vec<Vec<String>>;
 #[derive(Default)]
 pub(crate) struct Verdict(AtomicU64);
 
-/// Said of a verdict that holds for all states that are alike. Fingerprints leave this bit free, and so one word says both.
+/// Set for a verdict that holds for all states that are alike. Fingerprints leave this bit free, so one word holds
+/// both.
 const LASTING: u64 = 1;
 
 impl Verdict {
@@ -257,7 +258,7 @@ impl Kept {
         self.read(self.header.finalizers)
     }
 
-    /// What can't be read is as good as none: whoever decodes the whole object is told.
+    /// What can't be read counts as absent: decoding the whole object reports it.
     fn read<T: DeserializeOwned>(&self, span: Span) -> Option<T> {
         serde_json::from_str(self.part(span)?).ok()
     }
@@ -267,7 +268,8 @@ impl Kept {
         self.own.as_ref().map(Own::entries)
     }
 
-    /// What `manager`, one of our own, has applied to the main resource; `None` where it never has, or where that isn't understood.
+    /// What `manager`, one of our own, has applied to the main resource; `None` if it never has, or if that isn't
+    /// understood.
     pub(crate) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
         self.own.as_ref()?.applied_by(manager)
     }
@@ -295,7 +297,8 @@ impl Kept {
         &self.verdict
     }
 
-    /// What its `older` state is known to match it matches, too, if nothing has changed but what nobody has looked at for that.
+    /// What its `older` state is known to match it matches, too, if nothing has changed but what wasn't looked at for
+    /// that.
     pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
         if let Some(lasting) = older.verdict.lasting()
             && self.is_alike(older)
@@ -309,7 +312,8 @@ impl Kept {
         &self.verdict_of_status
     }
 
-    /// What all indexes of the user give for it; they are asked once. Two may be asked at a time, as one index may read by another.
+    /// What all indexes of the user give for it; they are called once. Two may be called at a time, as one index may
+    /// read by another.
     pub(super) fn indexed(&self, ask: impl FnOnce() -> Indexed) -> &Indexed {
         if let Some(indexed) = self.indexed.get() {
             return indexed;
@@ -318,7 +322,7 @@ impl Kept {
         self.indexed.get_or_init(|| asked)
     }
 
-    /// What it is decoded to: by `decode`, unless somebody holds that.
+    /// The object it is decoded to: by `decode`, unless it is in use already.
     fn open(
         self: &Arc<Self>,
         memo: &Arc<Memo>,
@@ -337,7 +341,7 @@ impl Kept {
         Ok(object)
     }
 
-    /// What it is decoded to, if somebody holds that.
+    /// The object it is decoded to, if that is in use.
     fn held(&self) -> Option<AnyObject> {
         self.opened.lock().as_ref()?.object.upgrade()
     }
@@ -363,7 +367,7 @@ impl Kept {
         drop(replaced);
     }
 
-    /// The memo holds the object no longer. With the last one who does, the memory goes that it was built in.
+    /// The memo no longer holds the object. When its last user drops it, the memory in which it was built is freed.
     fn leave(&self, object: &AnyObject) {
         let mut opened = self.opened.lock();
         let gone = if Arc::strong_count(object) == 1 { opened.take() } else { None };

@@ -4,8 +4,8 @@
 //! owner's uid. So that place is cut out and kept with the object; the rest is there once.
 //!
 //! # Guarantees
-//! - What is put together again is what was taken apart, but for the time of the entry, which nobody decides by.
-//! - What no object refers to any more is let go.
+//! - What is put together again is what was taken apart, except for the time of the entry, on which nothing depends.
+//! - What no object refers to any more is dropped.
 
 use std::{
     collections::HashMap,
@@ -88,7 +88,7 @@ impl Own {
         })
     }
 
-    /// What `manager` has applied to the main resource; `None` where it never has, or where that isn't understood.
+    /// What `manager` has applied to the main resource; `None` if it never has, or if that isn't understood.
     pub(super) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
         let (mut owners, mut found) = (self.owners.iter(), None);
         for entry in &*self.entries {
@@ -135,8 +135,8 @@ struct Known {
 }
 
 impl Sharing {
-    /// Finds the entries of `managers` in an object's managed fields. An entry that can't be understood is as good as none: the
-    /// next apply writes it anew.
+    /// Finds the entries of `managers` in an object's managed fields. An entry that can't be understood counts as
+    /// absent: the next apply writes it again.
     pub(in crate::cache) fn own(&self, managed_fields: &str, managers: &[String]) -> Option<Own> {
         if managers.is_empty() {
             return None;

@@ -86,7 +86,7 @@ pub(in crate::cache) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// An object that nobody has looked at yet.
+    /// An object that has not been scanned yet.
     pub(in crate::cache) fn of(text: &'a str) -> Self {
         let outline = serde_json::from_str::<Scanned<'_>>(text).ok().and_then(|found| found.outline(text));
         Self { text, outline: outline.map(Cow::Owned) }

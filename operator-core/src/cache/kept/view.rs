@@ -25,29 +25,29 @@ use super::{
     range_within,
 };
 
-/// Says why an object that has no name is not kept.
+/// The reason why an object without a name is not kept.
 const NAMELESS: &str = "the object has no name";
 
 /// The same of one whose metadata is not as the API spells it.
 const UNREADABLE: &str = "its metadata can't be read";
 
-/// Says what the newest answer to a write of an object was.
+/// Returns the newest response to a write of an object.
 pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<Kept>>;
 
-/// What the untyped rest of the cache asks of a kind.
+/// What the untyped rest of the cache needs from a kind.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     /// Understands an object's text, and keeps it.
     fn take(&self, item: &Item<'_>) -> Decoded;
 
-    /// The same of an object that has changed just now, so that a run will read it soon. `known` is asked for the newest answer to
-    /// a write of it: where it is this very state, nothing has to be understood once more.
+    /// The same of an object that has changed just now, so that a run will read it soon. `known` returns the newest
+    /// response to a write of it: if it is this very state, nothing has to be understood once more.
     fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         let _ = known;
         self.take(item)
     }
 
-    /// The same object with the metadata of another one, which can't be understood as a whole; `None` where that makes none that
-    /// can.
+    /// The same object with the metadata of another one, which can't be understood as a whole; `None` if the result
+    /// can't be understood either.
     fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept>;
 }
 
@@ -61,16 +61,16 @@ pub(crate) struct View {
     is_read_at_once: bool,
     /// Whether an object is decoded when it comes in, to see whether it can be.
     is_checked: bool,
-    /// Told of what can't be decoded when it is read, where it isn't checked before.
+    /// Notified of what can't be decoded when it is read, if it isn't checked before.
     engine: OnceLock<Weak<Engine>>,
 }
 
 /// The answer to a write.
 pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
-    /// `None` if it can't be kept, so that nobody remembers it.
+    /// `None` if it can't be kept, so that it is not remembered.
     pub(crate) kept: Option<Arc<Kept>>,
-    /// In the form in which it is kept; of the cluster's own kinds with metadata alone, until somebody looks at the rest.
+    /// In the form in which it is kept; for the cluster's own kinds with metadata alone, until the rest is read.
     pub(crate) object: AnyObject,
 }
 
@@ -91,7 +91,7 @@ impl Answer {
         }
     }
 
-    /// Whether somebody still holds the object.
+    /// Whether the object is still in use.
     pub(crate) fn has_finalizers(&self) -> bool {
         self.object.meta().finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty())
     }
@@ -131,10 +131,10 @@ impl View {
         }
     }
 
-    /// The object, decoded unless somebody holds it already. Otherwise says which field isn't as expected.
+    /// The object, decoded unless it is in use already. Otherwise the error names the field that isn't as expected.
     ///
-    /// What was checked when it came in can be decoded, unless its type decodes the same text in different ways. What wasn't must
-    /// not be opened under the engine's lock, as the engine is told where that fails.
+    /// What was checked when it arrived can be decoded, unless its type decodes the same text in different ways. What
+    /// wasn't checked must not be opened under the engine's lock, as the engine is notified if that fails.
     pub(crate) fn try_open(&self, kept: &Arc<Kept>) -> Result<AnyObject, String> {
         let opened = kept.open(&self.memo, &|kept| self.decode(kept));
         opened.map_err(|error| {
@@ -149,12 +149,12 @@ impl View {
         })
     }
 
-    /// The same for who goes on without it.
+    /// The same for a caller that goes on without it.
     pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
         self.try_open(kept).ok()
     }
 
-    /// Which engine is to be told.
+    /// The engine to notify.
     pub(in crate::cache) fn tells(&self, engine: &Arc<Engine>) {
         // An informer is made once.
         let _ = self.engine.set(Arc::downgrade(engine));

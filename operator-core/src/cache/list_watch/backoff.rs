@@ -8,11 +8,11 @@ use super::failure::Failure;
 const FIRST_WAIT: Duration = Duration::from_millis(800);
 /// The longest wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// The first wait for a type that the server doesn't know: somebody may be about to install it.
+/// The first wait for a type that the server doesn't know: its definition may be about to be installed.
 const FIRST_WAIT_FOR_TYPE: Duration = Duration::from_millis(500);
 /// The longest wait for an unknown type, in its first minute and after it.
 const LONGEST_WAIT_FOR_TYPE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(5)];
-/// So many attempts make up about the first minute.
+/// The number of attempts that make up about the first minute.
 const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
 /// A server that asks for more patience than this doesn't get it.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);

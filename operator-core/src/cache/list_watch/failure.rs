@@ -1,4 +1,4 @@
-//! What went wrong, in the server's words, and what the reader can do about it. Pure.
+//! What went wrong, in the server's words, and what the user can do about it. Pure.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(in crate::cache) struct Failure {
     pub(in crate::cache) status: Option<u16>,
     /// The server's own words, or what the connection says.
     pub(in crate::cache) reason: String,
-    /// How long the server asks to be left alone.
+    /// How long the server asks clients to wait.
     pub(in crate::cache) retry_after: Option<Duration>,
     /// The name of the object it is about, where the server says so.
     pub(in crate::cache) object: Option<String>,
@@ -63,7 +63,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// What the reader can do about a failure, where that is known.
+    /// What the user can do about a failure, if that is known.
     pub(super) fn advice(&self, failure: &Failure) -> Option<String> {
         let name = self.resource_type.full_name();
         match failure.status? {

@@ -1,4 +1,4 @@
-//! What to ask of the server next. Pure.
+//! Which request to send to the server next. Pure.
 
 use std::{mem, time::Duration};
 

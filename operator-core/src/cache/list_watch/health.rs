@@ -1,19 +1,21 @@
-//! When trouble is worth telling. Pure.
+//! When trouble is worth reporting. Pure.
 
 use std::time::Duration;
 
 use crate::{environment::Now, observe::SourceHealth};
 
-/// So long may a list-watch that has been following its objects be in trouble before it is told. Shorter trouble is daily
-/// life: a connection is cut, a server restarts, and a readiness that flips each time is noise. A server that is just
-/// coming up also refuses and doesn't know types, so that a 403 or a 404 says no more than any other failure then.
+/// How long a list-watch that has been following its objects may be in trouble before it is reported. Shorter trouble
+/// is daily life: a connection is cut, a server restarts, and a readiness that flips each time is noise. A server that
+/// is just coming up also refuses and doesn't know types, so that a 403 or a 404 then says no more than any other
+/// failure.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The health of one list-watch, as it is told.
+/// The health of one list-watch, as it is reported.
 #[derive(Debug)]
 pub(super) struct Health {
     told: SourceHealth,
-    /// Whether a watch was open at least once. Before that there is nothing to be patient for: a failure is told at once.
+    /// Whether a watch was open at least once. Before that there is no reason for patience: a failure is reported at
+    /// once.
     followed: bool,
     /// When the request was made that was the first one to fail since the server last said something good.
     troubled_since: Option<Now>,
@@ -53,7 +55,7 @@ impl Health {
         self.told = SourceHealth::Healthy;
     }
 
-    /// Something that was asked for at `since` failed, and is tried again at `again`.
+    /// A request made at `since` failed, and is tried again at `again`.
     pub(super) fn failed(&mut self, since: Now, again: Now, unhealthy: SourceHealth) {
         let since = *self.troubled_since.get_or_insert(since);
         let calm = self.followed && self.told == SourceHealth::Healthy;

@@ -19,8 +19,8 @@
 //! fails a whole list on one item.
 //!
 //! # Trouble
-//! [`backoff`] says how long to wait, [`health`] when it is told. What was seen before stays readable meanwhile, and a list
-//! that isn't complete deletes nothing, whether it comes in pages or as a stream.
+//! [`backoff`] decides how long to wait, [`health`] when it is reported. What was seen before stays readable in the
+//! meantime, and a list that isn't complete deletes nothing, whether it comes in pages or as a stream.
 
 mod backoff;
 pub(super) mod decode;

@@ -28,9 +28,9 @@ use super::{
 
 /// The longest time until a watch is open.
 const OPEN_DEADLINE: Duration = Duration::from_secs(30);
-/// So much later than asked for may the server end a watch before it counts as silent.
+/// How much later than requested the server may end a watch before it counts as silent.
 const SILENCE: Duration = Duration::from_secs(5);
-/// After so many objects of a list others on the same thread may go on.
+/// After this number of objects of a list, other tasks on the same thread may go on.
 const DECODED_AT_A_TIME: usize = 32;
 /// Waits are spread by up to this share.
 const WAIT_SPREAD: f64 = 0.5;

@@ -30,7 +30,7 @@ fn added(version: u64) -> Observed {
     Observed { old: None, ..update(version) }
 }
 
-/// A window with these events waiting, these own versions and so many writes under way.
+/// A window with these waiting events, these own versions and this number of writes under way.
 fn window(events: impl IntoIterator<Item = Observed>, own: &[u64], active: usize) -> Window {
     let mut window = Window::default();
     window.active = active;

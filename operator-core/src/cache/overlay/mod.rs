@@ -1,4 +1,5 @@
-//! Own writes on top of what the watch has shown. Pure: called under the informer's lock, returns what to hand over.
+//! The operator's own writes on top of what the watch has shown. Pure: called under the informer's lock, returns what
+//! to hand over.
 //!
 //! ```text
 //! begin ──▶ window open ──▶ wrote(answer): own version, recent entry ──▶ finish
@@ -7,15 +8,15 @@
 //! advance(version): what the collection has passed is dropped
 //! ```
 //!
-//! Two things are kept apart. The *recent entry* is the newest state of an object we have written, and answers reads
-//! until the watch has caught up. The *window* decides which events are only the echo of own writes. JOSDK:
-//! `TemporaryResourceCache` and `EventFilterSupport`.
+//! Two things are kept apart. The *recent entry* is the newest state of an object that the operator has written, and
+//! answers reads until the watch has caught up. The *window* decides which events are only the echo of the operator's
+//! own writes. JOSDK: `TemporaryResourceCache` and `EventFilterSupport`.
 //!
 //! # Differences from JOSDK, and why
-//! - A deletion is handed over at once and stands for all that waited before it. Own versions known by then are forgotten:
-//!   if one of them is our re-creation, its echo is handed over, as whoever was told of the deletion must also be told
-//!   that the object is there again. JOSDK drops a deletion that is followed by an own creation, so that nobody hears of
-//!   either.
+//! - A deletion is handed over at once and stands for all that waited before it. Own versions known by then are
+//!   forgotten: if one of them is our re-creation, its echo is handed over, as a handler that was notified of the
+//!   deletion must also be notified that the object is there again. JOSDK drops a deletion that is followed by an own
+//!   creation, so that neither is reported.
 //! - A change that marks an object for deletion is never swallowed.
 //! - A merged change whose first part was an appearance is handed over as an appearance.
 //! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so
@@ -47,7 +48,7 @@ pub(super) use recent::Recent;
 pub(super) use window::Observed;
 use window::Window;
 
-/// The own writes of one informer.
+/// The operator's own writes of one informer.
 #[derive(Debug)]
 pub(super) struct Overlay {
     scopes: Scopes,
@@ -67,11 +68,12 @@ struct Collection {
     own: BTreeSet<(ResourceVersion, ObjectKey)>,
 }
 
-/// So many own versions of one collection are awaited at most. While its watch is broken for long they would grow without
-/// end, as writes go on; the oldest of them is given up then, so that its echo, if it ever comes, counts as foreign.
+/// The maximum number of own versions of one collection that are awaited. While its watch is broken for long they would
+/// grow without end, as writes go on; the oldest of them is given up then, so that its echo, if it ever comes, counts
+/// as foreign.
 const MOST_AWAITED: usize = 10_000;
 
-/// What comes of it that a collection has been seen up to some version.
+/// The result of having seen a collection up to some version.
 #[derive(Debug)]
 pub(super) struct Advanced {
     /// To be handed over.
@@ -114,12 +116,13 @@ impl Overlay {
         self.collections.iter().map(|collection| collection.own.len()).sum()
     }
 
-    /// An own write starts: from now on, events of the object wait. Each call is paired with one of [`Overlay::finish`].
+    /// One of the operator's own writes starts: from now on, events of the object wait. Each call is paired with one of
+    /// [`Overlay::finish`].
     pub(super) fn begin(&mut self, key: &ObjectKey) {
         self.windows.entry(key.clone()).or_default().active += 1;
     }
 
-    /// An own write that started from version `base` was answered.
+    /// A write of the operator's that started from version `base` was answered.
     pub(super) fn wrote(
         &mut self,
         key: &ObjectKey,
@@ -169,7 +172,7 @@ impl Overlay {
         }
     }
 
-    /// An own write has ended, in whatever way.
+    /// A write of the operator's has ended, in whatever way.
     pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
         let window = self.windows.get_mut(key)?;
         window.active = window.active.saturating_sub(1);
@@ -260,7 +263,7 @@ impl Overlay {
         }
     }
 
-    /// An own version is awaited no more.
+    /// An own version is no longer awaited.
     fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change<Kept>> {
         self.windows.get_mut(key)?.passed(version);
         self.check(key)

@@ -1,4 +1,4 @@
-//! The answers of own writes that the watch has not shown yet, readable at any time.
+//! The responses to the operator's own writes that the watch has not shown yet, readable at any time.
 
 use std::{
     collections::BTreeSet,
@@ -26,15 +26,15 @@ use crate::{
 /// for the entry finds the store up to date, and no order of the two steps shows an older state than before.
 pub(in crate::cache) struct Recent {
     objects: DashMap<ObjectKey, Written>,
-    /// What they are found by. An object is here before it is in the map, and leaves after it: whoever finds a key too many finds
-    /// no entry, and looks into the store.
+    /// The indexes over them. An object is here before it is in the map, and leaves after it: a reader that finds a key
+    /// too many finds no entry, and looks into the store.
     indexers: Indexers,
     /// How many entries there are; mostly none, and then a reader doesn't touch the map at all.
     ///
-    /// It is raised (Release) before an own write returns to its caller, so whoever knows of the write sees it raised. It
-    /// is lowered (Release) after the store was changed; a reader who loads the lowered value (Acquire) therefore also
-    /// sees the store's change. It is raised before the insertion and lowered after the removal, so that it never is too
-    /// low for what the map holds.
+    /// It is raised (Release) before a write returns to its caller, so a caller that knows of the write sees it raised.
+    /// It is lowered (Release) after the store was changed; a reader who loads the lowered value (Acquire) therefore
+    /// also sees the store's change. It is raised before the insertion and lowered after the removal, so that it never
+    /// is too low for what the map holds.
     len: AtomicUsize,
 }
 

@@ -1,4 +1,4 @@
-//! Which events of one object are the echo of own writes. Pure.
+//! Which events of one object are the echo of the operator's own writes. Pure.
 
 use std::{collections::BTreeMap, mem, ops::Bound, sync::Arc};
 
@@ -36,13 +36,12 @@ impl Observed {
     }
 }
 
-/// What is open about one object while own writes are under way or their echoes are awaited. JOSDK's
-/// `EventFilterDetails`.
+/// What is open about one object while the operator writes it or the echo is awaited. JOSDK: `EventFilterDetails`.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// Own writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
+    /// Writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
     pub(super) active: usize,
-    /// Versions that own writes were answered with, with the object's uid, not yet accounted for.
+    /// Versions with which the operator's writes were answered, with the object's uid, not yet accounted for.
     own: BTreeMap<ResourceVersion, Option<Box<str>>>,
     /// Events that wait for the decision whether they are an echo.
     events: BTreeMap<ResourceVersion, Observed>,
@@ -71,8 +70,9 @@ impl Window {
         }
     }
 
-    /// The object is gone: that is said at once and stands for all that was waiting. A newer own version is forgotten as
-    /// well: whoever was told of the deletion must also be told that the object is there again.
+    /// The object is gone: that is reported at once and stands for all that was waiting. A newer own version is
+    /// forgotten as well: a handler that was notified of the deletion must also be notified that the object is there
+    /// again.
     pub(super) fn deleted(&mut self) {
         self.own.clear();
         self.events.clear();

@@ -22,8 +22,7 @@ use crate::{cache::kept::Kept, resource::ObjectKey};
 pub(super) use bounded::BoundedStore;
 pub(super) use full::FullStore;
 
-/// Where an informer keeps objects. Written under the informer's lock only; read by anybody at any time.
-/// JOSDK: `ItemStore`.
+/// Where an informer keeps objects. Written only under the informer's lock; readable at any time. JOSDK: `ItemStore`.
 pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The object in full, if it is held.
     fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>>;
@@ -64,6 +63,6 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// Readers don't find the object any more, though the watch hasn't shown its end yet.
     fn hide(&self, key: &ObjectKey);
 
-    /// Lets go of what was not used for too long.
+    /// Drops what was not used for too long.
     fn tidy(&self);
 }

@@ -17,7 +17,7 @@ pub(super) struct Record {
     finalizers: Option<Vec<String>>,
     owner_references: Option<Vec<OwnerReference>>,
     labels: Option<BTreeMap<String, String>>,
-    /// The server said that the object doesn't exist, and the watch hasn't yet.
+    /// The server reported that the object doesn't exist, and the watch hasn't yet.
     pub(super) hidden: bool,
 }
 

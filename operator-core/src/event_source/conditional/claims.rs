@@ -1,4 +1,4 @@
-//! Who needs a source that runs only while somebody does.
+//! Which primaries need a source that runs only while one of them does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,8 @@ pub(crate) struct Claimant {
     pub(crate) node: usize,
 }
 
-/// Tells one start of a source from another, so that what a former one has to say is not taken for the present one's.
+/// Distinguishes one start of a source from another, so that a report from a former start is not taken for one of the
+/// present start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start(u64);
 
@@ -29,7 +30,8 @@ pub(super) struct Claims {
 enum Phase {
     #[default]
     Stopped,
-    /// Started, who wants to know when everything has been seen that concerns it, and the namespaces of which that is so.
+    /// Started: which primaries wait until everything has been seen that concerns them, and the namespaces for which
+    /// that is so.
     Syncing {
         waiting: BTreeSet<ObjectKey>,
         seen: BTreeSet<String>,
@@ -53,7 +55,7 @@ impl Claims {
         }
     }
 
-    /// A primary needs it no more: it is gone, or none of its nodes is active.
+    /// A primary no longer needs it: it is gone, or none of its nodes is active.
     pub(super) fn gone(&mut self, primary: &ObjectKey) {
         self.active.remove(primary);
         if let Phase::Syncing { waiting, .. } = &mut self.phase {
@@ -70,7 +72,7 @@ impl Claims {
         waiting + self.active.keys().filter(|primary| !exists(primary)).count()
     }
 
-    /// Whether anybody needs it.
+    /// Whether any primary needs it.
     pub(super) fn is_needed(&self) -> bool {
         !self.active.is_empty()
     }
@@ -136,7 +138,7 @@ impl Claims {
         }
     }
 
-    /// The same; otherwise the primary is among those that are told when it has been.
+    /// The same; otherwise the primary is among those that are notified when it has been.
     pub(super) fn is_synced_or_waits(&mut self, primary: &ObjectKey) -> bool {
         let synced = self.is_synced_for(primary);
         if let (false, Phase::Syncing { waiting, .. }) = (synced, &mut self.phase) {

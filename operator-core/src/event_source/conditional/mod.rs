@@ -59,11 +59,11 @@ impl ConditionalSources {
         self.slots.iter().any(|slot| says(&slot.contents()))
     }
 
-    /// A node is active for a primary: its source runs from now on. Says what has to be waited for; the primary is woken
-    /// then. A source that is not conditional is there anyway.
+    /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for; the primary
+    /// is woken then. A source that is not conditional is there anyway.
     ///
-    /// `exists` is asked whether the primary is still there: a run that outlives its primary must not claim anything, as
-    /// nobody would ever take it back.
+    /// `exists` returns whether the primary is still there: a run that outlives its primary must not claim anything, as
+    /// the claim would never be released.
     pub(crate) fn claim(
         &self,
         source: &str,
@@ -117,7 +117,7 @@ impl ConditionalSources {
         running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Whether each that runs has seen everything that exists at this moment, and has told those that wait for it.
+    /// Whether each that runs has seen everything that exists at this moment, and has notified those that wait for it.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
         for source in self.running() {
             if source.synced().now_or_never().is_none() || !source.caught_up().await? {

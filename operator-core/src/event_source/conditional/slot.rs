@@ -66,7 +66,7 @@ impl Slot {
         self.declaration.contents()
     }
 
-    /// Says whether everything has been seen; otherwise the primary is woken when it has been.
+    /// Returns whether everything has been seen; otherwise the primary is woken when it has been.
     pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
         let mut built = None;
         loop {
@@ -135,7 +135,7 @@ impl Slot {
         self.change(|claims| claims.gone(primary));
     }
 
-    /// Takes claims back, and stops the source where none is left.
+    /// Takes claims back, and stops the source if none is left.
     fn change(&self, change: impl FnOnce(&mut Claims)) {
         let mut state = self.state.lock();
         change(&mut state.claims);
@@ -158,7 +158,7 @@ impl Slot {
         self.state.lock().running.as_ref().map(|running| Arc::clone(&running.sources))
     }
 
-    /// Whether nobody waits any more to be told that everything has been seen.
+    /// Whether no primary still waits to be notified that everything has been seen.
     pub(super) fn has_told(&self) -> bool {
         self.state.lock().running.as_ref().is_none_or(|running| running.telling.is_finished())
     }
@@ -177,8 +177,8 @@ impl Slot {
     }
 }
 
-/// Lets through only what concerns primaries that need the source, and nothing of its first list: who is concerned by that
-/// is woken once, at its end.
+/// Lets through only what concerns primaries that need the source, and nothing of its first list: the primaries that it
+/// concerns are woken once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
     of: Weak<Mutex<State>>,

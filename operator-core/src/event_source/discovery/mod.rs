@@ -51,7 +51,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer of the server's discovery is good.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Why it can't be told what the cluster serves. It is worth another try.
+/// Why it is unknown what the cluster serves. It is worth another try.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DiscoveryError {
     /// The watch of definitions doesn't work.
@@ -106,7 +106,7 @@ impl Discovery {
         }))
     }
 
-    /// The name of its source, its trouble if it has any, and the controllers that have asked.
+    /// The name of its source, its trouble if it has any, and the controllers that have queried it.
     pub(crate) fn trouble(&self) -> Option<(&'static str, SourceHealth, Vec<Arc<str>>)> {
         let health = self.0.definitions.health();
         let troubled = matches!(health, SourceHealth::Unhealthy { .. });
@@ -156,7 +156,7 @@ impl Discovery {
         Ok(answer)
     }
 
-    /// The kinds of a group and version, as the server tells them.
+    /// The kinds of a group and version, as the server reports them.
     async fn ask(&self, kind: &ResourceType) -> Result<BTreeSet<String>, DiscoveryError> {
         let group_version = kind.api_version();
         let path = if kind.group().is_empty() { "api" } else { "apis" };
@@ -169,7 +169,7 @@ impl Discovery {
         }
     }
 
-    /// Waits until all definitions are known, or can't be: nobody's worker is to wait for a right that nobody has granted.
+    /// Waits until all definitions are known, or can't be: no worker is to wait for a right that was never granted.
     async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
         let Inner { definitions, subscribers, .. } = &*self.0;
         self.watch();

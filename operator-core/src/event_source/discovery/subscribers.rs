@@ -1,4 +1,4 @@
-//! Who has asked what the cluster serves, and is told when the answers change.
+//! Which controllers have queried what the cluster serves, and are notified when the answers change.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Subscriber {
     }
 }
 
-/// All who have asked.
+/// All subscribers.
 pub(super) struct Subscribers {
     observers: Observers,
     state: Mutex<State>,
@@ -47,7 +47,7 @@ struct State {
     about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
     controllers: BTreeMap<Arc<str>, Subscriber>,
     health: SourceHealth,
-    /// Somebody has got no answer.
+    /// A subscriber has got no answer.
     refused: bool,
 }
 
@@ -62,7 +62,7 @@ impl Subscribers {
         Self { observers, state: Mutex::new(state), health_changed: Notify::new() }
     }
 
-    /// `subscriber` asks about a definition, or about a group.
+    /// `subscriber` queries a definition, or a group.
     pub(super) fn add(&self, about: &str, subscriber: &Subscriber) {
         let mut state = self.state.lock();
         if !state.about.contains_key(about) {
@@ -81,12 +81,12 @@ impl Subscribers {
         }
     }
 
-    /// The controllers that have asked, by name.
+    /// The controllers that have queried, by name.
     pub(super) fn controllers(&self) -> Vec<Arc<str>> {
         self.state.lock().controllers.keys().cloned().collect()
     }
 
-    /// Somebody has got no answer, and is to be woken when there are any; which may be the case by now.
+    /// A subscriber has got no answer, and is to be woken when there are any; which may be the case by now.
     pub(super) fn refused(&self, subscriber: &Subscriber) {
         let answers = {
             let mut state = self.state.lock();

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - An own write is seen at once, unless something newer is known already; the one full set that follows it can't take
-//!   it back by being old.
+//! - The operator's own write is seen at once, unless something newer is known already; the one full set that follows
+//!   it can't take it back by being old.
 //! - A foreign state is seen as soon as it is shown, and after two full sets without a write between them the cache is
 //!   what the second one shows.
 //! - Nothing is kept about a primary after [`ExternalCache::remove`].
@@ -39,7 +39,7 @@ pub(super) struct ExternalCache<R, I> {
 struct Entry<R, I> {
     resources: Set<R, I>,
     unconfirmed: Unconfirmed<R, I>,
-    /// How often the other system has told something, so that an answer that was overtaken is found out.
+    /// How often the other system has reported something, so that an answer that was overtaken is found out.
     version: u64,
     /// A full set has been shown, if only an empty one.
     complete: bool,
@@ -67,7 +67,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         self.entries.get(primary).is_some_and(|entry| entry.complete)
     }
 
-    /// Grows with everything that the other system tells of the primary.
+    /// Grows with everything that the other system reports about the primary.
     pub(super) fn version(&self, primary: &ObjectKey) -> u64 {
         self.entries.get(primary).map_or(0, |entry| entry.version)
     }
@@ -94,7 +94,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         due
     }
 
-    /// The other system said that one resource is gone. Whether an event is due.
+    /// The other system reported that one resource is gone. Whether an event is due.
     pub(super) fn vanished(&mut self, primary: &ObjectKey, id: &I) -> bool {
         let entry = self.entries.entry(primary.clone()).or_default();
         entry.version += 1;
@@ -105,7 +105,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         })
     }
 
-    /// An own write created a resource. What is known of it already is newer than the answer.
+    /// The operator has created a resource. If the resource is known already, that state is newer than the answer.
     pub(super) fn created(&mut self, primary: &ObjectKey, id: I, new: Arc<R>) {
         let entry = self.entries.entry(primary.clone()).or_default();
         if !entry.resources.contains_key(&id) {
@@ -114,7 +114,8 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         }
     }
 
-    /// An own write changed a resource. It counts only if what is known is the state that it built upon.
+    /// The operator has changed a resource. The answer counts only if the known state is the one that the write was
+    /// based on.
     pub(super) fn updated(&mut self, primary: &ObjectKey, id: I, previous: &R, new: Arc<R>) {
         let Some(entry) = self.entries.get_mut(primary) else { return };
         if let Some(known) = entry.resources.get_mut(&id).filter(|known| same(&***known, previous)) {
@@ -123,7 +124,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         }
     }
 
-    /// An own write deleted a resource.
+    /// The operator has deleted a resource.
     pub(super) fn deleted(&mut self, primary: &ObjectKey, id: I) {
         let Some(entry) = self.entries.get_mut(primary) else { return };
         if let Some(replaced) = entry.resources.remove(&id) {

@@ -1,4 +1,4 @@
-//! How a source is, told when it changes.
+//! The health of a source, reported when it changes.
 
 use std::time::Duration;
 

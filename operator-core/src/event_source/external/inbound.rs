@@ -57,7 +57,7 @@ pub struct CachingInboundEventSource<P, R, I> {
 }
 
 impl<P: KubeObject, R: ExternalResource> CachingInboundEventSource<P, R, R::Id> {
-    /// A source of that name. `fetch` gives the resources of one primary.
+    /// A source with that name. `fetch` returns the resources of one primary.
     pub fn new<F, E>(name: impl Into<Arc<str>>, fetch: impl Fn(Arc<P>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Vec<R>, E>> + Send + 'static,
@@ -88,7 +88,7 @@ where
         Self { fetching, filters: Filters::new(), handle }
     }
 
-    /// What user code pushes with. All handles of a source are the same.
+    /// The handle through which user code pushes. All handles of a source are the same.
     #[must_use]
     pub fn handle(&self) -> InboundHandle<R, I> {
         self.handle.clone()

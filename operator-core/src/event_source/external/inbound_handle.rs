@@ -17,16 +17,16 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
-/// Of so many primaries pushes are kept while the source doesn't run.
+/// The number of primaries for which pushes are kept while the source doesn't run.
 const MOST_EARLY: usize = 10_000;
 
 /// Pushes resources into a [`CachingInboundEventSource`](super::CachingInboundEventSource). Cheap to clone; it can be used
 /// before the operator starts, while it runs, and between a stop and the next start. JOSDK:
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
-/// What is pushed while the operator doesn't run is kept for its next start, for 10,000 primaries at most, which forgets what the one before it had
-/// learned. What is pushed for a primary that doesn't exist is dropped, at the latest once all primaries have been seen; a
-/// run of that primary, should it appear, fetches.
+/// What is pushed while the operator doesn't run is kept for its next start, for 10,000 primaries at most; that start
+/// forgets what the one before it had learned. What is pushed for a primary that doesn't exist is dropped, at the
+/// latest once all primaries have been seen. If that primary appears later, its run fetches.
 pub struct InboundHandle<R, I> {
     id: IdOf<R, I>,
     line: Arc<Mutex<Line<R, I>>>,
@@ -38,7 +38,7 @@ struct Line<R, I> {
     inbox: Option<Weak<dyn Inbox<R, I>>>,
     /// Pushes for the next start.
     early: ExternalCache<R, I>,
-    /// Something was dropped since the last start, and that was said.
+    /// Something was dropped since the last start, and that was reported.
     is_full: bool,
     /// How often the source has been started.
     starts: u64,
@@ -50,7 +50,7 @@ pub(super) trait Inbox<R, I>: Send + Sync {
     fn adopt(&self, early: ExternalCache<R, I>);
     /// A full set of a primary was pushed.
     fn put(&self, primary: &ObjectKey, set: Set<R, I>);
-    /// It was said that a resource is gone.
+    /// A resource was reported as gone.
     fn delete(&self, primary: &ObjectKey, id: &I);
 }
 
@@ -127,7 +127,7 @@ impl<R: PartialEq, I: Ord + Clone> Line<R, I> {
         self.inbox.as_ref()?.upgrade()
     }
 
-    /// Whether a push for the next start can be kept. A source that never starts doesn't collect them for ever.
+    /// Whether a push for the next start can be kept. A source that never starts doesn't collect them forever.
     fn has_room_for(&mut self, primary: &ObjectKey) -> bool {
         let has_room = self.early.is_complete(primary) || self.early.primaries().len() < MOST_EARLY;
         if !has_room && !std::mem::replace(&mut self.is_full, true) {

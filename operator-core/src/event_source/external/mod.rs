@@ -16,8 +16,8 @@
 //!
 //! # Guarantees
 //! - A fetch that fails, hangs or panics changes nothing of what is known, and stops neither its source nor another.
-//! - At most one fetch is in progress for what a primary's resources are read from; an answer that was overtaken by a
-//!   push, or by the deletion of its primary, is discarded.
+//! - At most one fetch at a time is in progress for the same resources; an answer that was overtaken by a push, or by
+//!   the deletion of its primary, is discarded.
 //! - Everything that is learned belongs to one start of the controller. Handles outlive it: they can be used before,
 //!   during and after.
 //! - The sources that fetch for each primary keep nothing about one that is gone. What one fetch for all has shown is

@@ -24,8 +24,8 @@ pub(super) type FetchAll<R> = Arc<dyn Fn() -> BoxFuture<'static, Result<AllOf<R>
 /// JOSDK: `PollingEventSource`.
 ///
 /// The controller's first run waits until the first fetch has succeeded. A fetch that fails makes the source unhealthy
-/// until one succeeds; what was known is kept. Before the first success it is repeated after a second, two, four, up to a
-/// minute, and never later than after a period.
+/// until one succeeds; what was known is kept. Before the first success a failed fetch is repeated after one second,
+/// then two, four and so on up to a minute, and never later than after a period.
 ///
 /// Read it with `context.external::<R>()`, or with `context.external_source::<R>(name)` if a run also writes.
 ///
@@ -69,8 +69,9 @@ pub struct PollingEventSource<R, I> {
 }
 
 impl<R: ExternalResource> PollingEventSource<R, R::Id> {
-    /// A source of that name. `fetch` gives the resources of all primaries; one that it doesn't name has none. The period
-    /// lies between the end of one fetch and the start of the next; one below a millisecond counts as a millisecond.
+    /// A source with that name. `fetch` returns the resources of all primaries; a primary that is missing from the
+    /// result has none. The period lies between the end of one fetch and the start of the next; one below a millisecond
+    /// counts as a millisecond.
     pub fn new<F, E>(
         name: impl Into<Arc<str>>,
         period: Duration,

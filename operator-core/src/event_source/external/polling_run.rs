@@ -61,8 +61,8 @@ where
         }
     }
 
-    /// Fetches everything, unless it will do that something was fetched before. Wakes those whose resources have changed,
-    /// but for the one whose run asks.
+    /// Fetches everything, unless an earlier fetch is good enough. Wakes those whose resources have changed, except for
+    /// the one whose run calls this.
     async fn poll(&self, need: Need, asking: Option<&ObjectKey>) -> Result<(), Error> {
         let _one_at_a_time = self.one_at_a_time.lock().await;
         if need == Need::Known && self.polled.initialized() {

@@ -15,10 +15,10 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Fetches of one source that may be under way at the same time, unless it says otherwise.
+/// Fetches of one source that may be under way at the same time, by default.
 const DEFAULT_CONCURRENCY: usize = 10;
 
-/// By default a period is up to a tenth longer, so that what has come at once doesn't stay together.
+/// By default a period is up to a tenth longer, so that polls that start together don't stay together.
 const DEFAULT_SPREAD: f64 = 0.1;
 
 /// Fetches the resources of each primary separately, periodically, and triggers it when they have changed. JOSDK:
@@ -61,7 +61,7 @@ pub struct PerResourcePollingEventSource<P, R, I> {
 }
 
 impl<P: KubeObject, R: ExternalResource> PerResourcePollingEventSource<P, R, R::Id> {
-    /// A source of that name. `fetch` gives the resources of one primary. A period below a millisecond counts as a
+    /// A source with that name. `fetch` returns the resources of one primary. A period below a millisecond counts as a
     /// millisecond.
     pub fn new<F, E>(
         name: impl Into<Arc<str>>,
@@ -112,7 +112,7 @@ where
         self
     }
 
-    /// After which time a primary is polled again whose resources have just been fetched; `None` for the period. JOSDK's
+    /// The time until a primary whose resources have just been fetched is polled again; `None` for the period. JOSDK:
     /// `fetchDelay`.
     pub fn delay_after(
         mut self,
@@ -122,7 +122,7 @@ where
         self
     }
 
-    /// By which share of it a period may be longer, by chance; a tenth by default, and 0 for not at all.
+    /// The share of a period by which it may be longer, at random; a tenth by default, and 0 for not at all.
     pub fn spread(mut self, share: f64) -> Self {
         self.polls.spread = share;
         self

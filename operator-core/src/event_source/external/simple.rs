@@ -12,7 +12,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Triggers primaries when user code says so; nothing is cached. JOSDK: `SimpleInboundEventSource`.
+/// Triggers primaries when user code calls its handle; nothing is cached. JOSDK: `SimpleInboundEventSource`.
 ///
 /// ```
 /// use operator_core::{ObjectKey, SimpleInboundEventSource};
@@ -43,7 +43,7 @@ struct Line {
 }
 
 impl SimpleInboundEventSource {
-    /// A source of that name.
+    /// A source with that name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), handle: SimpleInboundHandle::default() }
     }

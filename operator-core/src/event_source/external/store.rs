@@ -1,4 +1,4 @@
-//! How a run reads another system's resources, and reports what it has done there.
+//! How a run reads another system's resources, and reports what it has changed there.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use futures::future::BoxFuture;
 
 use crate::{event_source::Error, resource::ObjectKey};
 
-/// A running source of resources of another system, as `Context::external_source` gives it.
+/// A running source of resources of another system, as returned by `Context::external_source`.
 pub(crate) type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
 
 /// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it. A
-/// custom source may implement it, and is then given to
+/// custom source may implement it, and is then passed to
 /// [`Sources::add_external`](crate::event_source::Sources::add_external). JOSDK: `ExternalResourceCachingEventSource`
 /// with its `RecentOperationCacheFiller`.
 ///
@@ -41,33 +41,35 @@ pub trait ExternalStore<R>: Send + Sync {
     /// The event source's name, unique within the controller.
     fn name(&self) -> &str;
 
-    /// What is known to belong to a primary, own writes included, in the order of the ids. Nothing is fetched.
+    /// What is known to belong to a primary, including the operator's own writes, in the order of the ids. Nothing is
+    /// fetched.
     fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>>;
 
-    /// What belongs to a primary. It is fetched if it has not been since the controller's start, and without an event;
-    /// then, and if nothing was found, later calls answer from memory.
+    /// What belongs to a primary. If it has not been fetched since the controller's start, it is fetched now, without
+    /// an event. From then on calls answer from memory, even if nothing was found.
     ///
     /// # Errors
-    /// When it has to be fetched and can't be, or the primary is gone.
+    /// If it has to be fetched and can't be, or the primary is gone.
     fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
 
-    /// The same, but it is fetched in any case: for a run that must know, for example because the answer to its last
+    /// The same, but it is always fetched: for a run that must know, for example because the answer to its last
     /// `create` was lost. A source that has one fetch for all primaries fetches all, and wakes the others as needed.
     ///
     /// # Errors
-    /// When it can't be fetched, or the primary is gone.
+    /// If it can't be fetched, or the primary is gone.
     fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
 
-    /// The run has created a resource. If a poll has shown it already, what the poll has shown stays.
+    /// The run has created a resource. If a poll has shown it already, the state from the poll stays.
     fn created(&self, primary: &ObjectKey, new: Arc<R>);
 
-    /// The run has changed a resource, which it had seen as `previous`. If something else is known by now, that stays.
+    /// The run has changed a resource, which it had seen as `previous`. If another state is known by now, that one
+    /// stays.
     fn updated(&self, primary: &ObjectKey, previous: &R, new: Arc<R>);
 
-    /// The run has deleted a resource; `last` only has to have its id.
+    /// The run has deleted a resource; of `last`, only the id matters.
     fn deleted(&self, primary: &ObjectKey, last: &R);
 
-    /// For how many things something is kept.
+    /// The number of primaries and resources about which something is kept.
     #[cfg(test)]
     fn kept(&self) -> usize {
         0

@@ -1,4 +1,4 @@
-//! Own writes that the other system has not shown yet. Pure.
+//! The operator's own writes that the other system has not shown yet. Pure.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -34,7 +34,7 @@ impl<R: PartialEq, I: Ord> Unconfirmed<R, I> {
         }
     }
 
-    /// The other system itself has told of a resource since.
+    /// The other system itself has reported something about a resource since.
     pub(super) fn confirm(&mut self, id: &I) {
         self.0.retain(|(written, _)| written != id);
     }
@@ -44,9 +44,9 @@ impl<R: PartialEq, I: Ord> Unconfirmed<R, I> {
         self.0.len()
     }
 
-    /// Corrects a full set where it is behind the writes: a resource that was written and is missing, or is shown in a
-    /// state that a write has replaced, is as `known`. Any other state is somebody else's and stands. The writes are
-    /// forgotten, so that the next full set is taken as it is.
+    /// Corrects a full set if it is behind the writes: a resource that was written and is missing, or is shown in a
+    /// state that a write has replaced, is as `known`. Any other state was written by someone else and stands. The
+    /// writes are forgotten, so that the next full set is taken as it is.
     pub(super) fn settle(&mut self, mut shown: Set<R, I>, known: &Set<R, I>) -> Set<R, I>
     where
         I: Clone,

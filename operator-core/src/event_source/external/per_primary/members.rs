@@ -1,4 +1,4 @@
-//! What is kept for each primary, and how it goes with it.
+//! What is kept for each primary, and how it is removed with the primary.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -12,7 +12,7 @@
 //! - Nothing is kept about a primary that is gone, whatever is fetched, pushed or written for it afterwards.
 //!
 //! # Assumptions
-//! - [`Primaries`] tells of a primary before its first run, and of its end once it can't be read any more.
+//! - [`Primaries`] notifies of a primary before its first run, and of its end once it can't be read any more.
 
 mod members;
 mod poll;
@@ -70,7 +70,7 @@ where
     R: PartialEq + Send + Sync + 'static,
     I: Ord + Clone + Send + Sync + 'static,
 {
-    /// Builds it, and has it told of primaries.
+    /// Builds it, and subscribes it to changes of primaries.
     pub(super) fn build(
         fetching: &Fetching<P, R, I>,
         polls: Option<&Polls<P, R>>,
@@ -185,8 +185,8 @@ where
         self.members.lock().all_seen();
     }
 
-    /// Resolves when the first run may start. Where others push, what came before the start is in place by then; for polls
-    /// nobody waits.
+    /// Resolves when the first run may start. If another system pushes, what came before the start is in place by then;
+    /// runs don't wait for polls.
     pub(super) async fn ready(&self) {
         if self.polls.is_none() {
             self.ready.wait().await;

@@ -89,7 +89,7 @@ where
         }
     }
 
-    /// The source is well as soon as it can fetch for somebody, and when there is nobody to fetch for.
+    /// The source is healthy as soon as it can fetch for any primary, and when there is no primary to fetch for.
     pub(super) fn tell_health(&self) {
         if !self.members.lock().none_works() && !self.misdeclared.load(Ordering::Relaxed) {
             self.condition.set(&self.events, &SourceHealth::Healthy);

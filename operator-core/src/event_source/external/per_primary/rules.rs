@@ -36,7 +36,7 @@ pub(in crate::event_source::external) struct Polls<P, R> {
     pub(in crate::event_source::external) period: Duration,
     /// A period is up to this share of it longer.
     pub(in crate::event_source::external) spread: f64,
-    /// So many fetches may be under way.
+    /// The maximum number of fetches that may be under way.
     pub(in crate::event_source::external) concurrency: usize,
     pub(in crate::event_source::external) predicate: Arc<dyn Fn(&P) -> bool + Send + Sync>,
     pub(in crate::event_source::external) delay_after: DelayAfter<P, R>,

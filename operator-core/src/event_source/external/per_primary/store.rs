@@ -28,7 +28,7 @@ where
         Ok(self.get(primary))
     }
 
-    /// A run has written. One whose primary is gone has nobody to tell.
+    /// A run has written. If its primary is gone, the write is ignored.
     fn wrote(&self, primary: &ObjectKey, write: impl FnOnce(&mut ExternalCache<R, I>)) {
         let mut members = self.members.lock();
         if members.exists(primary) {
