@@ -1,4 +1,4 @@
-//! The one type for errors of others, and how they say that a retry can't help.
+//! The type for errors of user code, and how such an error says that a retry can't help.
 
 use std::{error::Error as StdError, fmt};
 
@@ -27,8 +27,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Debug)]
 pub struct Permanent(NotRetried);
 
-/// What is found among the causes of an error, also where the one before it is hidden: by `anyhow::Error` in a box, or by an error that
-/// shows it as its own.
+/// What is found among the causes of an error, even if the one before it is hidden: by `anyhow::Error` in a box, or by
+/// an error that shows it as its own.
 #[derive(Debug)]
 struct NotRetried(BoxError);
 

@@ -28,5 +28,5 @@ pub use crate::{
 #[doc(no_inline)]
 pub use operator_macros::ControllerConfiguration;
 
-/// The result of a dependent or a condition that may fail, with any error.
+/// The result of a function that may fail with any error.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;

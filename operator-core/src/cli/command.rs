@@ -151,8 +151,8 @@ pub(super) enum GraphForm {
 #[cfg(feature = "testing")]
 #[derive(Args, Clone, Debug)]
 pub(super) struct DevArgs {
-    /// Stop when everything has settled, and tell by the exit code what came of it: 0 all ready, 3 waiting, 4 in error,
-    /// 5 not settled in time
+    /// Stop when everything has settled, and report the result by the exit code: 0 all ready, 3 waiting, 4 in error, 5
+    /// not settled in time
     #[arg(long)]
     pub(super) once: bool,
     /// How long `--once` may take, without the start of the control plane

@@ -21,19 +21,19 @@ use crate::operator::Exit;
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ExitStatus {
-    /// All went well.
+    /// The command succeeded.
     Success,
     /// The command failed: the cluster is out of reach, a request was refused.
     Failed,
     /// A generated file is not what the operator would generate now.
     Stale,
-    /// Objects are not ready, and nothing that is known of would make them so.
+    /// Objects are not ready, and no pending work would make them ready.
     Waiting,
     /// Objects are in error.
     InError,
     /// It timed out.
     TimedOut,
-    /// The command line was used wrongly.
+    /// The command line is wrong.
     Usage,
     /// The operator was the leader, and no longer is; it has to be started again.
     LeadershipLost,
@@ -43,7 +43,7 @@ pub(super) enum ExitStatus {
     Configuration,
     /// A second Ctrl-C came before the operator had stopped.
     Interrupted,
-    /// The operator had not stopped when its time for that was over.
+    /// The operator did not stop within its timeout.
     Terminated,
 }
 
@@ -72,8 +72,8 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How long a stop may take beside its runs: for callbacks, and for the lease.
 const BESIDE_THE_RUNS: Duration = Duration::from_secs(10);
 
-/// Ends the process soon, if it doesn't end by itself: the runtime waits for each thread that runs a task, and user code may
-/// block its own for ever. Where there can't be a further thread, whoever has started the process kills it.
+/// Ends the process soon, if it doesn't end by itself: the runtime waits for each thread that runs a task, and user
+/// code may block its own forever. If no further thread can be started, the process has to be killed from outside.
 pub(super) fn at_last(status: ExitStatus) {
     let end = move || {
         // Nobody wakes it, so that nothing but the time ends this.
@@ -83,9 +83,9 @@ pub(super) fn at_last(status: ExitStatus) {
     let _ = thread::Builder::new().name("end".to_owned()).spawn(end);
 }
 
-/// Sees to it that a signal ends the process whatever becomes of the operator's runtime, whose runs have so long to end: user
-/// code that blocks the thread which waits for all the others' events deafens the whole of it. So this listens on a thread of
-/// its own.
+/// Ensures that a signal ends the process whatever happens to the operator's runtime, whose runs have this long to end:
+/// user code that blocks the thread which waits for all the others' events deafens the whole of it. So this listens on
+/// a thread of its own.
 pub(super) fn when_told(termination_timeout: Duration) {
     let listen = move || {
         let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };

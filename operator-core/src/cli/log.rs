@@ -1,4 +1,4 @@
-//! The log: tracing's events on stderr, without ever waiting for who reads it.
+//! The log: tracing's events on stderr, without ever waiting for a reader.
 //!
 //! ```text
 //! runs ──line──▶ queue (bounded) ──▶ a thread of its own ──▶ stderr
@@ -6,8 +6,9 @@
 //! ```
 //!
 //! # Guarantees
-//! - A reader of stderr that hangs, a pipe or a terminal that is stopped, holds up no run: lines that find no place in the
-//!   queue are dropped, and their number is logged when the reader goes on. So are those for which a disk has no room.
+//! - A reader of stderr that hangs, a pipe or a terminal that is stopped, doesn't delay any run: lines that don't fit
+//!   into the queue are dropped, and their number is logged when the reader continues. The same happens to lines for
+//!   which a disk has no space.
 //! - What is in the queue when [`Log`] is dropped is written, unless that takes longer than a second.
 
 use std::{
@@ -27,7 +28,7 @@ const QUEUE: usize = 8 * 1024;
 /// How long the end of a command may be held up by a reader.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Sends tracing's events to stderr. `default` is what is logged unless RUST_LOG says otherwise. A subscriber that the
+/// Sends tracing's events to stderr. `default` is what is logged unless RUST_LOG overrides it. A subscriber that the
 /// program has set before stays. Dropping what is returned writes what is still to be written.
 pub(super) fn start(form: LogForm, default: &str, output: Output) -> Log {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
@@ -50,8 +51,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// There is a line to write.
     filled: Condvar,
-    /// Nothing is left to write. Whoever waits for the end hears of that alone: woken by each line, it would slow the writing
-    /// down until its time is over.
+    /// Nothing is left to write. A waiter for the end is notified of that alone: woken by each line, it would slow the
+    /// writing down until its time is over.
     drained: Condvar,
 }
 
@@ -69,7 +70,8 @@ struct Queue {
 pub(super) struct Log(Option<(Lines, Duration)>);
 
 impl Log {
-    /// A log that is written to `sink`, whose end waits for it for so long; `None` where there can't be a further thread.
+    /// A log that is written to `sink`, whose end waits for it at most this long; `None` if no further thread can be
+    /// started.
     fn to(sink: impl Write + Send + 'static, patience: Duration) -> Option<(Lines, Self)> {
         let lines = Lines::default();
         let written = lines.clone();

@@ -61,8 +61,8 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The command line of `operator`. Whichever command is given first reports the mistakes in the declaration, and
-    /// exits with the exit code 78 if there are any.
+    /// The command line of `operator`. Each command first reports the mistakes in the declaration, and exits with code
+    /// 78 if there are any.
     pub fn new(operator: OperatorBuilder) -> Self {
         Self::of(Declared::Once(Box::new(operator)))
     }
@@ -92,9 +92,9 @@ impl CommandLine {
     ///
     /// Without a command, the operator runs if it is in a pod, and otherwise prints help.
     ///
-    /// The process belongs to this command: when `run` is over it ends within two seconds, and after SIGTERM or Ctrl-C
-    /// ten seconds after the termination timeout at the latest. A run that blocks its thread could otherwise keep the
-    /// runtime alive, or from receiving signals, forever.
+    /// The process belongs to this command: when `run` has ended it exits within two seconds, and after SIGTERM or
+    /// Ctrl-C at the latest ten seconds after the termination timeout. A run that blocks its thread could otherwise
+    /// keep the runtime alive forever, or keep it from receiving signals.
     pub async fn main(self) -> ExitCode {
         let mut described = self.operator.describe(Cli::command());
         let parsed = described
@@ -122,7 +122,7 @@ impl CommandLine {
         }
     }
 
-    /// Executes the command that the whole process is for.
+    /// Executes the command of the whole process.
     async fn process(self, command: Command, output: OutputStyle) -> ExitCode {
         let runs = matches!(command, Command::Run(_));
         let status = self.executed(command, output, exit::when_told).await;
@@ -165,7 +165,7 @@ fn sound(operator: &OperatorBuilder) -> Result<(), Error> {
     operator.validate().map_err(Error::Declaration)
 }
 
-/// Tells what went wrong, if something did.
+/// Reports what went wrong, if anything did.
 fn ended(result: Result<ExitStatus, Error>, output: Output) -> ExitStatus {
     result.unwrap_or_else(|error| {
         report(&error, output);

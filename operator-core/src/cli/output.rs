@@ -144,7 +144,7 @@ impl Output {
     }
 }
 
-/// A reader that has gone is no failure of the command: what it does in the cluster matters more than who listens.
+/// A reader that has gone is not a failure of the command: what it does in the cluster matters more than its output.
 fn write_to(mut stream: impl Write, text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }

@@ -32,7 +32,8 @@ pub(super) async fn run(
     until_told(builder, runs).await
 }
 
-/// Runs the operator until it is told to stop, or can't start. `runs` is told for how long it may drain.
+/// Runs the operator until it receives a signal to stop, or can't start. `runs` is called with the time that it may
+/// drain.
 async fn until_told(builder: OperatorBuilder, runs: impl FnOnce(Duration)) -> Result<ExitStatus, Error> {
     let termination_timeout = builder.longest_drain();
     let operator = builder.build()?;
@@ -40,7 +41,7 @@ async fn until_told(builder: OperatorBuilder, runs: impl FnOnce(Duration)) -> Re
     Ok(operator.run().await?.into())
 }
 
-/// What the first line says of the namespaces that were asked for.
+/// What the first line says about the requested namespaces.
 fn only_in(namespaces: &[String]) -> String {
     if namespaces.is_empty() { String::new() } else { format!("  only in: {}", namespaces.join(", ")) }
 }
@@ -95,7 +96,7 @@ impl Target {
     }
 }
 
-/// The first line of every command that talks to a cluster: whoever runs it sees where it goes before it does anything.
+/// The first line of every command that talks to a cluster: it shows where the command goes before it does anything.
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let url = self.config.cluster_url.to_string();

@@ -232,7 +232,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The longest time that a primary goes without a run, counted from the end of the last one; `None` for no limit.
+    /// The longest time that a primary stays without a run, counted from the end of the last one; `None` for no limit.
     pub fn max_reconciliation_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
         self.said.settings.machine.max_reconciliation_interval = interval.into();
         self

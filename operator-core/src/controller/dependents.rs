@@ -21,8 +21,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Adds the event sources of a workflow that the reconciler calls itself, and the rights it needs. If some of its
-    /// objects have to be deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that
-    /// deletes them. JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
+    /// objects have to be deleted before the primary is removed, the reconciler has to be a [`Cleaner`](crate::Cleaner)
+    /// that deletes them. JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
     pub fn event_sources_of<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
         if let Some(workflow) = self.said.declared(workflow.declared(), Duty::Reconciler) {
             self.said.settings.further_access.extend(workflow.access());
@@ -31,7 +31,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     }
 
     /// Adds the event sources of a dependent that the reconciler calls itself, and the rights it needs. If it has to be
-    /// deleted before the primary goes, the reconciler has to be a [`Cleaner`](crate::Cleaner) that deletes it.
+    /// deleted before the primary is removed, the reconciler has to be a [`Cleaner`](crate::Cleaner) that deletes it.
     pub fn dependent(mut self, dependent: &Standalone<R::Primary>) -> Self {
         self.said.sources.add_dependent(dependent.event_sources());
         self.said.settings.further_access.extend(dependent.access());
@@ -109,7 +109,7 @@ impl Unfinished {
     }
 }
 
-/// Who has to see to it that what a workflow has made is deleted before its primary goes.
+/// Who has to ensure that the objects of a workflow are deleted before its primary is removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duty {
     Framework,

@@ -11,9 +11,9 @@ use crate::{
     workflow::{Error, Workflow},
 };
 
-/// Finds out what a type is, which a bound can't ask: a [`Cleaner`] or another [`Reconciler`] of primaries of type `P`, one of other
-/// primaries, or none at all. Of the methods `builder` the compiler takes the first that there is, and each stands one reference
-/// further from `&&&&Probe`. Works only where the type is known.
+/// Finds out what a type is, which a bound can't express: a [`Cleaner`] or another [`Reconciler`] of primaries of type
+/// `P`, one of other primaries, or none at all. Of the methods `builder` the compiler takes the first that there is,
+/// and each stands one reference further from `&&&&Probe`. Works only where the type is known.
 #[derive(Debug)]
 pub struct Probe<R, P>(PhantomData<fn(R, P)>);
 
@@ -26,7 +26,7 @@ impl<R, P> Probe<R, P> {
     }
 }
 
-/// Starts the controller of what is what it should be.
+/// Starts the builder of a controller from a declared value, if that is of the right type.
 pub trait Start<R> {
     /// With the reconciler, or without.
     type Builder;
@@ -53,7 +53,7 @@ impl<P: KubeObject<DynamicType: Default>, R: Reconciler<Primary = P>> Start<R> f
 
 /// What a reconciler of other primaries gets: an error of the compiler that says so.
 pub trait StartOther<R: Reconciler, P> {
-    /// Compiles for no such reconciler.
+    /// Never compiles for such a reconciler.
     fn builder(&self, reconciler: R) -> ControllerBuilder<NoReconciler<P>>
     where
         P: KubeObject<DynamicType: Default>,
@@ -127,10 +127,10 @@ pub fn with_workflow<R: Reconciler>(
     }
 }
 
-/// Compiles only where `primary = …` says what the reconciler says.
+/// Compiles only if `primary = …` names the primary of the reconciler.
 pub const fn has_primary<R: Reconciler<Primary = P>, P>() {}
 
-/// Gives the user the last word; the direct bound lets the closure do without types.
+/// Applies the user's closure last; with the direct bound the closure needs no types.
 pub fn configured<B>(builder: B, change: impl FnOnce(B) -> B) -> B {
     change(builder)
 }

@@ -55,7 +55,7 @@ pub(super) fn check_field_manager(manager: &str) -> Option<Mistake> {
     })
 }
 
-/// Field managers are retired that somebody else may have named, so that only what the server refuses is wrong.
+/// Retired field managers may have been named by someone else, so only a name that the server refuses is wrong.
 pub(super) fn check_retired_field_manager(manager: &str) -> Option<Mistake> {
     let valid = !manager.is_empty() && manager.len() <= 128;
     (!valid).then(|| {

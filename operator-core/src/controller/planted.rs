@@ -1,4 +1,4 @@
-//! Bugs that a test plants around a processor: what a simulation has to find.
+//! Bugs that a test plants around a processor: a simulation has to find them.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -49,7 +49,7 @@ impl Planted {
     }
 }
 
-/// What becomes of a deletion during a run.
+/// What happens to a deletion during a run.
 #[derive(Clone, Copy)]
 enum OnDeletion {
     Ignored,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::processor::{Error, RateLimiter, Retry};
 
-/// What a controller takes as a retry: a [`Retry`], or what came of making one. What is wrong with it is told with everything
-/// else that is wrong with the controller.
+/// What a controller takes as a retry: a [`Retry`], or the result of making one. Its mistakes are reported with all
+/// others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry",
     note = "give a `GenericRetry`, or implement `operator_core::processor::Retry`"
@@ -14,7 +14,7 @@ pub trait IntoRetry {
     /// The retry.
     ///
     /// # Errors
-    /// When it can't work.
+    /// If its settings can't work.
     fn into_retry(self) -> Result<Arc<dyn Retry>, Error>;
 }
 
@@ -30,8 +30,8 @@ impl<R: Retry + 'static> IntoRetry for Result<R, Error> {
     }
 }
 
-/// What a controller takes as a rate limiter: a [`RateLimiter`], or what came of making one. What is wrong with it is told
-/// with everything else that is wrong with the controller.
+/// What a controller takes as a rate limiter: a [`RateLimiter`], or the result of making one. Its mistakes are reported
+/// with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate limiter",
     note = "give a `GovernorRateLimiter`, or implement `operator_core::processor::RateLimiter`"
@@ -40,7 +40,7 @@ pub trait IntoRateLimiter {
     /// The rate limiter.
     ///
     /// # Errors
-    /// When it can't work.
+    /// If its settings can't work.
     fn into_rate_limiter(self) -> Result<Arc<dyn RateLimiter>, Error>;
 }
 

@@ -41,7 +41,7 @@ impl Drop for Tasks {
 pub(crate) struct Ailing {
     /// The source's name.
     pub(crate) source: String,
-    /// The namespace that it is about, where the source follows several one by one.
+    /// The namespace that it concerns, if the source follows several separately.
     pub(crate) namespace: Option<String>,
     /// What it says of itself.
     pub(crate) health: SourceHealth,
@@ -182,7 +182,8 @@ impl std::fmt::Debug for dyn EventSource {
     }
 }
 
-/// The parts of a source that don't work; `holds_back` is asked with the namespace of a part, and whether it is synced.
+/// The parts of a source that don't work; `holds_back` is called with the namespace of a part, and whether it is
+/// synced.
 fn ailing(
     source: &Arc<dyn EventSource>,
     holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,

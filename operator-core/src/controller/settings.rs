@@ -1,4 +1,4 @@
-//! What is said about a controller while it is declared, and what it goes by when it is started.
+//! The settings of a controller, as they are declared and as it uses them when it is started.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -20,7 +20,7 @@ pub(super) struct Start {
     pub(super) term: Option<Term>,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(super) cache_sync_timeout: Option<Duration>,
-    /// The namespaces that start one by one; without any nobody runs before everything is synced.
+    /// The namespaces that start one by one; without any, no run starts before everything is synced.
     pub(super) own: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A controller that needs no reconciler: its workflow is all that there is to do.
+//! A controller that needs no reconciler: its workflow does everything.
 
 use std::{fmt, marker::PhantomData};
 

@@ -1,4 +1,4 @@
-//! What a dependent in the cluster is asked: what should exist.
+//! The question to a dependent in the cluster: what should exist.
 
 use std::{fmt, sync::Arc};
 
@@ -104,7 +104,7 @@ pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 }
 
-/// What a dependent is asked, once in a run.
+/// The question to a dependent, once in a run.
 pub(super) struct Question {
     ask: Box<dyn Ask>,
     memo: MemoKey,

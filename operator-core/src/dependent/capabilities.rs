@@ -1,7 +1,7 @@
 //! What a dependent may do.
 
 /// What a dependent may do with its resource. JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
-/// `GarbageCollected`, where the framework knows how to do it.
+/// `GarbageCollected`, for resources that the framework itself manages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]
 pub struct Capabilities {
@@ -39,14 +39,14 @@ impl Capabilities {
         self
     }
 
-    /// May delete, and has to before its primary goes.
+    /// May delete, and has to before its primary is removed.
     pub const fn deletes(mut self) -> Self {
         self.deletes = true;
         self
     }
 
-    /// Is deleted by the cluster's garbage collector when its primary goes; until then it may be deleted if it is no
-    /// longer wanted.
+    /// Is deleted by the cluster's garbage collector when its primary is removed; until then it may be deleted if it is
+    /// no longer wanted.
     pub const fn garbage_collected(mut self) -> Self {
         self.deletes = true;
         self.garbage_collected = true;
@@ -87,7 +87,7 @@ impl Capabilities {
         self.garbage_collected
     }
 
-    /// Whether it has to be deleted before its primary goes, whatever else there is, so that the primary needs a finalizer.
+    /// Whether it always has to be deleted before its primary is removed, so that the primary needs a finalizer.
     #[must_use]
     pub const fn needs_cleanup(self) -> bool {
         self.deletes && !self.garbage_collected

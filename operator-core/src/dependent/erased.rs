@@ -64,7 +64,7 @@ pub(crate) struct Pruning {
 /// What a call of a dependent comes to.
 pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
 
-/// For whom something is asked of a dependent.
+/// The primary and the context for a call of a dependent.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'r> {
     /// What the dependent is called, in the workflow or by itself.
@@ -74,7 +74,7 @@ pub(crate) struct Asked<'r> {
 }
 
 impl Asked<'_> {
-    /// The primary as user code knows it, and the context for it. A dependent is asked for primaries of one type only.
+    /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.
     pub(super) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
         Ok(Context::given(self.primary, self.context)?)
     }
@@ -262,7 +262,7 @@ impl AnyDependent {
         self.declaration.outside
     }
 
-    /// When it is asked what it wants; `None` for one that always wants something.
+    /// When its desired state is computed; `None` for one that always wants something.
     pub(crate) fn judged(&self) -> Option<Judged> {
         self.declaration.judged
     }
@@ -303,7 +303,7 @@ impl AnyDependent {
         self.engine.secondaries(self.asked(primary, context)).await
     }
 
-    /// What is still there after a deletion, also where its event source shows it no more.
+    /// What is still there after a deletion, even if its event source no longer shows it.
     pub(crate) async fn left(
         &self,
         primary: &AnyObject,

@@ -1,4 +1,4 @@
-//! What a declaration says of a dependent that can be checked before anything runs.
+//! What a declaration says about a dependent that can be checked before anything runs.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ pub(crate) struct Declaration {
     pub(crate) several: bool,
     /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
     pub(crate) outside: bool,
-    /// The objects in the cluster that it is about, if that is what it is about.
+    /// The objects in the cluster that it manages or reads, if it does.
     pub(crate) objects: Option<Objects>,
     /// What it reads from event sources.
     pub(crate) reads: Vec<Reading>,
-    /// When it is asked what it wants; `None` for one that always wants something.
+    /// When its desired state is computed; `None` for one that always wants something.
     pub(crate) judged: Option<Judged>,
 }
 
@@ -45,7 +45,7 @@ impl Objects {
     }
 }
 
-/// What a dependent reads from event sources that somebody else may have to declare.
+/// What a dependent reads from event sources that may have to be declared elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) enum Reading {
     /// From the source of that name: objects of this type and kind.

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 16;
 /// What is done about one item; nothing where it isn't there and may not be created.
 pub(super) type Work<'w> = BoxFuture<'w, Result<Option<(Operation, Secondary)>, BoxError>>;
 
-/// What became of the items.
+/// The outcomes of the items.
 #[derive(Default)]
 pub(super) struct Items {
     done: Vec<(Operation, Secondary)>,
@@ -33,7 +33,7 @@ impl Items {
         self.done.extend(items.map(|item| (Operation::Matched, item)));
     }
 
-    /// Works on all of these, whatever becomes of each; the results are in their order.
+    /// Works on all of these, whether or not others fail; the results are in their order.
     pub(super) async fn work<'w>(
         &mut self,
         items: impl IntoIterator<Item = (Option<String>, Work<'w>)> + Send,
@@ -64,8 +64,8 @@ impl Items {
         }
     }
 
-    /// What came of all of them. The failures of items are in the result, so that they hide nothing; that of the one resource
-    /// of a single dependent is an error.
+    /// The outcome of all of them. The failures of items are in the result, so that they hide nothing; that of the one
+    /// resource of a single dependent is an error.
     pub(super) fn finish(self) -> Result<ReconcileResult, BoxError> {
         let mut failed = Vec::new();
         for (label, error) in self.failed {

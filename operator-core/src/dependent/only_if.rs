@@ -17,7 +17,7 @@ pub(crate) trait Wishes: Send + Sync {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
 }
 
-/// An engine that exists only where somebody else says so.
+/// An engine that exists only if a function says so.
 struct OnlyIf {
     engine: Arc<dyn Engine>,
     wishes: Box<dyn Wishes>,

@@ -1,4 +1,4 @@
-//! Whoever goes through a scenario: the cluster's administrator.
+//! Executes a scenario, as the cluster's administrator.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn refused(doing: &'static str, target: &Target) -> impl FnOnce(kube::Error) -> 
     move |source| StepError::Refused { doing, target, source: Box::new(source) }
 }
 
-/// Wakes whoever waits for an object.
+/// Wakes those that wait for an object.
 struct Changed(Arc<Notify>);
 
 impl ChangeHandler<DynamicObject> for Changed {

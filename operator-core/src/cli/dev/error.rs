@@ -16,7 +16,7 @@ pub(in crate::cli) enum DevError {
         /// Why it failed.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// `dev` was to use a cluster that it did not start.
+    /// `dev` would have used a cluster that it did not start.
     #[error(
         "USE_EXISTING_CLUSTER is set, and `dev` writes only to a control plane that it has started itself"
     )]
@@ -29,7 +29,7 @@ pub(in crate::cli) enum DevError {
         /// What is missing, as in "list configmaps".
         missing: Vec<String>,
     },
-    /// A step of the scenario was refused, or was not fulfilled in time.
+    /// A step of the scenario was refused, or its condition was not met in time.
     #[error("the step `{step}` failed")]
     Step {
         /// The step's name.

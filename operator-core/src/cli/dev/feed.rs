@@ -1,6 +1,6 @@
 //! The lines of `dev`, on their way to stdout.
 //!
-//! Whoever reports must not wait for a terminal: observers are called in the middle of the event path. So lines are sent,
+//! An observer must not wait for a terminal: observers are called in the middle of the event path. So lines are sent,
 //! and one task writes them.
 
 use std::{fmt, time::Duration};

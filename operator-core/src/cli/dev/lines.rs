@@ -21,7 +21,7 @@ pub(super) struct Lines {
     feed: Feed,
     runs: Mutex<BTreeMap<Id, Run>>,
     nodes: Mutex<Nodes>,
-    /// Told whenever something has happened.
+    /// Notified whenever something has happened.
     activity: Arc<Notify>,
 }
 

@@ -1,4 +1,4 @@
-//! `dev`: the operator against an API server of its own, shown at work.
+//! `dev`: runs the operator against its own API server, and shows what it does.
 //!
 //! ```text
 //! API server ─▶ definitions ─▶ manifests, rights ─▶ operator ─▶ examples or scenario ─▶ until Ctrl-C, or settled
@@ -7,8 +7,9 @@
 //! ```
 //!
 //! # Guarantees
-//! - The API server, real or inside the process, lives and dies with the command: nothing of it survives, not even the command's SIGKILL.
-//! - With manifests that hold a service account the operator runs as that account, so that a missing rule is met here
+//! - The API server, real or inside the process, lives and dies with the command: nothing of it is left, even if the
+//!   command is killed with SIGKILL.
+//! - With manifests that contain a service account the operator runs as that account, so a missing rule shows up here
 //!   and not in production.
 //! - One line is one change. A run that changes nothing prints nothing.
 //! - Nothing is written to a cluster that the command has not started itself.

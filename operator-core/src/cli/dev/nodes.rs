@@ -1,4 +1,4 @@
-//! The states of workflows' nodes, as far as `dev` tells them.
+//! The states of workflows' nodes, as far as `dev` prints them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{cli::output::Mark, resource::ObjectKey, workflow::NodeState};
 #[derive(Debug, Default)]
 pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, Said>>);
 
-/// A node as it is told.
+/// A node as it is printed.
 #[derive(Clone, Debug, PartialEq)]
 struct Said {
     word: &'static str,
@@ -16,8 +16,8 @@ struct Said {
 }
 
 impl Nodes {
-    /// The line about a node that has come to this state, if there is something to tell: a node that is as it was, or was
-    /// ready from the start, is not told, since its writes are; neither is a failure, which is the run's error.
+    /// The line about a node that has reached this state, if there is something to report: a node that is as it was, or
+    /// was ready from the start, is not printed, since its writes are; neither is a failure, which is the run's error.
     pub(super) fn change(
         &mut self,
         controller: &str,

@@ -87,7 +87,7 @@ pub(super) fn value(object: &DynamicObject) -> Value {
     serde_json::to_value(object).unwrap_or_default()
 }
 
-/// Tells how primaries change.
+/// Reports how primaries change.
 pub(super) struct Narrator {
     pub(super) controller: String,
     pub(super) lines: Arc<Lines>,

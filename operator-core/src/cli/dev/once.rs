@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{Error, ExitStatus, stage::Stage, table};
 use crate::operator::Settling;
 
-/// Timers that are due within this time are waited for before anything is judged.
+/// Before anything is judged, `dev` waits for timers that are due within this time.
 const TIMERS: Duration = Duration::from_millis(500);
 
 /// Waits for the end and prints the table.

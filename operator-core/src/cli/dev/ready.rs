@@ -71,7 +71,7 @@ fn words(condition: &Value) -> String {
     word("message").or_else(|| word("reason")).unwrap_or("without a reason").to_owned()
 }
 
-/// How readiness is told.
+/// How readiness is determined.
 #[derive(Clone)]
 pub(super) struct Judge(pub(super) Arc<dyn Fn(&Value) -> Readiness + Send + Sync>);
 

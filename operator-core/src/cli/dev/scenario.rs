@@ -1,4 +1,4 @@
-//! A story that `dev --once` goes through, step by step.
+//! A scenario that `dev --once` executes, step by step.
 
 use tokio::time::Instant;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::cli::output::{Mark, Output};
 
-/// Steps in their order. The first one that fails ends the scenario, and the command with an error.
+/// Steps in their order. The first one that fails ends the scenario, and the command fails.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a scenario does nothing until it is given to a workbench"]
 pub struct Scenario {

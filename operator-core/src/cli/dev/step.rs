@@ -1,4 +1,4 @@
-//! One step of a scenario: what is done, and what is waited for.
+//! One step of a scenario: what to do, and what to wait for.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -43,12 +43,12 @@ impl fmt::Display for Target {
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cli) enum StepError {
-    /// What was waited for did not come.
+    /// The expected condition was not met in time.
     #[error("waited {} s for {target} {wanted}, and saw: {seen}", waited.as_secs())]
     NotSeen {
         /// The object.
         target: Target,
-        /// What was waited for.
+        /// The condition.
         wanted: String,
         /// What was there instead, at the end.
         seen: String,
@@ -68,7 +68,7 @@ pub(in crate::cli) enum StepError {
         /// The server's words.
         source: Box<kube::Error>,
     },
-    /// A target's `apiVersion` is not one.
+    /// A target's `apiVersion` is invalid.
     #[error("{0} has an apiVersion that is not one")]
     ApiVersion(Target),
 }
@@ -89,13 +89,13 @@ pub(super) enum Action {
     Delete(Target),
 }
 
-/// What is waited for.
+/// What a step waits for.
 #[derive(Clone)]
 enum Wanted {
     /// As [`Readiness`] says.
     Ready,
     Gone,
-    /// Another object under the same name than before the step.
+    /// Another object with the same name replaces the one from before the step.
     Replaced,
     Holds(String, Check),
 }
@@ -140,8 +140,8 @@ impl Step {
         self
     }
 
-    /// Waits until `check` agrees with the object. `wanted` says what is waited for, as in "has two replicas"; an error
-    /// of `check` says what is there instead.
+    /// Waits until `check` accepts the object. `wanted` describes the condition, for example "has two replicas"; an
+    /// error of `check` says what is there instead.
     pub fn until(
         mut self,
         target: Target,
@@ -164,7 +164,7 @@ impl Step {
         self
     }
 
-    /// Waits until there is another object of this name than before the step.
+    /// Waits until another object with this name has replaced the one from before the step.
     pub fn until_replaced(mut self, target: Target) -> Self {
         self.wanted.push((target, Wanted::Replaced));
         self

@@ -17,7 +17,7 @@ pub(super) struct Row {
     state: State,
 }
 
-/// What has become of a primary.
+/// The state of a primary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Ready,

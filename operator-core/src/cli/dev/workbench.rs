@@ -24,8 +24,8 @@ impl Workbench {
         Self::default()
     }
 
-    /// Applies these manifests before the operator starts. When they hold a service account, the operator runs under
-    /// it, and so with the rights that they give. Leave out the Deployment: `dev` is the operator.
+    /// Applies these manifests before the operator starts. If they contain a service account, the operator runs under
+    /// it, with the rights that they grant. Leave out the Deployment: `dev` is the operator.
     pub fn manifests(mut self, yaml: impl Into<String>) -> Self {
         self.manifests.push(yaml.into());
         self
@@ -43,13 +43,13 @@ impl Workbench {
         self
     }
 
-    /// What `dev --once` goes through, instead of applying the examples.
+    /// What `dev --once` executes, instead of applying the examples.
     pub fn scenario(mut self, scenario: Scenario) -> Self {
         self.scenario = Some(scenario);
         self
     }
 
-    /// How to tell whether a primary is ready, for kinds whose status follows none of the habits that
+    /// How to tell whether a primary is ready, for kinds whose status follows none of the conventions that
     /// [`Readiness::of`] knows.
     pub fn readiness(mut self, judge: impl Fn(&Value) -> Readiness + Send + Sync + 'static) -> Self {
         self.judge = Judge(Arc::new(judge));

@@ -48,7 +48,7 @@ pub(super) struct Source {
 pub(super) struct Node {
     pub(super) name: Arc<str>,
     pub(super) declaration: Arc<dependent::Declaration>,
-    /// Whether it has to be deleted before its primary goes, and only the reconciler's own code does it.
+    /// Whether it has to be deleted before its primary is removed, and only the reconciler's own code does it.
     pub(super) cleaned_up_by_hand: bool,
 }
 

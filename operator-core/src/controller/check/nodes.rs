@@ -26,17 +26,17 @@ fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
         Mistake::new(
             format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage collected"),
             format!("a `{primary}` is in a namespace, and can't own an object without one"),
-            "`.capabilities(Capabilities::CRUD_NO_GC)`: the operator deletes it before its primary goes",
+            "`.capabilities(Capabilities::CRUD_NO_GC)`: the operator deletes it before its primary is removed",
         )
     })
 }
 
-/// What the reconciler has to delete, where it is never asked to.
+/// What the reconciler has to delete, if its clean-up is never called.
 fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     (node.cleaned_up_by_hand && !facts.has_cleaner).then(|| {
         Mistake::new(
             format!(
-                "dependent `{}` has to be deleted before its primary goes, but nothing deletes it",
+                "dependent `{}` has to be deleted before its primary is removed, but nothing deletes it",
                 node.name
             ),
             "the reconciler calls it itself and has no clean-up, so it would be left behind",

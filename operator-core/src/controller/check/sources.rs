@@ -11,7 +11,7 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
     foreign.chain(readings)
 }
 
-/// A source that asks another system for primaries of another type would never be asked for one.
+/// A source that queries another system for primaries of another type would never be queried.
 fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
     let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
     let (other, own) = (*other, facts.primary);

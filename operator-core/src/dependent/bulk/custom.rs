@@ -1,4 +1,4 @@
-//! Bulk dependents that know themselves how to read and write their resources.
+//! Bulk dependents that read and write their resources themselves.
 
 use std::{collections::BTreeMap, fmt::Display, future::Future, sync::Arc};
 
@@ -11,8 +11,9 @@ use crate::{
 /// Any number of things that should exist because a primary of type `P` does, wherever they are. JOSDK's
 /// `BulkDependentResource`.
 ///
-/// What it can do is said by further traits, [`BulkCreator`], [`BulkUpdater`] and [`BulkDeleter`], and by the calls that name
-/// them: `BulkCustomDependent::new(Schemas).creates().updates().deletes()`. Without one it only reads.
+/// Further traits, [`BulkCreator`], [`BulkUpdater`] and [`BulkDeleter`], define what else it can do, and a call for
+/// each enables it: `BulkCustomDependent::new(Schemas).creates().updates().deletes()`. Without any of them it only
+/// reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bulk dependent resource of `{P}`",
     note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` answers"
@@ -23,10 +24,11 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     /// Distinguishes the resources of one primary.
     type Key: Ord + Clone + Display + Send + Sync + 'static;
 
-    /// What is there now for this primary. Called once at the start of each reconcile. JOSDK's `getSecondaryResources`.
+    /// The resources that exist now for this primary. Called once at the start of each reconcile. JOSDK's
+    /// `getSecondaryResources`.
     ///
     /// # Errors
-    /// When it can't be told; the node fails then.
+    /// If it can't be determined; then the node fails.
     fn secondaries(
         &self,
         primary: &Arc<P>,
@@ -45,20 +47,21 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     note = "implement `BulkCreator<{P}>`, or leave out `.creates()`"
 )]
 pub trait BulkCreator<P: KubeObject>: BulkDependentResource<P> {
-    /// What should be there: a function of its arguments, without side effects. JOSDK's `desiredResources`.
+    /// What should exist: a function of its arguments, without side effects. JOSDK's `desiredResources`.
     ///
     /// # Errors
-    /// When it can't be told yet; the node fails then, and nothing is deleted.
+    /// If it can't be determined yet; then the node fails, and nothing is deleted.
     fn desired(
         &self,
         primary: &P,
         context: &Context<P>,
     ) -> Result<BTreeMap<Self::Key, Self::Resource>, BoxError>;
 
-    /// Creates one, and answers with what is there now.
+    /// Creates one, and returns what exists now.
     ///
     /// # Errors
-    /// When it can't be created, or nobody knows whether it was: then `secondaries` is asked again before the next attempt.
+    /// If it can't be created, or it is unknown whether it was: then `secondaries` is called again before the next
+    /// attempt.
     fn create(
         &self,
         key: &Self::Key,
@@ -68,11 +71,11 @@ pub trait BulkCreator<P: KubeObject>: BulkDependentResource<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
-/// Keeps what is needed to find each resource again in an object in the cluster of its own: the id that the other system gave
-/// it, say. JOSDK's `BulkDependentResource` with explicit state.
+/// Keeps what is needed to find each resource again, such as the id that the other system gave it, in an object of its
+/// own in the cluster. JOSDK's `BulkDependentResource` with explicit state.
 ///
 /// The object is created right after the resource, and deleted right after it. A crash between the two creates leaks a
-/// resource that nobody knows of.
+/// resource that nothing refers to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps no state",
     note = "implement `BulkExplicitState<{P}>`, or leave out `.keeps_state()`"
@@ -84,7 +87,7 @@ pub trait BulkExplicitState<P: KubeObject>: BulkCreator<P> {
     /// The object that keeps `resource`, with its owner reference: a function of its arguments.
     ///
     /// # Errors
-    /// When it can't be told.
+    /// If it can't be determined.
     fn state(
         &self,
         key: &Self::Key,
@@ -109,10 +112,10 @@ pub trait BulkUpdater<P: KubeObject>: BulkCreator<P> {
         context: &Context<P>,
     ) -> bool;
 
-    /// Changes one, and answers with what is there now.
+    /// Changes one, and returns what exists now.
     ///
     /// # Errors
-    /// When it can't be changed.
+    /// If it can't be changed.
     fn update(
         &self,
         key: &Self::Key,
@@ -123,7 +126,7 @@ pub trait BulkUpdater<P: KubeObject>: BulkCreator<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
-/// Deletes what is not desired any more, and everything before the primary goes.
+/// Deletes what is no longer desired, and everything before the primary is removed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't delete",
     note = "implement `BulkDeleter<{P}>`, or leave out `.deletes()`"
@@ -132,7 +135,7 @@ pub trait BulkDeleter<P: KubeObject>: BulkDependentResource<P> {
     /// Deletes one, and says whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
     ///
     /// # Errors
-    /// When it can't be deleted; it is tried again.
+    /// If it can't be deleted; this is retried.
     fn delete(
         &self,
         key: &Self::Key,

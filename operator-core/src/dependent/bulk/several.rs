@@ -40,7 +40,7 @@ impl Several {
         Self { question: Question::new(ask), managed }
     }
 
-    /// What is wanted, which is asked once.
+    /// What is wanted, computed once.
     async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<ByKey>>, BoxError> {
         self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }

@@ -19,7 +19,8 @@ use crate::{
 struct One<D>(D);
 
 impl<D> One<D> {
-    /// What is desired. It is handed over whole to whoever creates or changes the resource, so it can't be kept.
+    /// What is desired. It is handed over whole to the function that creates or changes the resource, so it can't be
+    /// kept.
     fn desired<P: KubeObject>(
         &self,
         primary: &Arc<P>,

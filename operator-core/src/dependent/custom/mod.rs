@@ -1,5 +1,5 @@
-//! Dependents that themselves know how to read and write their resource. To the engine each of them is a bulk dependent
-//! with one key.
+//! Dependents that read and write their resource themselves. To the engine each of them is a bulk dependent with one
+//! key.
 //!
 //! # Assumptions
 //! - Creates in the other system may be repeated if the process died between the create and the write that keeps its
@@ -21,8 +21,8 @@ pub use declared::CustomDependent;
 /// Something that should exist because a primary of type `P` does, wherever it is. JOSDK's
 /// `DependentResource`.
 ///
-/// What it can do is said by further traits, [`Creator`], [`Updater`] and [`Deleter`], and by the calls that name them:
-/// `CustomDependent::new(Schema).creates().updates().deletes()`. Without one it only reads.
+/// Further traits, [`Creator`], [`Updater`] and [`Deleter`], define what else it can do, and a call for each enables
+/// it: `CustomDependent::new(Schema).creates().updates().deletes()`. Without any of them it only reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent resource of `{P}`",
     note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` answers"
@@ -31,10 +31,10 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.
     type Resource: Send + Sync + 'static;
 
-    /// What is there now for this primary. Called once at the start of each reconcile.
+    /// The resource that exists now for this primary. Called once at the start of each reconcile.
     ///
     /// # Errors
-    /// When it can't be told; the node fails then.
+    /// If it can't be determined; then the node fails.
     fn secondary(
         &self,
         primary: &Arc<P>,
@@ -46,7 +46,7 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What tells a resource apart from others of the same dependent, in logs and results.
+    /// Distinguishes a resource from others of the same dependent, in logs and results.
     fn id(&self, resource: &Self::Resource) -> String {
         let _ = resource;
         String::new()
@@ -59,16 +59,17 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     note = "implement `Creator<{P}>`, or leave out `.creates()`"
 )]
 pub trait Creator<P: KubeObject>: DependentResource<P> {
-    /// What should be there: a function of its arguments, without side effects.
+    /// What should exist: a function of its arguments, without side effects.
     ///
     /// # Errors
-    /// When it can't be told yet; the node fails then.
+    /// If it can't be determined yet; then the node fails.
     fn desired(&self, primary: &P, context: &Context<P>) -> Result<Self::Resource, BoxError>;
 
-    /// Creates it, and answers with what is there now.
+    /// Creates it, and returns what exists now.
     ///
     /// # Errors
-    /// When it can't be created, or nobody knows whether it was: then `secondary` is asked again before the next attempt.
+    /// If it can't be created, or it is unknown whether it was: then `secondary` is called again before the next
+    /// attempt.
     fn create(
         &self,
         desired: Self::Resource,
@@ -77,11 +78,11 @@ pub trait Creator<P: KubeObject>: DependentResource<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
-/// Keeps what is needed to find a resource again in an object in the cluster: the id that the other system gave it, say.
-/// JOSDK's `DependentResourceWithExplicitState`.
+/// Keeps what is needed to find a resource again, such as the id that the other system gave it, in an object in the
+/// cluster. JOSDK's `DependentResourceWithExplicitState`.
 ///
-/// The object is created right after the resource. When the resource is deleted it goes after it, so that nothing is
-/// forgotten that still exists. A crash between the two creates leaks a resource that nobody knows of.
+/// The object is created right after the resource. It is deleted after the resource, so that nothing that still exists
+/// is forgotten. A crash between the two creates leaks a resource that nothing refers to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps no state",
     note = "implement `ExplicitState<{P}>`, or leave out `.keeps_state()`"
@@ -93,7 +94,7 @@ pub trait ExplicitState<P: KubeObject>: Creator<P> {
     /// The object that keeps `resource`, with its owner reference: a function of its arguments.
     ///
     /// # Errors
-    /// When it can't be told.
+    /// If it can't be determined.
     fn state(
         &self,
         resource: &Self::Resource,
@@ -102,7 +103,7 @@ pub trait ExplicitState<P: KubeObject>: Creator<P> {
     ) -> Result<Self::State, BoxError>;
 }
 
-/// Changes what is not as desired. JOSDK's `Updater`, with its matcher.
+/// Changes a resource that is not as desired. JOSDK's `Updater`, with its matcher.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't update",
     note = "implement `Updater<{P}>`, or leave out `.updates()`"
@@ -117,10 +118,10 @@ pub trait Updater<P: KubeObject>: Creator<P> {
         context: &Context<P>,
     ) -> bool;
 
-    /// Changes it, and answers with what is there now.
+    /// Changes it, and returns what exists now.
     ///
     /// # Errors
-    /// When it can't be changed.
+    /// If it can't be changed.
     fn update(
         &self,
         actual: &Arc<Self::Resource>,
@@ -130,7 +131,7 @@ pub trait Updater<P: KubeObject>: Creator<P> {
     ) -> impl Future<Output = Result<Arc<Self::Resource>, BoxError>> + Send;
 }
 
-/// How far a deletion has come.
+/// How far a deletion has progressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "what is only asked for still exists"]
 pub enum Deletion {
@@ -144,7 +145,7 @@ pub enum Deletion {
     Asked,
 }
 
-/// Deletes what is not wanted any more, and before its primary goes. JOSDK's `Deleter`.
+/// Deletes a resource that is no longer wanted, and before its primary is removed. JOSDK's `Deleter`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't delete",
     note = "implement `Deleter<{P}>`, or leave out `.deletes()`"
@@ -153,7 +154,7 @@ pub trait Deleter<P: KubeObject>: DependentResource<P> {
     /// Deletes it, and says whether that is done. It may be gone already.
     ///
     /// # Errors
-    /// When it can't be deleted; it is tried again.
+    /// If it can't be deleted; this is retried.
     fn delete(
         &self,
         actual: &Arc<Self::Resource>,

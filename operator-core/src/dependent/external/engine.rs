@@ -156,7 +156,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         state.map(|state| state(&self.of.dependent, key, resource, self.primary, self.context)).transpose()
     }
 
-    /// Deletes these, whatever becomes of each.
+    /// Deletes all of these, whether or not others fail.
     async fn delete(&self, delete: Delete<C, P>, unwanted: Actual<C, P>, items: &mut Items) {
         let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
         for (key, actual) in unwanted {

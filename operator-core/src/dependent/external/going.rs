@@ -1,5 +1,5 @@
-//! Resources whose deletion was asked for and isn't done, where an object in the cluster keeps their ids: it goes after them, and
-//! only they tell which one it is.
+//! Resources whose deletion was requested and isn't done, if an object in the cluster keeps their ids: it is deleted
+//! after them, and only they tell which one it is.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 
 use crate::resource::ObjectKey;
 
-/// What goes, by the primary that it belongs to. Nearly always empty; after a restart the objects go with their primaries.
+/// What is being deleted, by the primary that it belongs to. Nearly always empty; after a restart the objects are
+/// deleted with their primaries.
 #[derive(Debug)]
 pub(super) struct Going<K, R>(Mutex<BTreeMap<ObjectKey, BTreeMap<K, Arc<R>>>>);
 

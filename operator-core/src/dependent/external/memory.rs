@@ -43,8 +43,8 @@ impl<K: Ord + Clone> Memory<K> {
         Ok(Some(context.external_source(Some(name)).ok_or_else(unknown)?))
     }
 
-    /// Before a look: has the source fetch what it has not fetched yet for this primary, and in any case after a create whose
-    /// outcome nobody knows.
+    /// Before a look: has the source fetch what it has not fetched yet for this primary, and in any case after a create
+    /// whose outcome is unknown.
     pub(super) async fn refresh<P: KubeObject, R: 'static>(
         &self,
         dependent: &str,

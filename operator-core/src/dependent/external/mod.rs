@@ -1,5 +1,5 @@
-//! Custom dependents, which themselves know how to read and write their resources: the one algorithm for all of them. A
-//! bulk dependent has resources by key; a single one is a bulk dependent with the key `()`.
+//! The one algorithm for all custom dependents, which read and write their resources themselves. A bulk dependent has
+//! resources by key; a single one is a bulk dependent with the key `()`.
 //!
 //! ```text
 //! source remembers? ── fetched once for this primary ──▶ resources by key
@@ -15,7 +15,7 @@
 //! # Guarantees
 //! - Before a create that follows one whose outcome is unknown, the other system is queried.
 //! - The next run reads what was written, before any poll has shown it.
-//! - An id is kept before anything else is done with a resource, and goes after the resource is gone.
+//! - An id is kept before anything else is done with a resource, and deleted after the resource is gone.
 
 mod engine;
 mod going;
@@ -63,7 +63,7 @@ pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
     /// What a resource is called in errors, where there are several.
     fn label(key: &Self::Key) -> Option<String>;
 
-    /// What tells a resource apart in results.
+    /// Distinguishes a resource in results.
     fn id(&self, key: &Self::Key, resource: &Self::Resource) -> String;
 }
 
@@ -115,8 +115,8 @@ macro_rules! declaration {
                 self.0.finish()
             }
 
-            /// Reads from the caching event source with that name outside the cluster. The source fetches what it
-            /// doesn't know yet of a primary, and is notified of what was written.
+            /// Reads from the caching event source with that name, for resources outside the cluster. The source
+            /// fetches what it doesn't know yet about a primary, and is notified of writes.
             pub fn remembered_by(mut self, event_source: impl Into<Arc<str>>) -> Self {
                 self.0.memory.source = Some(event_source.into());
                 self

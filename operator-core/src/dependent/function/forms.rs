@@ -25,12 +25,12 @@ macro_rules! take {
 
 macro_rules! forms {
     ($start:ident; $($arg:ident),*) => {
-        /// Names the future of an async function for one lifetime: that of `AsyncFn` can't be asked to be `Send`.
+        /// Names the future of an async function for one lifetime: that of `AsyncFn` can't be required to be `Send`.
         #[allow(non_snake_case)]
         pub trait $start<'r, A: 'r, $($arg,)*>: Sync {
             /// The answer.
             type Output;
-            /// What has to be waited for.
+            /// The future to wait for.
             type Future: Future<Output = Self::Output> + Send + 'r;
             /// Calls it.
             fn start(&'r self, first: &'r A, $($arg: $arg),*) -> Self::Future;

@@ -40,7 +40,7 @@ impl SaysKind for (&str, &str) {
     }
 }
 
-/// Objects whose kind is said so. `T` tells the two ways apart; the compiler finds it.
+/// Objects whose kind is given in this way. `T` distinguishes the two ways; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "of which kind a `{Self}` is isn't known before run time, and its node doesn't say so",
     label = "a node of a `{Self}`",

@@ -11,8 +11,9 @@ const LONGEST: usize = 63;
 /// Digits of the hash behind what had to be changed.
 const DIGITS: usize = 8;
 
-/// Says what a wanted object doesn't say of itself: the namespace is its primary's, and the name is made of the primary's and of
-/// the node's. `only`: it is the only one of its node, so that it needs no name to be told from others.
+/// Says what a wanted object doesn't say of itself: the namespace is its primary's, and the name is made of the
+/// primary's and of the node's. `only`: it is the only one of its node, so that it needs no name to be distinguished
+/// from others.
 pub(in crate::dependent) fn complete(
     meta: &mut ObjectMeta,
     namespaced: bool,

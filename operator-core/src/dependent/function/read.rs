@@ -50,12 +50,12 @@ impl<K> Read<K> {
 }
 
 impl<K: KubeObject> Read<K> {
-    /// The only object of type `K` that is related to the primary. Several are an error.
+    /// The only object of type `K` that is related to the primary. If there are several, that is an error.
     pub fn only() -> Self {
         Self::of(Sought::default())
     }
 
-    /// The object of that name: in the primary's namespace, or in none where its kind has none.
+    /// The object of that name: in the primary's namespace, or in none if its kind has none.
     pub fn named(name: impl Into<String>) -> Self {
         Self::of(Sought { name: Some(name.into()), ..Sought::default() })
     }
@@ -72,7 +72,7 @@ impl<K: KubeObject> Read<Vec<K>> {
         Self::of(Sought::default())
     }
 
-    /// Those of them for which this is true.
+    /// Only those for which this is true.
     pub fn filter(mut self, is_meant: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
         let selects = move |object: &dyn Object| object.typed_ref().is_some_and(&is_meant);
         self.sought.selects = Some(Arc::new(selects));

@@ -1,6 +1,6 @@
-//! Functions, in two stages. [`Signature`] asks only "is this a function, and of what", so that it is found for wrong functions
-//! as well; what the arguments and the answer may be is asked after that, each by a trait with a message of its own. With all
-//! of it in one trait the compiler could only say "not satisfied".
+//! Functions, in two stages. [`Signature`] asks only "is this a function, and of what", so that it is found for wrong
+//! functions as well; what the arguments and the result may be is checked after that, each by a trait with its own
+//! message. With all of it in one trait the compiler could only say "not satisfied".
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -11,8 +11,8 @@ use crate::{
     resource::KubeObject,
 };
 
-/// A function of a reference and up to four more arguments, or an async function that owns them. `S` tells the forms apart; the
-/// compiler finds it.
+/// A function of a reference and up to four more arguments, or an async function that owns them. `S` distinguishes the
+/// forms; the compiler finds it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",

@@ -6,7 +6,7 @@
 pub enum Want<T> {
     /// This should exist.
     Is(T),
-    /// Nothing should exist: an existing object is removed. With the reason, for people.
+    /// Nothing should exist: an existing object is removed. Contains the reason, for people.
     None(String),
     /// What exists stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
     Hold {

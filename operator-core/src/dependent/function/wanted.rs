@@ -83,7 +83,7 @@ where
 /// What a dependent of this shape wants.
 pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
 
-/// What a dependent's function may return. `W` tells the forms apart; the compiler finds it.
+/// What a dependent's function may return. `W` distinguishes the forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a dependent can't return `{Self}`",
     label = "a dependent that returns `{Self}`",
@@ -100,13 +100,13 @@ pub trait Wanted<W> {
     /// What is wanted.
     ///
     /// # Errors
-    /// Where it is one.
+    /// If it is one.
     fn wanted(self) -> WantOf<Self::Shape>;
 
     /// The same without its type: compiled for each type of answers, not for each function.
     ///
     /// # Errors
-    /// Where it is one.
+    /// If it is one.
     fn erased(self) -> Result<Want<Drafts>, BoxError>
     where
         Self: Sized,

@@ -31,7 +31,7 @@ impl Single {
         Self { question: Question::new(ask), managed }
     }
 
-    /// What is wanted, which is asked once.
+    /// What is wanted, computed once.
     async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<AnyObject>>, BoxError> {
         self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }
@@ -60,7 +60,7 @@ impl Single {
         found.map_err(Error::boxed)
     }
 
-    /// The primary's one object of the kind, where nobody says which one is meant.
+    /// The primary's one object of the kind, if none is named.
     fn only_one(&self, context: &AnyContext) -> Result<Option<AnyObject>, Error> {
         let mut all = self.managed.all_found(context)?.into_iter();
         match (all.next(), all.next()) {

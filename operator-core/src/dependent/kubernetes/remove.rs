@@ -31,7 +31,7 @@ impl OfPrimary<'_> {
         self.remove_if(object, &|live| self.is_removable(live)).await
     }
 
-    /// The same where somebody may wait for the end of the object.
+    /// The same if something may wait for the end of the object.
     pub(in crate::dependent) async fn remove_and_note(&self, object: &AnyObject) -> Result<(), Error> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
@@ -44,8 +44,9 @@ impl OfPrimary<'_> {
         Ok(())
     }
 
-    /// What was deleted and is still there, though the event source shows it no more: somebody has taken off the label by which it
-    /// does. Only a look at the live objects tells, and nothing else wakes the primary when they are gone.
+    /// What was deleted and is still there, though the event source no longer shows it, because the label that selects
+    /// it was removed. Only a read of the live objects shows this, and nothing else triggers the primary when they are
+    /// gone.
     async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
         let context = self.asked.context;
         let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
@@ -113,7 +114,7 @@ impl OfPrimary<'_> {
         Ok(context.permitted(operations.remove(self.managed.of, object, is_ours)).await?)
     }
 
-    /// Whether an object may go because it has been forgotten: what holds data goes only where that was said.
+    /// Whether a forgotten object may be removed: an object that holds data is removed only if that was requested.
     fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
         let may = prunes_data || !holds_data(&self.managed.kind);
         if !may && object.meta().deletion_timestamp.is_none() {
@@ -126,7 +127,7 @@ impl OfPrimary<'_> {
     }
 }
 
-/// Whether data is lost with an object of this kind that nobody can make again.
+/// Whether data that can't be made again is lost with an object of this kind.
 fn holds_data(kind: &ResourceType) -> bool {
     matches!(
         (kind.group(), kind.kind()),

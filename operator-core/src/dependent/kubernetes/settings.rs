@@ -1,4 +1,4 @@
-//! What can be said about a dependent in the cluster, whether it is one object or several.
+//! The settings of a dependent in the cluster, whether it is one object or several.
 
 use std::sync::Arc;
 
@@ -192,7 +192,7 @@ macro_rules! settings {
             self
         }
 
-        /// An object that another name takes the place of is removed also where data goes with it: by default a
+        /// Removes an object that is replaced by one with another name even if its data is lost. By default a
         /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
         pub fn prune_data(mut self) -> Self {
             self.settings.prunes_data = true;

@@ -18,7 +18,7 @@ pub(crate) enum SourceChoice<K: KubeObject> {
     OfKind,
     /// An informer of its own; called like the dependent unless it has a name.
     Own(Box<InformerEventSource<K>>),
-    /// An event source that somebody else declares under that name.
+    /// An event source that is declared elsewhere under that name.
     Named(Arc<str>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum SourceChoice<K: KubeObject> {
 #[derive(Debug)]
 pub(in crate::dependent) struct Source {
     pub(in crate::dependent) name: Arc<str>,
-    /// Unless somebody else declares it.
+    /// Unless it is declared elsewhere.
     pub(in crate::dependent) declared: Option<DependentSource>,
 }
 

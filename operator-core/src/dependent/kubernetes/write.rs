@@ -179,8 +179,8 @@ impl OfPrimary<'_> {
 }
 
 impl OfPrimary<'_> {
-    /// What tells this desired state of this node from all others; nothing does where the answer of the matcher may depend on
-    /// something else than the two objects.
+    /// What distinguishes this desired state of this node from all others; nothing does if the answer of the matcher
+    /// may depend on something else than the two objects.
     fn told_apart<'d>(&'d self, desired: &'d dyn Object) -> Desired<'d> {
         match self.managed.matcher {
             Matcher::Custom(_) => Desired::Known(None),

@@ -34,20 +34,20 @@ pub enum Matcher<K: ?Sized> {
     /// By the managed fields: [`matches_applied`]. For dependents that are applied; a replaced one has no fields that were
     /// applied, and never matches ([`Matcher::needs_apply`]).
     Ssa,
-    /// By content, whoever owns it.
+    /// By content, whatever its owner.
     Generic(GenericMatcher),
     /// By a function.
     Custom(Arc<CustomMatch<K>>),
 }
 
 impl<K> Matcher<K> {
-    /// A comparison of one's own: whether the actual object, the first one, is as desired.
+    /// A custom comparison: whether the actual object, the first one, is as desired.
     #[must_use]
     pub fn custom(is_as_desired: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> Self {
         Self::Custom(Arc::new(is_as_desired))
     }
 
-    /// Whether it is of no use for a dependent that is replaced.
+    /// Whether it can't be used for a dependent that is replaced.
     #[must_use]
     pub const fn needs_apply(&self) -> bool {
         matches!(self, Self::Ssa)
@@ -59,7 +59,7 @@ impl<K: KubeObject> Matcher<K> {
     /// `apiVersion` and `kind`. A custom comparison that fails names no path.
     ///
     /// # Errors
-    /// When `actual` can't be turned into JSON. The error may repeat a part of it, so that for a Secret it has to be masked.
+    /// If `actual` can't be turned into JSON. The error may repeat a part of it, so for a Secret it has to be masked.
     pub fn matches(
         &self,
         actual: &K,

@@ -11,7 +11,7 @@ use super::{
 use crate::operations::matcher::{Match, Path, present};
 
 /// How everything but metadata is compared. JOSDK: the arguments `valuesEquality` and `ignoreList` of
-/// `GenericKubernetesResourceMatcher`, which are an error together.
+/// `GenericKubernetesResourceMatcher`, which can't be combined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Comparison {
@@ -19,16 +19,17 @@ pub enum Comparison {
     /// field, a map entry or a list item that is *no longer desired* is not detected.
     #[default]
     ToleratingAdditions,
-    /// All must be the same.
+    /// Everything must be the same.
     Equal,
-    /// All must be the same but what is at these paths, each a list of JSON pointer segments. Made by
+    /// Everything must be the same except what is at these paths, each a list of JSON pointer segments. Made by
     /// [`Comparison::equal_except`].
     EqualExcept(Vec<Vec<String>>),
 }
 
 impl Comparison {
-    /// All must be the same but what is at or below these JSON pointers (`/spec/replicas`). Items of lists go by their
-    /// position in the desired object. A pointer means whole segments: `/spec` is not `/specification`, as in JOSDK.
+    /// Everything must be the same except what is at or below these JSON pointers (`/spec/replicas`). Items of lists
+    /// are identified by their position in the desired object. A pointer means whole segments: unlike in JOSDK, `/spec`
+    /// does not include `/specification`.
     pub fn equal_except<S: AsRef<str>>(pointers: impl IntoIterator<Item = S>) -> Self {
         Self::EqualExcept(pointers.into_iter().map(|pointer| segments(pointer.as_ref())).collect())
     }
@@ -36,10 +37,10 @@ impl Comparison {
 
 /// Compares a dependent that is written by replacement, which leaves no record of who owns which field.
 ///
-/// `apiVersion`, `kind` and `status` are not looked at, and of the metadata labels and annotations only. Quantities,
+/// `apiVersion`, `kind` and `status` are not compared, and of the metadata only labels and annotations are. Quantities,
 /// defaults and dropped zero values are taken as the server takes them, as by
-/// [`matches_applied`](super::matches_applied). A `null`, an empty list and an empty map (`data`, `nodeSelector`, …) are the
-/// same as nothing, since the server stores them as nothing.
+/// [`matches_applied`](super::matches_applied). A `null`, an empty list and an empty map (`data`, `nodeSelector`, …)
+/// are the same as nothing, since the server stores them as nothing.
 ///
 /// Lists keep their order: the desired items must be in the actual list in the same order, possibly with others between
 /// them where additions are tolerated.

@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::operations::matcher::{present, strip_nulls};
 
-/// What is sent to replace `actual` by `desired`: everything but metadata as desired, so that what is not desired goes,
-/// and the metadata of `actual` with the labels, annotations, finalizers and owner references of `desired` added to it or,
-/// under the same key or uid, in their place. Nothing is taken out of those, since others write them as well.
+/// What is sent to replace `actual` by `desired`: everything but metadata as desired, so that what is not desired is
+/// removed, and the metadata of `actual` with the labels, annotations, finalizers and owner references of `desired`
+/// added to it or, under the same key or uid, in their place. Nothing is taken out of those, since others write them as
+/// well.
 ///
 /// It carries the version of `actual`, so that the server refuses it with 409 after any other change, and the uid. It
 /// carries no managed fields: they would take everybody's ownership away.

@@ -63,7 +63,7 @@ pub(crate) fn words_decide(desired: &Value) -> bool {
         && desired["metadata"]["annotations"].get(PREVIOUS_ANNOTATION).is_none()
 }
 
-/// There is one such path at most, and it stands among the first ones if there are more than can be told.
+/// There is one such path at most, and it is among the first ones if there are more than can be reported.
 fn without_previous(found: Match) -> Match {
     let Match::Differs(mut paths) = found else { return found };
     paths.retain(|path| path != PREVIOUS_PATH);

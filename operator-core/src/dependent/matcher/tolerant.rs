@@ -8,7 +8,7 @@ use crate::operations::matcher::{MAX_PATHS, Match, Path, present, same_number};
 /// What is in the actual value only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Additions {
-    /// It is somebody else's.
+    /// It is someone else's.
     Tolerated,
     /// It is a difference.
     Differ,
@@ -36,7 +36,7 @@ const MAPS: [&str; 12] = [
 pub(super) struct Walk {
     pub(super) additions: Additions,
     paths: Vec<String>,
-    /// How many differences are told; more are not looked for.
+    /// How many differences are reported; more are not looked for.
     limit: usize,
 }
 
@@ -131,8 +131,8 @@ impl Walk {
     }
 }
 
-/// Whether the desired items are in the actual list in their order. Taking the first that will do leaves the most for
-/// those that follow, so that no choice has to be taken back.
+/// Whether the desired items are in the actual list in their order. Taking the first match leaves the most for those
+/// that follow, so no choice has to be undone.
 fn is_within(desired: &[Value], actual: &[Value], ignored: &Ignored<'_>) -> bool {
     let mut rest = actual.iter();
     desired.iter().enumerate().all(|(position, desired)| {

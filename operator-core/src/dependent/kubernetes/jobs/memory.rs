@@ -31,7 +31,7 @@ impl Jobs {
         Self { node: Some(node), wanted, done: Mutex::new(done), written }
     }
 
-    /// Those that are wanted and that nobody is known to have done.
+    /// Those that are wanted and not known to be done.
     pub(super) fn unknown<'w>(
         wanted: &'w BTreeMap<ObjectKey, String>,
         remembered: &DoneJobs,
@@ -46,7 +46,7 @@ impl Jobs {
         *self.done.lock() != self.written
     }
 
-    /// Brings the entry up to date, whatever else has been remembered there meanwhile.
+    /// Brings the entry up to date, whatever else has been remembered there in the meantime.
     pub(super) fn note_in(&self, remembered: &mut DoneJobs) {
         let Some(node) = &self.node else { return };
         remembered.note(node, &self.done.lock(), |print| self.wanted.values().any(|wanted| wanted == print));

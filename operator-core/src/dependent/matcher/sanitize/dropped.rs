@@ -7,9 +7,9 @@ use crate::operations::matcher::present;
 
 /// Takes the zero values out of `desired` that are owned and that `actual` doesn't have.
 ///
-/// What is owned was sent. If somebody else had removed it since, it would not be owned any more. So it was the server
-/// that has dropped it, and will again: an empty environment variable, `hostNetwork: false`. What is not owned stays, for
-/// in other types `false` is not the same as nothing, and has to be sent once.
+/// What is owned was sent. If someone else had removed it since, it would no longer be owned. So it was the server that
+/// has dropped it, and will again: an empty environment variable, `hostNetwork: false`. What is not owned stays, for in
+/// other types `false` is not the same as nothing, and has to be sent once.
 pub(super) fn drop_zeros(desired: &mut Value, actual: &Value, owned: &Map<String, Value>) -> bool {
     // The server drops nothing of metadata but empty containers, and what names the object is never owned.
     let Some(fields) = desired.as_object_mut() else { return false };

@@ -11,8 +11,8 @@ pub(super) type Fields = Map<String, Value>;
 /// whether it has changed something.
 pub(super) type Visit<'v> = dyn FnMut(&mut Fields, &Fields, &str) -> bool + 'v;
 
-/// Goes to all places of a pattern that are in both objects, the last segment's field apart. Tells whether anything has
-/// been changed.
+/// Visits all places of a pattern that are in both objects, the last segment's field apart. Returns whether anything
+/// has been changed.
 pub(super) fn each(desired: &mut Value, actual: &Value, pattern: &str, visit: &mut Visit<'_>) -> bool {
     let (segment, rest) = match pattern.split_once('/') {
         Some((segment, rest)) => (segment, Some(rest)),

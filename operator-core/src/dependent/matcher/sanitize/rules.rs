@@ -14,7 +14,7 @@ use crate::operations::matcher::present;
 enum Rule {
     /// It is a quantity, which the server writes in its own way.
     Quantity,
-    /// Left out, it is this text. Leaving it out asks for nothing else, also where something else was asked for before.
+    /// Left out, it is this text. Leaving it out asks for nothing else, even if something else was requested before.
     Default(&'static str),
     /// The same for a number.
     DefaultNumber(u32),
@@ -31,7 +31,7 @@ use Rule::{Chosen, Default, DefaultNumber, Dropped, OfTheServer, Quantity};
 type Rules = [(&'static str, Rule)];
 
 /// Pods and pod templates. Atomic values (references to fields, items of volumes, projected sources) are owned as a
-/// whole, so that their defaults have to be known; the defaults of everything else are nobody's.
+/// whole, so that their defaults have to be known; the defaults of everything else belong to no one.
 const POD: &Rules = &[
     ("spec/containers|initContainers/[name]/resources/requests|limits/*", Quantity),
     ("spec/containers|initContainers/[name]/env/[name]/value", Dropped),
@@ -120,7 +120,7 @@ const KINDS: &[(Kind<'static>, &Rules)] = &[
     (("rbac.authorization.k8s.io", "RoleBinding"), ROLE_BINDING),
 ];
 
-/// Applies the rules of a kind to `desired`. Tells whether anything has been changed.
+/// Applies the rules of a kind to `desired`. Returns whether anything has been changed.
 pub(super) fn apply(kind: Kind<'_>, desired: &mut Value, actual: &Value) -> bool {
     let mut changed = false;
     for (_, rules) in KINDS.iter().filter(|(of, _)| *of == kind) {

@@ -4,7 +4,7 @@ use k8s_openapi::ByteString;
 use serde_json::Value;
 
 /// Takes those texts out of `stringData` that are in the actual `data` already. The server never shows `stringData`, so
-/// that it would differ for ever.
+/// that it would differ forever.
 ///
 /// A text that is not desired any more is not seen, and can't be: applying doesn't remove it either, as only its writing
 /// is owned. Who removes keys writes `data`.
