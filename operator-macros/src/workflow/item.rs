@@ -1,4 +1,4 @@
-//! What stands between the commas of `#[workflow(…)]`.
+//! The items between the commas of `#[workflow(…)]`.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -18,7 +18,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The path, where it is one word.
+    /// The path, if it is one word.
     pub(super) fn word(&self) -> Option<String> {
         let ident = self.path.path.get_ident().filter(|_| self.path.qself.is_none())?;
         Some(ident.unraw().to_string())
