@@ -35,7 +35,7 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = Result<BTreeMap<Self::Key, Arc<Self::Resource>>, BoxError>> + Send;
 
-    /// The event sources that it reads from and that wake its primaries. By default none.
+    /// The event sources that it reads from and that trigger its primaries. By default none.
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
     }
@@ -132,7 +132,7 @@ pub trait BulkUpdater<P: KubeObject>: BulkCreator<P> {
     note = "implement `BulkDeleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait BulkDeleter<P: KubeObject>: BulkDependentResource<P> {
-    /// Deletes one, and says whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
+    /// Deletes one, and returns whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
     ///
     /// # Errors
     /// If it can't be deleted; this is retried.

@@ -41,7 +41,7 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = Result<Option<Arc<Self::Resource>>, BoxError>> + Send;
 
-    /// The event sources that it reads from and that wake its primaries. By default none.
+    /// The event sources that it reads from and that trigger its primaries. By default none.
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
     }
@@ -151,7 +151,7 @@ pub enum Deletion {
     note = "implement `Deleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait Deleter<P: KubeObject>: DependentResource<P> {
-    /// Deletes it, and says whether that is done. It may be gone already.
+    /// Deletes it, and returns whether that is done. It may be gone already.
     ///
     /// # Errors
     /// If it can't be deleted; this is retried.

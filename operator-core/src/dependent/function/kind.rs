@@ -4,22 +4,22 @@ use kube::core::{ApiResource, GroupVersionKind};
 
 use crate::resource::KubeObject;
 
-/// The type of the objects says it.
+/// The type of the objects determines it.
 #[derive(Clone, Copy, Debug)]
 pub struct OfType;
 
-/// The node says it, by `.kind(…)`.
+/// The node sets it, by `.kind(…)`.
 #[derive(Clone, Debug)]
 pub struct AtRunTime(pub(crate) ApiResource);
 
-/// What says a kind at run time.
+/// What can specify a kind at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say a kind",
     label = "says no kind",
     note = "write version and kind, `.kind((\"gateway.networking.k8s.io/v1\", \"Gateway\"))`, or an `ApiResource` of kube"
 )]
 pub trait SaysKind {
-    /// What it says.
+    /// The kind.
     fn said(self) -> ApiResource;
 }
 
@@ -30,7 +30,7 @@ impl SaysKind for ApiResource {
     }
 }
 
-/// Version and kind, as they stand in an object. The plural is made of the kind, as kube makes it.
+/// Version and kind, as in an object. The plural is derived from the kind, in the same way as by kube.
 #[diagnostic::do_not_recommend]
 impl SaysKind for (&str, &str) {
     fn said(self) -> ApiResource {
@@ -65,7 +65,7 @@ impl<K: KubeObject<DynamicType = ApiResource>> KindOf<AtRunTime> for K {
     }
 }
 
-/// Objects whose kind is known at run time only.
+/// Objects whose kind is known only at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says of which kind it is, so its node takes no `.kind(…)`",
     label = "leave `.kind(…)` out",
