@@ -47,12 +47,12 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// What follows objects of this type; those of another one are none to it.
+    /// The informer, for objects of this type; it reports no objects of another type.
     pub(crate) fn of_any(any: AnyInformer) -> Self {
         Self { any, of: PhantomData }
     }
 
-    /// The same whatever the type.
+    /// The same for objects of any type.
     pub(crate) fn any(&self) -> &AnyInformer {
         &self.any
     }

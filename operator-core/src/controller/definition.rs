@@ -1,4 +1,4 @@
-//! Whether a type brings the definition of its kind.
+//! Whether a type includes the definition of its kind.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
