@@ -1,4 +1,4 @@
-//! Event sources of the user's own, written as one function.
+//! Custom event sources, written as one function.
 
 use std::{fmt, future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 

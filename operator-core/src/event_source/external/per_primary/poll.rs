@@ -1,4 +1,4 @@
-//! Fetching for each primary again and again.
+//! Periodic fetches for each primary.
 
 use std::sync::atomic::Ordering;
 
