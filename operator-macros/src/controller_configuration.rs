@@ -184,7 +184,7 @@ fn builder(
     let Some(said) = said else {
         errors.at(
             &item.generics,
-            "whether a generic reconciler is a `Cleaner` can't be found out here: say `#[controller(cleaner = true)]` or `cleaner = false`",
+            "whether a generic reconciler is a `Cleaner` can't be determined here: write `#[controller(cleaner = true)]` or `cleaner = false`",
         );
         return builder;
     };

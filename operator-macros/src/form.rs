@@ -89,7 +89,7 @@ pub(crate) fn once(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries {
         if kept.iter().any(|other| other.key == entry.key) {
-            errors.at(&entry.key, format!("`{}` is said twice; leave one of them out", entry.name()));
+            errors.at(&entry.key, format!("`{}` is given twice; leave one of them out", entry.name()));
         } else {
             kept.push(entry);
         }

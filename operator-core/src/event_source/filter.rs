@@ -142,7 +142,7 @@ fn ask<K: ?Sized>(filter: &Option<OnObject<K>>, object: &K) -> bool {
 pub(super) fn fenced<T>(call: impl FnOnce() -> T, otherwise: T) -> T {
     panic::catch_unwind(panic::AssertUnwindSafe(call)).unwrap_or_else(|_| {
         tracing::error!(
-            "a filter or mapper panicked; it must be a function of its arguments that always answers"
+            "a filter or mapper panicked; it must be a function of its arguments that always returns"
         );
         otherwise
     })

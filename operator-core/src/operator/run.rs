@@ -61,7 +61,7 @@ impl Operator {
         tokio::select! {
             biased;
             _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
-            _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs that are under way"),
+            _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs in progress"),
             _ = self.leadership_lost() => {
                 // Nothing is left to wait for: the runs are dropped.
                 self.stop().await;

@@ -78,7 +78,7 @@ fn fenced<T>(ask: impl FnOnce() -> T) -> Option<T> {
     let answer = catch_unwind(AssertUnwindSafe(ask)).ok();
     if answer.is_none() {
         tracing::error!(
-            "a retry or rate limiter panicked; the default retry, or no limit, takes its place for this question"
+            "a retry or rate limiter panicked; the default retry, or no limit, is used for this call"
         );
     }
     answer

@@ -60,10 +60,10 @@ use crate::{
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no capability of the cluster",
-    label = "nothing that a cluster can have",
-    note = "activation asks the cluster, never the primary: take `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
-    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`"
+    message = "`{Self}` is not a capability of the cluster",
+    label = "not a capability of a cluster",
+    note = "activation concerns the cluster, never the primary: use `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "whether a node should exist for a primary is decided by what its function returns, `Option<K>`"
 )]
 pub trait Activation: Send + Sync + 'static {
     /// Whether the cluster has the capability, and if not, why. Called once in each run of the workflow.

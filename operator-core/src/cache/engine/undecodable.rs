@@ -81,7 +81,7 @@ impl Engine {
         if !is_newest || state.undecodable.get(&key).is_some_and(|known| known.version == version) {
             return;
         }
-        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so that all reads of it fail");
+        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so all reads of it fail");
         self.handlers.on_undecodable(&self.name, Some(&key), error);
         state.undecodable.insert(key, Known { version, error: error.to_owned() });
         self.count_undecodable(state);

@@ -16,7 +16,7 @@ use crate::{
 /// reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bulk dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` answers"
+    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` returns"
 )]
 pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.

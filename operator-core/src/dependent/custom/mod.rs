@@ -25,7 +25,7 @@ pub use declared::CustomDependent;
 /// it: `CustomDependent::new(Schema).creates().updates().deletes()`. Without any of them it only reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` answers"
+    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` returns"
 )]
 pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.

@@ -142,7 +142,7 @@ impl Elector {
                     tracing::warn!(
                         lease = self.lease_name,
                         error,
-                        "the lease can't be reached; it is tried again in each retry period"
+                        "the lease can't be reached; this is retried in each retry period"
                     );
                 }
                 Answer::Failed
@@ -217,12 +217,12 @@ impl Elector {
         if release && (has_led || self.written.is_some()) {
             let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
-                Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is given back"),
+                Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is released"),
                 Ok(Ok(false)) => {
                     tracing::info!(lease = self.lease_name, "the lease belongs to another holder")
                 }
-                Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease runs out"),
-                Err(_) => tracing::warn!(lease = self.lease_name, "the lease runs out: there is no answer"),
+                Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease expires"),
+                Err(_) => tracing::warn!(lease = self.lease_name, "the lease expires: there is no answer"),
             }
         }
         // The error means that nobody waits.

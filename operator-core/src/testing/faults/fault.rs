@@ -162,7 +162,7 @@ impl StatusAnswer {
         Self::new(503, "ServiceUnavailable", "the server is currently unable to handle the request")
     }
 
-    /// 504. It doesn't show whether the request took effect.
+    /// 504, which doesn't show whether the request took effect.
     #[must_use]
     pub fn timeout() -> Self {
         Self::new(504, "Timeout", "the request did not complete within the allotted timeout")

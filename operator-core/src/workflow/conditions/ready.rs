@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// Met once all objects of the node are as requested, by the rules of their kinds: a Deployment has its replicas, a Job
-/// has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example `1/3
-/// replicas ready`, and the detail is a [`Kstatus`]. The default for nodes that make objects.
+/// has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example
+/// `1/3 replicas ready`, and the detail is a [`Kstatus`]. The default for nodes that make objects.
 ///
 /// The rules are those of kstatus, except for objects that only start or end: a Job that runs, is suspended or has
 /// failed isn't ready, nor is a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is

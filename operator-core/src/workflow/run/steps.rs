@@ -42,7 +42,7 @@ impl Run<'_> {
                     Ok(judged) => judged,
                     // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
                     Err(error) if !node.may_be_held() => {
-                        tracing::debug!(error = %error_chain(&*error), "could not be asked yet");
+                        tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
                     }
                     Err(error) => {
