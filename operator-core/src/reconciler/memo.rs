@@ -12,7 +12,7 @@ type Value = Arc<dyn Any + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoKey(Arc<()>);
 
-/// Values by what has computed them, and for which primary: a run may be given another state of the primary to work on.
+/// Values by what has computed them, and for which primary: a run may work on a primary other than its own.
 ///
 /// The keys are addresses. An address stays in use as long as the value exists, because the memo keeps the key itself
 /// and the primary, too.

@@ -133,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// The code of the first held node; a hold by its gate has none.
+/// The code of the first held node; `Held` if its gate gives none.
 fn hold_code(nodes: &[NodeResult]) -> &'static str {
     let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
     let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));

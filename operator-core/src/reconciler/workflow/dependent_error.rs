@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DependentError {
-    /// The resource exists and belongs to something else.
+    /// The resource exists and belongs to another owner.
     #[error(
         "{kind} {key} exists already, and {owner}; delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
     )]

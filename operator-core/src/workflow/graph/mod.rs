@@ -64,7 +64,7 @@ pub struct Graph {
 
 impl Graph {
     /// Builds the graph of nodes with their names and the names of those that they depend on. A node may be declared
-    /// before its dependencies; a dependency that is named twice counts once. No declarations make an empty graph.
+    /// before its dependencies; a dependency that is named twice counts once. No declarations give an empty graph.
     ///
     /// # Errors
     /// [`Error`] with all mistakes.

@@ -127,8 +127,8 @@ impl<'a> Wiring<'a> {
         found
     }
 
-    /// The name that was probably meant. A third of it, or one character, may be mistyped; with more it is another
-    /// word.
+    /// The name that was probably meant. A third of it, or one character, may be mistyped; if all of it differs,
+    /// it is another word.
     fn nearest(&self, asking: &str, wanted: &str) -> Option<String> {
         nearest(self.names.iter().copied().filter(|name| !name.is_empty() && *name != asking), wanted)
     }

@@ -53,7 +53,7 @@ use record::{Activity, Part, Record, Records, state_of, unwanted};
 /// What runs a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Invoker {
-    /// The controller, for its managed workflow: everything it wants is part of it, or deliberately beside it.
+    /// The controller, for its managed workflow: everything that is wanted is part of it, or deliberately outside it.
     Framework,
     /// The reconciler, by an explicit call.
     Reconciler,
