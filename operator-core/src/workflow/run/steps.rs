@@ -201,7 +201,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether it is evaluated if the node takes part. If a clean-up has nothing to do about it, nothing depends on the
+    /// Whether to determine if the node takes part. If a clean-up has nothing to do about it, nothing depends on the
     /// answer, and its event sources aren't needed any more.
     pub(super) fn asks_activation(&self, id: NodeId) -> bool {
         let node = &self.workflow.nodes[id.index()];

@@ -23,7 +23,7 @@ pub trait Answer {
     /// Its verdict.
     ///
     /// # Errors
-    /// If it is one.
+    /// If it is an error.
     fn verdict(self) -> Result<Verdict, BoxError>;
 }
 

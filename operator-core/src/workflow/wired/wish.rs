@@ -26,7 +26,7 @@ pub trait Wish<W> {
     /// What it says.
     ///
     /// # Errors
-    /// If it is one.
+    /// If it is an error.
     fn wish(self) -> Result<Want<()>, BoxError>;
 }
 
