@@ -120,8 +120,7 @@ enum State {
     Watching { version: String, since: Now },
 }
 
-/// A watch that has lasted this long was a good one; one that ends sooner may be a sign of a server or a proxy in
-/// trouble.
+/// A watch that has lasted this long was a good one; an earlier end may mean trouble in the server or a proxy.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// After this number of failures the version from which a watch should start is given up, if the server doesn't seem to
 /// know it.
