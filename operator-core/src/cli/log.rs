@@ -53,7 +53,6 @@ struct Shared {
     filled: Condvar,
     /// Nothing is left to write. What waits for the end is notified only of this: if it were woken by each line, it
     /// would slow the writing down until its time is over.
-    /// writing down until its time is over.
     drained: Condvar,
 }
 

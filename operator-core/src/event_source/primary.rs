@@ -147,7 +147,6 @@ impl PrimarySource {
 
 impl PrimarySource {
     /// Whether the primary can't be decoded as it is now: its last decodable state is no longer what is wanted.
-    /// wanted.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
     }

@@ -5,7 +5,6 @@
 /// By default, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
 /// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode except
 /// [`CacheOnly`](Self::CacheOnly), and never matched.
-/// [`CacheOnly`](Self::CacheOnly), and never matched.
 ///
 /// Any filtered write is locked to a version, so that filtering can't hide anyone else's change; the modes differ in
 /// which version that is, and in what a conflict leads to.
