@@ -31,7 +31,7 @@ fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
 /// use k8s_openapi::api::core::v1::ConfigMap;
 /// use operator_core::{InformerEventSource, ObjectKey};
 ///
-/// // Wakes the primary of the same name whenever a labelled config map changes its data.
+/// // Triggers the primary of the same name whenever a labelled config map changes its data.
 /// let source = InformerEventSource::<ConfigMap>::new()
 ///     .label_selector("part-of=shop")
 ///     .map_to_primary(|map| vec![ObjectKey::of(map)])

@@ -97,7 +97,7 @@ pub(crate) use stopped::run_and_tell;
 ///     observe::SourceIndex,
 /// };
 ///
-/// /// Wakes every primary once in a period.
+/// /// Triggers every primary once in a period.
 /// #[derive(Clone, Debug)]
 /// struct Heartbeat(Duration);
 ///

@@ -34,7 +34,7 @@ use crate::{
 ///     let operations = context.resource_operations();
 ///     // Changes one field of an object that others have made.
 ///     operations.json_patch(&**map, |map| map.meta_mut().labels = Some([("by".into(), "us".into())].into())).await?;
-///     // The same once more, but the change wakes the primary.
+///     // The same once more, but the change triggers the primary.
 ///     operations.mode(WriteMode::CacheOnly).json_patch(&**map, |map| map.data = None).await?;
 ///     Ok(())
 /// }

@@ -48,7 +48,7 @@ const DEFAULT_SPREAD: f64 = 0.1;
 ///         Ok::<_, std::io::Error>(percent.into_iter().collect())
 ///     },
 /// )
-/// // One that is under way is looked at more often.
+/// // One in progress is polled more often.
 /// .delay_after(|backup, _| {
 ///     backup.iter().any(|percent| **percent < 100).then(|| Duration::from_secs(10))
 /// });
