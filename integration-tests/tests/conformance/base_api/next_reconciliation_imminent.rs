@@ -27,7 +27,7 @@ async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
                 }
                 let imminent = context.next_reconciliation_imminent();
                 answers.lock().push((before, imminent));
-                Ok(if imminent { Said::no_update() } else { Said::patch_status(said(&primary.spec.value)) })
+                Ok(if imminent { Said::no_update() } else { Said::status(said(&primary.spec.value)) })
             })
         }
     });

@@ -73,7 +73,7 @@ fn maps() -> Result<Workflow<TestResource>> {
 /// Says the primary's value in its status.
 pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
     })
 }
 
@@ -83,7 +83,7 @@ fn erring() -> (Script, Arc<AtomicBool>) {
     let told = Arc::clone(&errs);
     let script = Script::new(move |_, _: Arc<TestResource>, _| {
         let says = if told.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
-        Box::pin(async move { Ok(Said::patch_status(said(says.to_owned()))) })
+        Box::pin(async move { Ok(Said::status(said(says.to_owned()))) })
     });
     (script, errs)
 }

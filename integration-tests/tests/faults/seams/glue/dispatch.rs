@@ -49,7 +49,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
 async fn a_look_that_fails_is_made_again() -> Result<()> {
     let scene = scene().await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
     });
     let lost = Rule::writes().resource("testresources").first(1).fault(Fault::AnswerLost);
     let refused = Rule::on(Verb::Get).resource("testresources").first(2).status(StatusAnswer::internal());
@@ -121,7 +121,7 @@ async fn a_run_whose_primary_has_gone_is_no_failure() -> Result<()> {
         let scene = others.clone();
         Box::pin(async move {
             scene.delete(&primary.name_any()).await?;
-            Ok(Said::patch_status(said("too late")))
+            Ok(Said::status(said("too late")))
         })
     });
     let script = script.on_error(move |_, _, _| {
