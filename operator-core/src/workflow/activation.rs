@@ -24,8 +24,8 @@ use crate::{
 /// Asked about the cluster, never about a primary: whether a node can take part. An inactive node is not there, so nothing
 /// of it is deleted; whether one is to exist for a primary is what its function answers. JOSDK's `activationCondition`.
 ///
-/// [`KindServed`](super::conditions::KindServed) and [`CrdPresent`](super::conditions::CrdPresent) are such capabilities. One of the
-/// user's own keeps who has asked, and wakes them when its answer changes:
+/// [`served::<Route>()`](crate::served) is such a capability. One of the user's own keeps who has asked, and wakes them when its
+/// answer changes:
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
@@ -60,7 +60,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no capability of the cluster",
     label = "nothing that a cluster can have",
-    note = "activation asks the cluster, never the primary: take `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "activation asks the cluster, never the primary: write `served::<Route>()`, or implement `operator_core::workflow::Activation` for it",
     note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`"
 )]
 pub trait Activation: Send + Sync + 'static {

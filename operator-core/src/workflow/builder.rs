@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Graph, NodeId, Outline,
+    BuildError, Graph, NodeId, Outline,
     ending::{self, Deleting, Ending},
     mermaid::{self, Class, Label},
     node::AnyNode,
@@ -321,7 +321,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// # Errors
     /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a cycle; with
     /// everything that is wrong.
-    pub fn build(self) -> Result<Workflow<P>, Error> {
+    pub fn build(self) -> Result<Workflow<P>, BuildError> {
         Ok(Workflow::of_any(self.any.build()?))
     }
 }
@@ -343,7 +343,7 @@ impl AnyBuilder {
     }
 
     /// What is left of the declaration once it is checked.
-    pub(crate) fn build(self) -> Result<AnyWorkflow, Error> {
+    pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
         let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
         let Resolved { graph, names } = wired::resolve(&nodes)?;

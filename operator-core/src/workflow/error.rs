@@ -4,7 +4,7 @@
 /// wrong, names first, then dependencies, each in the order of the declarations, then cycles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the workflow can't be built: {}", list(.0))]
-pub struct Error(pub(crate) Vec<Mistake>);
+pub struct BuildError(pub(crate) Vec<Mistake>);
 
 /// One thing that is wrong with the declarations of a workflow.
 ///

@@ -39,7 +39,6 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     ControllerBuilder, GenericRetry, Workflow,
     controller::IntoController,
-    dependent::Capabilities,
     environment::Environment,
     operator::Settling,
     testing::{
@@ -62,7 +61,7 @@ pub(super) async fn scene() -> Result<Scene> {
 /// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
 pub(super) fn two_maps() -> WorkflowBuilder<TestResource> {
     let first = wanted_map("a");
-    let second = wanted_map("b").capabilities(Capabilities::CRUD_NO_GC).after(&first);
+    let second = wanted_map("b").without_owner().after(&first);
     Workflow::builder().nodes((first, second))
 }
 

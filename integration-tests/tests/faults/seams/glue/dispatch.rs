@@ -12,9 +12,9 @@ use anyhow::{Result, anyhow};
 use integration_tests::{Child, Said, Script, TestResource, map_of, said, wish, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Removal, UpdateControl, Workflow, dependent::Capabilities, node, observe::Observation,
-    observe::Observer, observe::RunEnd, testing::TestOperator, testing::faults::Fault,
-    testing::faults::Faults, testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
+    Context, Removal, UpdateControl, Workflow, node, observe::Observation, observe::Observer,
+    observe::RunEnd, testing::TestOperator, testing::faults::Fault, testing::faults::Faults,
+    testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
         by_workflow.lock().push(("workflow", primary.finalizers().len()));
         Ok(map_of(primary, "a", "value"))
     });
-    let map = node(map).named("a").capabilities(Capabilities::CRUD_NO_GC);
+    let map = node(map).named("a").without_owner();
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(map)?)).await?;
     scene.create("one", "value").await?;
     pass(60).await;
