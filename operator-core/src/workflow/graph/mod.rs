@@ -19,7 +19,7 @@ mod tests;
 
 use petgraph::{csr::Csr, graph::NodeIndex};
 
-use super::Error;
+use super::BuildError;
 
 /// A node of one [`Graph`]. The order is that of the declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,8 +66,8 @@ impl Graph {
     /// before its dependencies; a dependency that is named twice counts once. No declarations are a graph, too.
     ///
     /// # Errors
-    /// [`Error`] with everything that is wrong.
-    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, Error>
+    /// [`BuildError`] with everything that is wrong.
+    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
     where
         N: AsRef<str>,
         D: IntoIterator<Item: AsRef<str>>,
